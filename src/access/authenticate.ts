@@ -1,0 +1,112 @@
+import { eq, sql } from 'drizzle-orm'
+import { statement } from '../batch.ts'
+import type { Database } from '../database.ts'
+import { Refusal } from '../errors.ts'
+import { matchesHash, readKey } from './key.ts'
+import { grants, integrations, keys } from './table.ts'
+
+/** Who calls, and whose objects it may see. */
+export type Caller =
+  | { kind: 'channel'; channelId: string; organizationIds: string[] }
+  | { kind: 'integration'; integrationId: string; organizationIds: [string] }
+
+/** The headers of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
+export type Credentials = { apiKey?: string; integrationId?: string; secret?: string }
+
+/** A caller and the database's clock at the moment it was let in: the clock of the whole request. */
+export type Authenticated = { caller: Caller; now: Date }
+
+const unauthenticated = (message: string, ...path: string[]) =>
+  new Refusal({ code: 'UNAUTHENTICATED', message, path })
+
+const databaseNow = sql<Date>`now()`.mapWith(keys.createdAt)
+
+const keyById = (db: Database) =>
+  statement(db, 'key_by_id', (db) =>
+    db
+      .select({
+        mode: keys.mode,
+        hash: keys.hash,
+        expired: sql<boolean>`coalesce(${keys.expiresAt} <= now(), false)`,
+        revoked: sql<boolean>`${keys.revokedAt} is not null`,
+        channelId: keys.channelId,
+        integrationId: keys.integrationId,
+        organizationId: integrations.organizationId,
+        granted: sql<
+          string[]
+        >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId})`,
+        now: databaseNow,
+      })
+      .from(keys)
+      .leftJoin(integrations, eq(integrations.id, keys.integrationId))
+      .where(eq(keys.id, sql.placeholder('id'))),
+  )
+
+const integrationById = (db: Database) =>
+  statement(db, 'integration_by_id', (db) =>
+    db
+      .select({
+        organizationId: integrations.organizationId,
+        secretHash: integrations.secretHash,
+        now: databaseNow,
+      })
+      .from(integrations)
+      .where(eq(integrations.id, sql.placeholder('id'))),
+  )
+
+async function authenticateKey(db: Database, apiKey: string): Promise<Authenticated> {
+  const header = 'x-api-key'
+  const read = readKey(apiKey)
+  if (!read) throw unauthenticated('The API key is malformed.', header)
+  const [key] = await keyById(db).execute({ id: read.id })
+  if (!key || key.mode !== read.mode || !matchesHash(apiKey, key.hash))
+    throw unauthenticated('The API key is not known.', header)
+  if (key.revoked) throw unauthenticated('The API key is revoked.', header)
+  if (key.expired) throw unauthenticated('The API key has expired.', header)
+  if (key.channelId)
+    return {
+      caller: { kind: 'channel', channelId: key.channelId, organizationIds: key.granted },
+      now: key.now,
+    }
+  if (key.integrationId && key.organizationId)
+    return {
+      caller: {
+        kind: 'integration',
+        integrationId: key.integrationId,
+        organizationIds: [key.organizationId],
+      },
+      now: key.now,
+    }
+  throw new Error('a key belongs to a channel or an integration')
+}
+
+async function authenticateSecret(
+  db: Database,
+  { integrationId, secret }: Credentials,
+): Promise<Authenticated> {
+  if (!integrationId) throw unauthenticated('The header integration_id is missing.', 'integration_id')
+  if (!secret) throw unauthenticated('The header secret is missing.', 'secret')
+  const wellFormed = /^[\w.:-]{1,64}$/.test(integrationId)
+  const [integration] = wellFormed ? await integrationById(db).execute({ id: integrationId }) : []
+  if (!integration || !matchesHash(secret, integration.secretHash))
+    throw unauthenticated('The integration or its secret is not known.', 'secret')
+  return {
+    caller: { kind: 'integration', integrationId, organizationIds: [integration.organizationId] },
+    now: integration.now,
+  }
+}
+
+/** Lets a caller in by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both, which must then
+ *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL.
+ *  Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
+export async function authenticate(db: Database, credentials: Credentials): Promise<Authenticated | null> {
+  const byKey = credentials.apiKey === undefined ? null : await authenticateKey(db, credentials.apiKey)
+  if (credentials.integrationId === undefined && credentials.secret === undefined) return byKey
+  const bySecret = await authenticateSecret(db, credentials)
+  if (
+    byKey?.caller.kind === 'integration' &&
+    byKey.caller.organizationIds[0] !== bySecret.caller.organizationIds[0]
+  )
+    throw unauthenticated('The two sets of credentials are not of the same organization.', 'integration_id')
+  return byKey ?? bySecret
+}

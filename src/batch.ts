@@ -1,0 +1,73 @@
+import DataLoader from 'dataloader'
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { Database } from './database.ts'
+
+type Prepared<Row> = { execute(values: Record<string, unknown>): Promise<Row[]> }
+type Query<Row> = { prepare(name: string): Prepared<Row> }
+
+const preparedByDatabase = new WeakMap<Database, Map<string, Prepared<unknown>>>()
+
+/** A statement that is built once a database and prepared once a connection, under its name. */
+export function statement<Row>(
+  db: Database,
+  name: string,
+  build: (db: Database) => Query<Row>,
+): Prepared<Row> {
+  const prepared = preparedByDatabase.get(db) ?? new Map<string, Prepared<unknown>>()
+  preparedByDatabase.set(db, prepared)
+  const found = (prepared.get(name) as Prepared<Row> | undefined) ?? build(db).prepare(name)
+  prepared.set(name, found)
+  return found
+}
+
+/** `column = any($name)`: one statement for any number of keys, and none of them is interpolated. */
+export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${sql.placeholder(name)})`
+
+/** Whose rows a loader may find: each statement takes what it needs of this. */
+export type Scope = {
+  /** Organizations whose catalogue the caller sees. */
+  organizationIds: string[]
+  /** The channel that reads back its own payments and tickets; '' for another kind of caller. */
+  channelId: string
+  /** Organizations all of whose payments and tickets the caller reads. */
+  ownOrganizationIds: string[]
+}
+
+type Batch<Row> = {
+  /** The statement's name, unique in the house. */
+  name: string
+  query: (db: Database) => Query<Row>
+  key: (row: Row) => string
+}
+
+// An identifier of ours or of an import. Anything else is nobody's, and never reaches the database.
+const identifier = /^[\w.:-]{1,64}$/
+
+async function rowsByKey<Row>(
+  db: Database,
+  scope: Scope,
+  keys: readonly string[],
+  batch: Batch<Row>,
+): Promise<Map<string, Row[]>> {
+  const known = keys.filter((key) => identifier.test(key))
+  const found = new Map<string, Row[]>(known.map((key) => [key, []]))
+  if (known.length === 0) return found
+  for (const row of await statement(db, batch.name, batch.query).execute({ ...scope, keys: known }))
+    found.get(batch.key(row))?.push(row)
+  return found
+}
+
+/** Loads the row of each key in one statement a tick; null where there is none that the caller may see. */
+export const loadOne = <Row>(db: Database, scope: Scope, batch: Batch<Row>): DataLoader<string, Row | null> =>
+  new DataLoader(async (keys) => {
+    const found = await rowsByKey(db, scope, keys, batch)
+    return keys.map((key) => found.get(key)?.[0] ?? null)
+  })
+
+/** Loads the rows of each key in one statement a tick, in the order that the statement gives. */
+export const loadMany = <Row>(db: Database, scope: Scope, batch: Batch<Row>): DataLoader<string, Row[]> =>
+  new DataLoader(async (keys) => {
+    const found = await rowsByKey(db, scope, keys, batch)
+    return keys.map((key) => found.get(key) ?? [])
+  })

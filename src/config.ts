@@ -1,0 +1,117 @@
+import { isAbsolute, resolve } from 'node:path'
+import { z } from 'zod'
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+
+// '' and '/' are the root; '/v1/' is '/v1'.
+const basePath = z
+  .string()
+  .transform((path) => path.replace(/\/+$/, ''))
+  .refine((path) => path === '' || /^(\/[\w.~-]+)+$/.test(path), 'must be a path such as /channels')
+
+const environment = z.object({
+  PORT: wholeNumber(0, 65_535).default(4000),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')).optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('data')
+    .transform((path) => (isAbsolute(path) ? path : resolve(path))),
+  HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  RATE_LIMIT: z
+    .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
+    .default(1000),
+  CORS_ORIGINS: z
+    .string()
+    .transform((list) =>
+      list
+        .split(',')
+        .map((origin) => origin.trim())
+        .filter(Boolean),
+    )
+    .pipe(
+      z.array(
+        z
+          .url('must be a comma-separated list of origins')
+          .refine(
+            (origin) => URL.canParse(origin) && new URL(origin).origin === origin,
+            'must be origins such as https://shop.example',
+          ),
+      ),
+    )
+    .default([]),
+  CHANNELS_BASE_PATH: basePath.default(''),
+  INTEGRATIONS_BASE_PATH: basePath.default(''),
+  PAYMENT_PROVIDER: z.enum(['sandbox']).default('sandbox'),
+  ALLOW_SANDBOX_PAYMENTS: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true'),
+  NODE_ENV: z.string().default('development'),
+  SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
+})
+
+/** What the service is told at its start. Times in minutes and seconds, as named. */
+export type Config = {
+  port: number
+  host: string
+  /** Where buyers and clients reach the service; from the port that it listens on where it is not set. */
+  publicUrl: string | undefined
+  databaseUrl: string | undefined
+  dataDir: string
+  holdMinutes: number
+  logLevel: z.output<typeof environment>['LOG_LEVEL']
+  /** Requests a second and key; null is no limit. */
+  rateLimit: number | null
+  corsOrigins: string[]
+  channelsBasePath: string
+  integrationsBasePath: string
+  paymentProvider: 'sandbox'
+  shutdownSeconds: number
+}
+
+/** Reads the settings from an environment. Throws one error that names every mistake, and never a value. */
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  // An empty variable is one that isn't set: that is how shells and compose files say it.
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(given)
+  const mistakes = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)
+  if (
+    parsed.data?.NODE_ENV === 'production' &&
+    parsed.data.PAYMENT_PROVIDER === 'sandbox' &&
+    !parsed.data.ALLOW_SANDBOX_PAYMENTS
+  )
+    mistakes.push(
+      'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
+    )
+  if (!parsed.success || mistakes.length > 0)
+    throw new Error(`Settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
+  const { data } = parsed
+  return {
+    port: data.PORT,
+    host: data.HOST,
+    publicUrl: data.PUBLIC_URL,
+    databaseUrl: data.DATABASE_URL,
+    dataDir: data.DATA_DIR,
+    holdMinutes: data.HOLD_MINUTES,
+    logLevel: data.LOG_LEVEL,
+    rateLimit: data.RATE_LIMIT === 'off' ? null : data.RATE_LIMIT,
+    corsOrigins: data.CORS_ORIGINS,
+    channelsBasePath: data.CHANNELS_BASE_PATH,
+    integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
+    paymentProvider: data.PAYMENT_PROVIDER,
+    shutdownSeconds: data.SHUTDOWN_SECONDS,
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PGlite } from '@electric-sql/pglite'
+import { sql } from 'drizzle-orm'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { drizzle as drizzlePglite } from 'drizzle-orm/pglite'
+import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator'
+import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js'
+import { migrate as migratePostgres } from 'drizzle-orm/postgres-js/migrator'
+import postgres from 'postgres'
+import type { Config } from './config.ts'
+import { lockFolder } from './lock-folder.ts'
+
+/** PostgreSQL or the embedded one: nothing above this file knows which. */
+export type Database = PgDatabase<PgQueryResultHKT>
+/** A transaction, or the database where none is open. */
+export type Connection = Pick<
+  Database,
+  'select' | 'insert' | 'update' | 'delete' | 'execute' | '$with' | 'with'
+>
+
+export type OpenDatabase = {
+  db: Database
+  /** Brings the tables up to date. Safe to run from many processes at once. */
+  migrate(): Promise<void>
+  /** Whether the database answers and its tables are up to date. */
+  ready(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** `onStatement` is told of each statement's text before it runs: that is how tests count them. */
+export type DatabaseOptions = { onStatement?: (text: string) => void }
+
+const migrations = { migrationsFolder: fileURLToPath(new URL('../drizzle', import.meta.url)) }
+// Any number will do, as long as every version of this service takes the same one.
+const migrationLock = 7_264_337
+
+// Nobody waits for the database longer than this: a stuck statement must not hold a connection or a row.
+const deadlines = {
+  statement_timeout: 15_000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 15_000,
+}
+
+const logger = ({ onStatement }: DatabaseOptions) =>
+  onStatement ? { logQuery: (text: string) => onStatement(text) } : undefined
+
+async function isCurrent(db: Database): Promise<boolean> {
+  try {
+    // Compared inside SQL, because the drivers shape raw rows each in its own way.
+    await db.execute(
+      sql`select 1 / (count(*) >= ${readMigrationFiles(migrations).length})::integer from drizzle.__drizzle_migrations`,
+    )
+    return true
+  } catch {
+    return false
+  }
+}
+
+function openPostgres(url: string, options: DatabaseOptions): OpenDatabase {
+  const client = postgres(url, { max: 10, connect_timeout: 10, connection: deadlines, onnotice: () => {} })
+  const db = drizzlePostgres(client, { logger: logger(options) })
+  return {
+    db,
+    async migrate() {
+      // A connection of its own, without the deadlines: waiting for another's migration is no failure.
+      const session = postgres(url, { max: 1, onnotice: () => {} })
+      try {
+        await session`select pg_advisory_lock(${migrationLock})`
+        await migratePostgres(drizzlePostgres(session), migrations)
+      } finally {
+        await session.end()
+      }
+    },
+    ready: () => isCurrent(db),
+    close: () => client.end({ timeout: 5 }),
+  }
+}
+
+async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
+  await mkdir(folder, { recursive: true })
+  const unlock = await lockFolder(folder)
+  try {
+    const client = await PGlite.create(join(folder, 'postgres'))
+    const db = drizzlePglite(client, { logger: logger(options) })
+    return {
+      db,
+      migrate: () => migratePglite(db, migrations),
+      ready: () => isCurrent(db),
+      async close() {
+        await client.close()
+        await unlock()
+      },
+    }
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+}
+
+/** Opens PostgreSQL where `databaseUrl` names one, else the embedded one in `dataDir`.
+ *  Refuses a data folder that another process has open, with that process's pid. */
+export const openDatabase = async (
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  options: DatabaseOptions = {},
+): Promise<OpenDatabase> =>
+  config.databaseUrl ? openPostgres(config.databaseUrl, options) : openEmbedded(config.dataDir, options)

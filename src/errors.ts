@@ -1,0 +1,80 @@
+/** Every code a client can meet, on either surface, and the HTTP status that REST gives it (DECISIONS 6). */
+export const statusOf = {
+  BAD_REQUEST: 400,
+  INVALID: 400,
+  REQUIRED: 400,
+  UNKNOWN_FIELD: 400,
+  QUERY_TOO_COMPLEX: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  SOLD_OUT: 409,
+  INSUFFICIENT_AVAILABILITY: 409,
+  RATE_CLOSED: 409,
+  NOT_ON_SALE_YET: 409,
+  SALE_ENDED: 409,
+  EVENT_STARTED: 409,
+  QR_CODE_TAKEN: 409,
+  TOTAL_INCREASED: 409,
+  IDEMPOTENCY_KEY_IN_USE: 409,
+  BODY_TOO_LARGE: 413,
+  METADATA_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  MIN_TICKETS: 422,
+  MAX_TICKETS: 422,
+  PRICE_NOT_IN_RATE: 422,
+  SUPPLEMENT_NOT_IN_RATE: 422,
+  DUPLICATE_SUPPLEMENT: 422,
+  QUESTION_NOT_IN_RATE: 422,
+  DUPLICATE_ANSWER: 422,
+  ANSWER_REQUIRED: 422,
+  ANSWER_NOT_AN_ITEM: 422,
+  WARRANTY_NOT_OFFERED: 422,
+  UNDER_AGE: 422,
+  DUPLICATE_QR_CODE: 422,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  BUSY: 503,
+} as const
+
+export type Code = keyof typeof statusOf
+
+/** What a client needs to put it right: counts, limits, ISO 8601 timestamps, amounts in major units. */
+export type Facts = {
+  available?: number
+  min?: number
+  max?: number
+  limit?: number
+  validFrom?: string
+  validUntil?: string
+  startDate?: string
+  minimumAge?: number
+  totalAmount?: number
+  retryAfter?: number
+}
+
+/** `path` is where the client's own input went wrong, named as the code names it (camelCase). */
+export type Problem = { code: Code; message: string; path?: (string | number)[]; facts?: Facts }
+
+/** What a client may know. Anything else that is thrown is masked once, at the edge, with the request id. */
+export class Refusal extends Error {
+  readonly problems: [Problem, ...Problem[]]
+
+  constructor(...problems: [Problem, ...Problem[]]) {
+    super(problems[0].message)
+    this.name = 'Refusal'
+    this.problems = problems
+  }
+
+  get code(): Code {
+    return this.problems[0].code
+  }
+}
+
+/** Throws one Refusal that lists all the problems, if there are any. */
+export function refuseIf(problems: Problem[]): void {
+  const [first, ...rest] = problems
+  if (first) throw new Refusal(first, ...rest)
+}

@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm'
+import { check, customType, index, jsonb, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import { locations } from '../location/table.ts'
+import { organizations } from '../organization/table.ts'
+
+const tsvector = customType<{ data: string; driverData: string }>({ dataType: () => 'tsvector' })
+
+export type Artist = { name: string; imageUrl: string | null }
+
+export const events = pgTable(
+  'events',
+  {
+    id: text().primaryKey(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    locationId: text('location_id').references(() => locations.id),
+    name: text().notNull(),
+    slug: text().notNull(),
+    description: text(),
+    age: text(),
+    outfit: text(),
+    ambiences: text().array().notNull().default([]),
+    musicGenres: text('music_genres').array().notNull().default([]),
+    artists: jsonb().$type<Artist[]>().notNull().default([]),
+    displayDate: timestamp('display_date', { withTimezone: true, precision: 3 }),
+    startDate: timestamp('start_date', { withTimezone: true, precision: 3 }).notNull(),
+    endDate: timestamp('end_date', { withTimezone: true, precision: 3 }).notNull(),
+    imageUrl: text('image_url'),
+    iframeTagUrl: text('iframe_tag_url'),
+    iframeScriptUrl: text('iframe_script_url'),
+    /** The folded words of the name, which a search's words must begin (DECISIONS 3). */
+    searchWords: tsvector('search_words').notNull(),
+  },
+  (event) => [
+    index().on(event.startDate, event.id),
+    index().on(event.organizationId, event.startDate, event.id),
+    index().on(event.locationId, event.startDate, event.id),
+    index().using('gin', event.searchWords),
+    check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
+  ],
+)
+
+export type Event = Omit<typeof events.$inferSelect, 'searchWords'>

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto'
+import { customAlphabet } from 'nanoid'
+import { ulid } from 'ulid'
+
+type Prefix = 'evt' | 'rate' | 'price' | 'sup' | 'que' | 'org' | 'loc' | 'chn' | 'pay' | 'tkt' | 'int'
+
+/** A new identifier: type prefix, then a time-ordered random part (DECISIONS 1). */
+export const newId = (prefix: Prefix): string => `${prefix}_${ulid().toLowerCase()}`
+
+/** The identifier of something that came without one: the same for the same names, so that it is found again. */
+export const derivedId = (prefix: Prefix, ...names: string[]): string =>
+  `${prefix}_${createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 26)}`
+
+/** 12 characters that nobody misreads: no 0 and O, no 1, I and L, no U and V. */
+export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRSTWXYZ', 12)
+
+/** 256 random bits in base 62, for what must not be guessed. */
+export const newSecret: () => string = customAlphabet(
+  '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
+  43,
+)

@@ -1,0 +1,33 @@
+import { sql } from 'drizzle-orm'
+import { check, doublePrecision, index, pgTable, text } from 'drizzle-orm/pg-core'
+import { organizations } from '../organization/table.ts'
+
+export const locations = pgTable(
+  'locations',
+  {
+    id: text().primaryKey(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    name: text().notNull(),
+    address: text(),
+    city: text(),
+    countryCode: text('country_code'),
+    latitude: doublePrecision(),
+    longitude: doublePrecision(),
+    timezone: text().notNull().default('UTC'),
+  },
+  (location) => [
+    index().on(location.latitude, location.longitude),
+    check(
+      'locations_on_the_globe',
+      sql`${location.latitude} between -90 and 90 and ${location.longitude} between -180 and 180`,
+    ),
+    check(
+      'locations_have_both_coordinates',
+      sql`(${location.latitude} is null) = (${location.longitude} is null)`,
+    ),
+  ],
+)
+
+export type Location = typeof locations.$inferSelect

@@ -1,0 +1,146 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  numeric,
+  pgEnum,
+  pgTable,
+  text,
+  timestamp,
+} from 'drizzle-orm/pg-core'
+import { events } from '../event/table.ts'
+import { organizations } from '../organization/table.ts'
+
+/** What is left of one thing for sale: a ticket rate, or one of its prices. `id` is the rate's or the price's.
+ *  Apart from the catalogue rows, so that a sale never writes what a page of events reads the rest of. */
+export const stock = pgTable(
+  'stock',
+  {
+    id: text().primaryKey(),
+    /** Places for sale in all; null is unlimited. */
+    capacity: integer(),
+    /** Sold before the catalogue came here: no ticket of ours stands behind these. */
+    soldBefore: integer('sold_before').notNull().default(0),
+    sold: integer().notNull().default(0),
+    held: integer().notNull().default(0),
+  },
+  (stock) => [
+    check(
+      'stock_never_negative',
+      sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,
+    ),
+    check(
+      'stock_never_oversold',
+      sql`${stock.capacity} is null or ${stock.soldBefore} + ${stock.sold} + ${stock.held} <= ${stock.capacity}`,
+    ),
+  ],
+)
+
+export const ticketRates = pgTable(
+  'ticket_rates',
+  {
+    id: text().primaryKey(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    eventId: text('event_id')
+      .notNull()
+      .references(() => events.id),
+    position: integer().notNull(),
+    name: text().notNull(),
+    slug: text().notNull(),
+    validFrom: timestamp('valid_from', { withTimezone: true, precision: 3 }),
+    /** Closed by hand, whatever is left. */
+    complete: boolean().notNull().default(false),
+    type: text().notNull().default('limited'),
+    min: integer(),
+    max: integer(),
+    showAllPrices: boolean('show_all_prices').notNull().default(true),
+    warrantyEnabled: boolean('warranty_enabled').notNull().default(false),
+    warrantyPercentage: numeric('warranty_percentage', { precision: 7, scale: 4, mode: 'number' })
+      .notNull()
+      .default(0),
+    warrantyHours: integer('warranty_hours').notNull().default(0),
+    removed: boolean().notNull().default(false),
+  },
+  (rate) => [
+    index().on(rate.eventId, rate.position, rate.id),
+    check('ticket_rates_min_max', sql`${rate.min} >= 1 and ${rate.max} >= 1 and ${rate.min} <= ${rate.max}`),
+  ],
+)
+
+export const feeType = pgEnum('fee_type', ['percentage', 'fixed'])
+
+export const prices = pgTable(
+  'prices',
+  {
+    id: text().primaryKey(),
+    ticketRateId: text('ticket_rate_id')
+      .notNull()
+      .references(() => ticketRates.id),
+    position: integer().notNull(),
+    name: text().notNull(),
+    amount: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    validUntil: timestamp('valid_until', { withTimezone: true, precision: 3 }),
+    includes: text(),
+    additionalInfo: text('additional_info'),
+    feeType: feeType('fee_type').notNull().default('percentage'),
+    /** A percentage of the price, or, for a fixed fee, an amount in minor units. */
+    feeQuantity: numeric('fee_quantity', { precision: 15, scale: 4, mode: 'number' }).notNull().default(0),
+    removed: boolean().notNull().default(false),
+  },
+  (price) => [
+    index().on(price.ticketRateId, price.position, price.id),
+    check('prices_not_negative', sql`${price.amount} >= 0 and ${price.feeQuantity} >= 0`),
+  ],
+)
+
+export const supplements = pgTable(
+  'supplements',
+  {
+    id: text().primaryKey(),
+    ticketRateId: text('ticket_rate_id')
+      .notNull()
+      .references(() => ticketRates.id),
+    position: integer().notNull(),
+    label: text().notNull(),
+    amount: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    hasFakePrice: boolean('has_fake_price').notNull().default(false),
+    fakeAmount: bigint('fake_amount', { mode: 'number' }),
+    removed: boolean().notNull().default(false),
+  },
+  (supplement) => [
+    index().on(supplement.ticketRateId, supplement.position, supplement.id),
+    check('supplements_not_negative', sql`${supplement.amount} >= 0`),
+  ],
+)
+
+export const questions = pgTable(
+  'questions',
+  {
+    id: text().primaryKey(),
+    ticketRateId: text('ticket_rate_id')
+      .notNull()
+      .references(() => ticketRates.id),
+    position: integer().notNull(),
+    label: text().notNull(),
+    type: text().notNull().default('dropdown'),
+    required: boolean().notNull().default(false),
+    items: text().array().notNull().default([]),
+    removed: boolean().notNull().default(false),
+  },
+  (question) => [index().on(question.ticketRateId, question.position, question.id)],
+)
+
+export type Stock = typeof stock.$inferSelect
+type Left = Omit<Stock, 'id'>
+/** A rate or a price always comes with what is left of it. */
+export type TicketRate = typeof ticketRates.$inferSelect & Left
+export type Price = typeof prices.$inferSelect & Left
+export type Supplement = typeof supplements.$inferSelect
+export type Question = typeof questions.$inferSelect

@@ -1,0 +1,115 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  check,
+  date,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import { channels } from '../access/table.ts'
+import { events } from '../event/table.ts'
+import { organizations } from '../organization/table.ts'
+import { payments } from '../payment/table.ts'
+import { prices, ticketRates } from '../ticket-rate/table.ts'
+
+export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelled', 'expired'])
+
+export type Answer = { questionId: string; answer: string }
+/** A supplement as it was sold. Amounts in minor units. */
+export type SoldSupplement = {
+  supplementId: string
+  label: string
+  amount: number
+  hasFakePrice: boolean
+  fakeAmount: number | null
+}
+/** A refund as it was made. Amount in minor units, `at` as ISO 8601. */
+export type Refund = { channelId: string; amount: number; at: string }
+
+const amount = (name: string) => bigint(name, { mode: 'number' }).notNull()
+
+export const tickets = pgTable(
+  'tickets',
+  {
+    id: text().primaryKey(),
+    paymentId: text('payment_id')
+      .notNull()
+      .references(() => payments.id),
+    /** The ticket's place in its checkout. */
+    position: integer().notNull(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    channelId: text('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    eventId: text('event_id')
+      .notNull()
+      .references(() => events.id),
+    ticketRateId: text('ticket_rate_id')
+      .notNull()
+      .references(() => ticketRates.id),
+    priceId: text('price_id')
+      .notNull()
+      .references(() => prices.id),
+    status: ticketStatus().notNull().default('held'),
+    qrCode: text('qr_code').notNull(),
+    currency: text().notNull(),
+    priceAmount: amount('price_amount'),
+    supplementsAmount: amount('supplements_amount'),
+    organizationFeeAmount: amount('organization_fee_amount'),
+    platformFeeAmount: amount('platform_fee_amount'),
+    warrantyAmount: amount('warranty_amount'),
+    totalAmount: amount('total_amount'),
+    refundedAmount: amount('refunded_amount').default(0),
+    refundedAt: timestamp('refunded_at', { withTimezone: true, precision: 3 }),
+    refunds: jsonb().$type<Refund[]>().notNull().default([]),
+    /** Hours before the event until which a ticket with a warranty is refunded; 0 without one. */
+    warrantyHours: integer('warranty_hours').notNull(),
+    fullName: text('full_name').notNull(),
+    email: text().notNull(),
+    phone: text(),
+    gender: text(),
+    birthday: date({ mode: 'string' }),
+    address: text(),
+    postalCode: text('postal_code'),
+    countryCode: text('country_code'),
+    personalDocumentType: text('personal_document_type'),
+    personalDocumentNumber: text('personal_document_number'),
+    answers: jsonb().$type<Answer[]>().notNull().default([]),
+    supplements: jsonb().$type<SoldSupplement[]>().notNull().default([]),
+    metadata: jsonb().$type<Record<string, unknown>>(),
+    /** People that the ticket admits. */
+    admits: integer().notNull().default(1),
+    /** People already in. */
+    entered: integer().notNull().default(0),
+    lastEntryAt: timestamp('last_entry_at', { withTimezone: true, precision: 3 }),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    activatedAt: timestamp('activated_at', { withTimezone: true, precision: 3 }),
+  },
+  (ticket) => [
+    index().on(ticket.paymentId, ticket.position),
+    index().on(ticket.ticketRateId),
+    // An expired checkout gives its codes back, so that the channel can try again with them.
+    uniqueIndex('tickets_qr_code_in_event')
+      .on(ticket.eventId, ticket.qrCode)
+      .where(sql`${ticket.status} <> 'expired'`),
+    check('tickets_admit_no_more_than_they_may', sql`${ticket.entered} between 0 and ${ticket.admits}`),
+    check(
+      'tickets_refund_no_more_than_was_paid',
+      sql`${ticket.refundedAmount} between 0 and ${ticket.totalAmount}`,
+    ),
+    check(
+      'tickets_total',
+      sql`${ticket.totalAmount} = ${ticket.priceAmount} + ${ticket.supplementsAmount} + ${ticket.organizationFeeAmount} + ${ticket.warrantyAmount}`,
+    ),
+  ],
+)
+
+export type Ticket = typeof tickets.$inferSelect
