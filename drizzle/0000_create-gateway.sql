@@ -214,6 +214,8 @@ CREATE TABLE "tickets" (
 	"admits" integer DEFAULT 1 NOT NULL,
 	"entered" integer DEFAULT 0 NOT NULL,
 	"last_entry_at" timestamp (3) with time zone,
+	"invoice_reference" text,
+	"corrective_invoice_references" text[] DEFAULT '{}' NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"activated_at" timestamp (3) with time zone,
 	CONSTRAINT "tickets_admit_no_more_than_they_may" CHECK ("tickets"."entered" between 0 and "tickets"."admits"),

@@ -107,3 +107,23 @@ export const openDatabase = async (
   options: DatabaseOptions = {},
 ): Promise<OpenDatabase> =>
   config.databaseUrl ? openPostgres(config.databaseUrl, options) : openEmbedded(config.dataDir, options)
+
+/** The PostgreSQL or network code of an error that a driver threw. Drizzle wraps it, and its message holds parameters. */
+export function databaseCode(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if ('code' in cause && typeof cause.code === 'string') return cause.code
+  return undefined
+}
+
+// Serialization failure, deadlock: the same statements may well succeed when they are run again.
+const transient = new Set(['40001', '40P01'])
+
+export const isTransient = (error: unknown): boolean => transient.has(databaseCode(error) ?? '')
+
+// Out of connections, shut down, deadline passed, lock not had in time, out of reach.
+const unavailable =
+  /^(53300|57P0[1-4]|57014|55P03|08\w{3}|ECONN\w+|ENOTFOUND|ETIMEDOUT|CONNECT\w+|CONNECTION_\w+)$/
+
+/** Whether the database can't answer now, as opposed to refusing what it was asked. */
+export const isUnavailable = (error: unknown): boolean =>
+  isTransient(error) || unavailable.test(databaseCode(error) ?? '')

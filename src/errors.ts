@@ -61,15 +61,14 @@ export type Problem = { code: Code; message: string; path?: (string | number)[];
 /** What a client may know. Anything else that is thrown is masked once, at the edge, with the request id. */
 export class Refusal extends Error {
   readonly problems: [Problem, ...Problem[]]
+  /** The first problem's. */
+  readonly code: Code
 
   constructor(...problems: [Problem, ...Problem[]]) {
     super(problems[0].message)
     this.name = 'Refusal'
     this.problems = problems
-  }
-
-  get code(): Code {
-    return this.problems[0].code
+    this.code = problems[0].code
   }
 }
 

@@ -13,6 +13,17 @@ export type Caller =
 /** The headers of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
 export type Credentials = { apiKey?: string; integrationId?: string; secret?: string }
 
+type Headers = Record<string, string | string[] | undefined>
+
+const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
+
+/** The credentials that a request sends. */
+export const readCredentials = (headers: Headers): Credentials => ({
+  apiKey: one(headers['x-api-key']),
+  integrationId: one(headers.integration_id),
+  secret: one(headers.secret),
+})
+
 /** A caller and the database's clock at the moment it was let in: the clock of the whole request. */
 export type Authenticated = { caller: Caller; now: Date }
 

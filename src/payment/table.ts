@@ -81,3 +81,6 @@ export const idempotencyKeys = pgTable(
 )
 
 export type Payment = typeof payments.$inferSelect
+
+/** Whether a key still stands for its checkout. */
+export const isFresh = sql`${idempotencyKeys.createdAt} > now() - interval '24 hours'`

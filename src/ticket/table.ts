@@ -90,6 +90,8 @@ export const tickets = pgTable(
     /** People already in. */
     entered: integer().notNull().default(0),
     lastEntryAt: timestamp('last_entry_at', { withTimezone: true, precision: 3 }),
+    invoiceReference: text('invoice_reference'),
+    correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
     createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
     activatedAt: timestamp('activated_at', { withTimezone: true, precision: 3 }),
   },

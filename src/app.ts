@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@fastify/cors'
+import formBody from '@fastify/formbody'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { readKey } from './access/key.ts'
+import type { Config } from './config.ts'
+import type { House } from './context.ts'
+import type { Database } from './database.ts'
+import { addDocumentation } from './documentation.ts'
+import { Refusal } from './errors.ts'
+import { addGraphql } from './graphql-route.ts'
+import { addHealth } from './health.ts'
+import { answerErrors } from './http-errors.ts'
+import { readJsonStrictly } from './json-body.ts'
+import { addPaymentPage } from './payment/page.ts'
+import { sandboxProvider } from './payment/sandbox.ts'
+import { sendRefusal, validatorCompiler } from './rest.ts'
+import { addRoutes } from './routes.ts'
+import { answerUnknownRoutes } from './unknown-routes.ts'
+import { bodyLimit } from './yoga.ts'
+
+export type AppOptions = {
+  db: Database
+  config: Config
+  /** Whether requests should be sent here; asked by `/ready`. */
+  ready?: () => Promise<boolean>
+  /** The key that GraphiQL opens with, in the demo. */
+  demoKey?: string
+}
+
+// A key's public id, so that each key has a limit of its own; else who sends.
+const rateLimitKey = ({ headers, ip }: FastifyRequest) =>
+  readKey(String(headers['x-api-key']))?.id ?? String(headers.integration_id ?? ip)
+
+// The address that is listened on, as long as nobody says what it looks like from outside.
+function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
+  const address = app.server.address()
+  const listening = address && typeof address === 'object' ? address.port : port
+  return publicUrl ?? `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${listening}`
+}
+
+async function addProtection(
+  app: FastifyInstance,
+  { corsOrigins, rateLimit: perSecond }: Config,
+): Promise<void> {
+  await app.register(helmet, { global: true, hsts: false })
+  if (corsOrigins.length > 0)
+    await app.register(cors, {
+      origin: corsOrigins,
+      exposedHeaders: ['link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
+    })
+  if (perSecond === null) return
+  await app.register(rateLimit, {
+    max: perSecond,
+    timeWindow: 1000,
+    keyGenerator: rateLimitKey,
+    errorResponseBuilder: () =>
+      new Refusal({
+        code: 'RATE_LIMITED',
+        message: 'Too many requests with this key.',
+        facts: { limit: perSecond, retryAfter: 1 },
+      }),
+  })
+}
+
+// One line a request: the route and not the address, which may hold a payment page's token or what is searched for.
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id))
+  app.addHook('onResponse', async ({ id, method, routeOptions, log }, reply) => {
+    const route = routeOptions.url ?? 'unknown'
+    log.info(
+      { request_id: id, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request',
+    )
+  })
+}
+
+/** The whole service as one HTTP application: GraphQL, REST, the payment page, their documentation. It opens nothing
+ *  and reads no environment. */
+export async function createApp({
+  db,
+  config,
+  ready = async () => true,
+  demoKey,
+}: AppOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    logger: { level: config.logLevel, base: null, serializers: { req: () => ({}), res: () => ({}) } },
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    bodyLimit,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (_error, request, reply) =>
+      void sendRefusal(
+        reply,
+        new Refusal({ code: 'BAD_REQUEST', message: `The address is malformed. Request id: ${request.id}` }),
+      ),
+  })
+  const house: House = {
+    db,
+    provider: sandboxProvider,
+    holdMinutes: config.holdMinutes,
+    publicUrl: () => publicUrlOf(app, config),
+  }
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(() => (body) => JSON.stringify(body))
+  answerErrors(app, sendRefusal)
+  answerUnknownRoutes(app)
+  readJsonStrictly(app)
+  logRequests(app)
+  await addProtection(app, config)
+  await app.register(formBody)
+  await addDocumentation(app)
+  addHealth(app, ready)
+  await addGraphql(app, house, demoKey)
+  await addRoutes(app, house, config)
+  await addPaymentPage(app, house)
+  await app.ready()
+  return app
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+
+/** `ticketRateId` → `ticket_rate_id`: how the code names a thing, and how REST does. */
+export const toSnakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The parser of a camelCase object, for the same object in REST's snake_case. Its result is camelCase still, and its
+ *  mistakes are named by the snake_case path. */
+export function inSnakeCase<Output>(type: z.ZodType<Output>): z.ZodType<Output> {
+  return rename(type) as z.ZodType<Output>
+}
+
+function rename(type: z.ZodType): z.ZodType {
+  if (type instanceof z.ZodOptional) return rename(type.unwrap() as z.ZodType).optional()
+  if (type instanceof z.ZodNullable) return rename(type.unwrap() as z.ZodType).nullable()
+  if (type instanceof z.ZodDefault) return rename(type.unwrap() as z.ZodType).default(type.def.defaultValue)
+  if (type instanceof z.ZodArray) {
+    const renamed = new z.ZodArray({ ...type.def, element: rename(type.element as z.ZodType) })
+    return renamed
+  }
+  if (!(type instanceof z.ZodObject)) return type
+  const names = new Map(Object.keys(type.shape).map((name) => [toSnakeCase(name), name]))
+  const shape = Object.fromEntries([...names].map(([snake, name]) => [snake, rename(type.shape[name])]))
+  return z
+    .strictObject(shape)
+    .transform((value) =>
+      Object.fromEntries(Object.entries(value).map(([snake, field]) => [names.get(snake) ?? snake, field])),
+    )
+}

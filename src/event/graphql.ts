@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { builder, NodeRef } from '../builder.ts'
+import { requireCaller } from '../context.ts'
+import { LocationRef } from '../location/graphql.ts'
+import { OrganizationRef } from '../organization/graphql.ts'
+import * as scalars from '../scalars.ts'
+import { readCursor, toCursor } from './cursor.ts'
+import { countEvents, type EventFilter, eventFilter, searchEvents } from './search-events.ts'
+import type { Artist, Event } from './table.ts'
+
+export const EventRef = builder.objectRef<Event>('Event')
+
+const ArtistRef = builder.objectRef<Artist>('Artist').implement({
+  description: 'Somebody who plays at an event.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name on the poster.' }),
+    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'Address of a picture.' }),
+  }),
+})
+
+const IframeRef = builder.objectRef<Event>('Iframe').implement({
+  description: 'What a web page embeds to sell the event.',
+  fields: (t) => ({
+    tagUrl: t.exposeString('iframeTagUrl', { nullable: true, description: 'Address of the frame.' }),
+    scriptUrl: t.exposeString('iframeScriptUrl', { nullable: true, description: 'Address of the script.' }),
+  }),
+})
+
+EventRef.implement({
+  description: 'Something that people buy tickets for.',
+  interfaces: [NodeRef],
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    slug: t.exposeString('slug', { description: 'Its name as part of an address.' }),
+    description: t.exposeString('description', { nullable: true, description: 'What awaits people.' }),
+    age: t.exposeString('age', { nullable: true, description: 'Minimum age, as text.' }),
+    outfit: t.exposeString('outfit', { nullable: true, description: 'Dress code.' }),
+    ambiences: t.exposeStringList('ambiences', { description: 'Moods.' }),
+    musicGenres: t.exposeStringList('musicGenres', { description: 'What is played.' }),
+    artists: t.field({
+      type: [ArtistRef],
+      description: 'Who plays.',
+      resolve: (event) => event.artists,
+    }),
+    displayDate: t.expose('displayDate', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The date to print, where it differs from the start: a night that begins after midnight.',
+    }),
+    startDate: t.expose('startDate', { type: 'DateTime', description: 'When it starts. Sale ends then.' }),
+    endDate: t.expose('endDate', { type: 'DateTime', description: 'When it ends.' }),
+    organizationId: t.exposeID('organizationId', { description: 'The organization that holds it.' }),
+    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'Address of its poster.' }),
+    locationId: t.exposeID('locationId', { nullable: true, description: 'Where it takes place.' }),
+    iframe: t.field({
+      type: IframeRef,
+      nullable: true,
+      description: 'What a web page embeds to sell it.',
+      resolve: (event) => (event.iframeTagUrl || event.iframeScriptUrl ? event : null),
+    }),
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization that holds it.',
+      resolve: (event, _args, { loaders }) => loaders.organizationById.load(event.organizationId),
+    }),
+    location: t.field({
+      type: LocationRef,
+      nullable: true,
+      description: 'Where it takes place.',
+      resolve: (event, _args, { loaders }) =>
+        event.locationId ? loaders.locationById.load(event.locationId) : null,
+    }),
+  }),
+})
+
+type EventConnection = { filter: EventFilter; nodes: Event[]; hasNextPage: boolean; hasPreviousPage: boolean }
+
+const PageInfoRef = builder.objectRef<EventConnection>('PageInfo').implement({
+  description: 'Where a page stands in its list.',
+  fields: (t) => ({
+    hasNextPage: t.exposeBoolean('hasNextPage', {
+      description: 'Whether the list goes on behind this page.',
+    }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+      description: 'Whether this page was asked for `after` another.',
+    }),
+    startCursor: t.string({
+      nullable: true,
+      description: 'The cursor of the first of the page.',
+      resolve: ({ nodes }) => toCursor(nodes[0]),
+    }),
+    endCursor: t.string({
+      nullable: true,
+      description: 'The cursor of the last of the page: give it as `after` for the next one.',
+      resolve: ({ nodes }) => toCursor(nodes.at(-1)),
+    }),
+  }),
+})
+
+const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
+  description: 'An event in a list.',
+  fields: (t) => ({
+    cursor: t.id({ description: 'Its place in the list.', resolve: (event) => toCursor(event) ?? '' }),
+    node: t.field({ type: EventRef, description: 'The event.', resolve: (event) => event }),
+  }),
+})
+
+const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection').implement({
+  description: 'A page of events, by `startDate` and id.',
+  fields: (t) => ({
+    edges: t.field({
+      type: [EventEdgeRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'The events with their cursors.',
+      resolve: ({ nodes }) => nodes,
+    }),
+    nodes: t.field({
+      type: [EventRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'The events.',
+      resolve: ({ nodes }) => nodes,
+    }),
+    pageInfo: t.field({ type: PageInfoRef, description: 'Where the page stands.', resolve: (page) => page }),
+    totalCount: t.int({
+      complexity: 100,
+      description: 'How many events there are in all. Counted only when it is asked for.',
+      resolve: ({ filter }, _args, ctx) => countEvents(filter, ctx),
+    }),
+  }),
+})
+
+const NearInput = builder.inputType('NearInput', {
+  description: 'A circle on the globe.',
+  fields: (t) => ({
+    lat: t.float({ required: true, description: 'Latitude of its centre, in degrees.' }),
+    lng: t.float({ required: true, description: 'Longitude of its centre, in degrees.' }),
+    radius: t.float({
+      required: true,
+      defaultValue: 5,
+      description: 'Kilometres, more than 0 and at most 500.',
+    }),
+  }),
+})
+
+builder.queryFields((t) => ({
+  events: t.field({
+    type: EventConnectionRef,
+    description:
+      'The events of the organizations that granted the channel, by `startDate` and id. Without a date only those that have not ended.',
+    complexity: ({ first }) => ({ field: 1, multiplier: Math.max(1, first) }),
+    args: {
+      organizationId: t.arg.id({ description: 'Only of this organization.' }),
+      locationId: t.arg.id({ description: 'Only at this location.' }),
+      startDate: t.arg({ type: 'DateTime', description: 'Only those that start at or after it.' }),
+      endDate: t.arg({ type: 'DateTime', description: 'Only those that end at or before it.' }),
+      search: t.arg.string({
+        description: 'Each word must begin a word of the name; case and accents do not count.',
+      }),
+      near: t.arg({ type: NearInput, description: 'Only those in this circle.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'How many, 1 to 100.' }),
+      after: t.arg.id({ description: 'Behind the event with this cursor.' }),
+    },
+    resolve: async (_root, { first, after, ...given }, ctx) => {
+      const filter = scalars.parse(eventFilter, given)
+      scalars.parse(z.object({ first: scalars.pageSize }), { first })
+      const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
+      return {
+        filter,
+        nodes: found.slice(0, first),
+        hasNextPage: found.length > first,
+        hasPreviousPage: Boolean(after),
+      }
+    },
+  }),
+  event: t.field({
+    type: EventRef,
+    nullable: true,
+    description: 'One event.',
+    args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.eventById.load(id),
+  }),
+}))

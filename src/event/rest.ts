@@ -1,0 +1,122 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type Context, type House, requireChannel } from '../context.ts'
+import { Refusal } from '../errors.ts'
+import { authenticated, errorBody } from '../rest.ts'
+import * as scalars from '../scalars.ts'
+import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
+import { eventBody, toEventBody } from './body.ts'
+import { type EventFilter, searchEvents } from './search-events.ts'
+import type { Event } from './table.ts'
+
+const number = scalars.fromQuery
+
+const query = z.strictObject({
+  organization_id: scalars.identifier.optional().meta({ description: 'Only of this organization.' }),
+  start_date: scalars.moment.optional().meta({ description: 'Only events that start at or after it.' }),
+  end_date: scalars.moment.optional().meta({ description: 'Only events that end at or before it.' }),
+  populate: z
+    .string()
+    .transform((list) => list.split(',').map((option) => option.trim()))
+    .pipe(z.array(z.enum(['*', 'ticket-rates'], 'must be * or ticket-rates')))
+    .optional()
+    .meta({ description: 'Comma-separated: `*` (all) or `ticket-rates`.' }),
+  location_id: scalars.identifier.optional().meta({ description: 'Only at this location.' }),
+  search: scalars.search.optional().meta({
+    description: 'Each word must begin a word of the name; case and accents do not count.',
+  }),
+  lat: number(scalars.latitude).optional().meta({ description: 'Latitude of the radius centre.' }),
+  lng: number(scalars.longitude).optional().meta({ description: 'Longitude of the radius centre.' }),
+  radius: number(scalars.radius)
+    .optional()
+    .meta({ description: 'Kilometres, at most 500; 5 where lat and lng are given.' }),
+  limit: number(scalars.pageSize).default(50).meta({ description: 'How many, 1 to 100.' }),
+  offset: number(scalars.offset).default(0).meta({ description: 'How many to skip.' }),
+})
+
+type Query = z.output<typeof query>
+
+const page = z.object({ success: z.literal(true), data: z.array(eventBody) })
+
+function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
+  if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
+  if (lat === undefined && lng === undefined && radius === undefined) return null
+  const missing = lat === undefined ? 'lat' : 'lng'
+  throw new Refusal({
+    code: 'REQUIRED',
+    message: 'lat and lng go together, and radius needs both.',
+    path: [missing],
+  })
+}
+
+async function ticketRateBodies(event: Event, { loaders, now }: Context): Promise<TicketRateBody[]> {
+  const rates = await loaders.ticketRatesByEventId.load(event.id)
+  return Promise.all(
+    rates.map(async (rate) => {
+      const [prices, supplements, questions] = await Promise.all([
+        loaders.pricesByTicketRateId.load(rate.id),
+        loaders.supplementsByTicketRateId.load(rate.id),
+        loaders.questionsByTicketRateId.load(rate.id),
+      ])
+      return toTicketRateBody(rate, { event, prices, supplements, questions, now })
+    }),
+  )
+}
+
+// RFC 8288: where the pages around this one are.
+function linksOf(url: string, { limit, offset }: Query, goesOn: boolean): string {
+  const link = (rel: string, to: number) => {
+    const target = new URL(url)
+    target.searchParams.set('limit', String(limit))
+    target.searchParams.set('offset', String(to))
+    return `<${target.href}>; rel="${rel}"`
+  }
+  return [
+    ...(goesOn ? [link('next', offset + limit)] : []),
+    ...(offset > 0 ? [link('prev', Math.max(0, offset - limit))] : []),
+  ].join(', ')
+}
+
+/** GET /events (INTERFACE, events; DECISIONS 3). */
+export const eventRoutes =
+  (house: House): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/events',
+      {
+        onRequest: authenticated(house, requireChannel),
+        schema: {
+          operationId: 'listEvents',
+          summary: 'List events',
+          description:
+            'By `start_date`, then `_id`. Without a date only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`.',
+          tags: ['Channels'],
+          security: [{ apiKey: [] }],
+          querystring: query,
+          response: { 200: page, '4xx': errorBody },
+        },
+      },
+      async ({ query, ctx, url }, reply) => {
+        const { organization_id, location_id, start_date, end_date, search, limit, offset, populate } = query
+        const found = await searchEvents(
+          {
+            organizationId: organization_id,
+            locationId: location_id,
+            startDate: start_date,
+            endDate: end_date,
+            search,
+            near: nearOf(query),
+          },
+          { first: limit, offset },
+          ctx,
+        )
+        const links = linksOf(ctx.publicUrl() + url, query, found.length > limit)
+        if (links) reply.header('link', links)
+        const shown = found.slice(0, limit)
+        const data = await Promise.all(
+          shown.map(async (event) => toEventBody(event, populate && (await ticketRateBodies(event, ctx)))),
+        )
+        return { success: true as const, data }
+      },
+    )
+  }

@@ -1,0 +1,22 @@
+import { databaseCode, isUnavailable } from './database.ts'
+import { Refusal } from './errors.ts'
+
+export type Log = { error(facts: Record<string, unknown>, message: string): void }
+
+// Where in our own files it happened. Nothing else of a stack, and nothing of a message: Drizzle's holds parameters.
+const placeOf = (error: Error) =>
+  /\((?:file:\/\/)?\S*?((?:src|dist)\/[\w./-]+:\d+):\d+\)/.exec(error.stack ?? '')?.[1]
+
+/** What a client may know of anything that was thrown. What is not a Refusal is masked, and logged by its kind and
+ *  place alone, with the request id that the client is told (DECISIONS 6). */
+export function toRefusal(error: unknown, requestId: string, log: Log): Refusal {
+  if (error instanceof Refusal) return error
+  const facts =
+    error instanceof Error
+      ? { error: error.name, code: databaseCode(error), place: placeOf(error) }
+      : { error: typeof error }
+  log.error({ request_id: requestId, ...facts }, 'request failed')
+  return isUnavailable(error)
+    ? new Refusal({ code: 'BUSY', message: 'The service is busy. Try again.', facts: { retryAfter: 1 } })
+    : new Refusal({ code: 'INTERNAL', message: `Something went wrong on our side. Request id: ${requestId}` })
+}

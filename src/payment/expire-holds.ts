@@ -1,0 +1,58 @@
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import type { Database } from '../database.ts'
+import { releaseHolds } from './release-holds.ts'
+import { payments } from './table.ts'
+
+// The database's clock decides, never the process's.
+const overdue = and(eq(payments.status, 'pending'), lte(payments.expiresAt, sql`now()`))
+
+/** Expires up to `limit` unpaid payments whose time is over, and returns how many there were. Many processes can do so
+ *  at once: each takes rows that no other has (DECISIONS 5). */
+export const expireHolds = (db: Database, limit: number): Promise<number> =>
+  db.transaction(async (tx) => {
+    const found = await tx
+      .select({ id: payments.id })
+      .from(payments)
+      .where(overdue)
+      .orderBy(asc(payments.expiresAt), asc(payments.id))
+      .limit(limit)
+      .for('update', { skipLocked: true })
+    await releaseHolds(
+      tx,
+      found.map(({ id }) => id),
+      'expired',
+    )
+    return found.length
+  })
+
+/** Expires the overdue holds of one rate, for a checkout that finds it full. Where another process is at it already,
+ *  waits until that is done. Returns whether there were any, so that it is worth looking again. */
+export async function expireHoldsOf(db: Database, ticketRateId: string): Promise<boolean> {
+  const seen = await db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(overdue, eq(payments.ticketRateId, ticketRateId)))
+  if (seen.length === 0) return false
+  await db.transaction(async (tx) => {
+    const still = await tx
+      .select({ id: payments.id })
+      .from(payments)
+      .where(
+        and(
+          inArray(
+            payments.id,
+            seen.map(({ id }) => id),
+          ),
+          overdue,
+        ),
+      )
+      .orderBy(asc(payments.id))
+      .for('update')
+    await releaseHolds(
+      tx,
+      still.map(({ id }) => id),
+      'expired',
+    )
+  })
+  return true
+}

@@ -1,0 +1,76 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { readCredentials } from './access/authenticate.ts'
+import { toSnakeCase } from './case.ts'
+import { type Context, createContext, type House } from './context.ts'
+import { type Code, type Problem, type Refusal, statusOf } from './errors.ts'
+import { parse } from './scalars.ts'
+
+const codes = Object.keys(statusOf) as [Code, ...Code[]]
+
+const problemBody = z.looseObject({
+  code: z.enum(codes),
+  message: z.string(),
+  path: z.string().optional().meta({ description: 'The place in the request: `tickets.0.answers.1`.' }),
+})
+
+/** What every refusal looks like (DECISIONS 6). Facts ride along in each of `errors`. */
+export const errorBody = z.object({
+  success: z.literal(false),
+  code: z.enum(codes).meta({ description: "The first error's." }),
+  message: z.string().meta({ description: "The first error's." }),
+  errors: z.array(problemBody).meta({ description: 'Everything that was wrong.' }),
+  request_id: z.string(),
+})
+
+const inSnakeCase = (facts: object) =>
+  Object.fromEntries(Object.entries(facts).map(([name, fact]) => [toSnakeCase(name), fact]))
+
+const toProblemBody = ({ code, message, path, facts }: Problem): z.output<typeof problemBody> => ({
+  code,
+  message,
+  ...(path &&
+    path.length > 0 && {
+      path: path.map((key) => (typeof key === 'string' ? toSnakeCase(key) : key)).join('.'),
+    }),
+  ...inSnakeCase(facts ?? {}),
+})
+
+/** Answers a refusal with its status and the documented body. */
+export function sendRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
+  const [first] = problems
+  if (first.facts?.retryAfter) reply.header('retry-after', first.facts.retryAfter)
+  return reply.code(statusOf[code]).send({
+    success: false,
+    code,
+    message: first.message,
+    errors: problems.map(toProblemBody),
+    request_id: reply.request.id,
+  } satisfies z.output<typeof errorBody>)
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls, and the loaders of this request. Only on routes that authenticate. */
+    ctx: Context
+  }
+}
+
+/** Lets the caller in, if it is of the right kind, before anything of its request is read or judged. */
+export const authenticated =
+  (house: House, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
+    request.ctx = await createContext(house, readCredentials(request.headers))
+    requireKind(request.ctx)
+  }
+
+/** Fastify's validator: the zod schemas that the OpenAPI document is made from. It hands the Refusal to Fastify, which
+ *  throws it. */
+export const validatorCompiler =
+  ({ schema }: { schema: z.ZodType }) =>
+  (given: unknown) => {
+    try {
+      return { value: parse(schema, given) }
+    } catch (error) {
+      return { error: error as Error }
+    }
+  }

@@ -1,0 +1,45 @@
+import { lexicographicSortSchema, printSchema } from 'graphql'
+import { builder, NodeRef } from './builder.ts'
+import { type Loaders, requireCaller } from './context.ts'
+import './organization/graphql.ts'
+import './location/graphql.ts'
+import './event/graphql.ts'
+import './ticket-rate/graphql.ts'
+import './payment/graphql.ts'
+import './ticket/graphql.ts'
+import './ticket/checkout-graphql.ts'
+
+// The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.
+const nodes = {
+  Event: 'eventById',
+  TicketRate: 'ticketRateById',
+  Ticket: 'ticketById',
+  Payment: 'paymentById',
+  Organization: 'organizationById',
+  Location: 'locationById',
+} as const satisfies Record<string, keyof Loaders>
+
+builder.queryField('node', (t) =>
+  t.field({
+    type: NodeRef,
+    nullable: true,
+    complexity: { field: Object.keys(nodes).length, multiplier: 1 },
+    description: 'Anything with an identifier of its own.',
+    args: { id: t.arg.id({ required: true, description: 'Its identifier, the `_id` of REST.' }) },
+    resolve: async (_root, { id }, ctx) => {
+      requireCaller(ctx)
+      const found = await Promise.all(
+        Object.entries(nodes).map(async ([typename, loader]) => {
+          const row = await ctx.loaders[loader].load(id)
+          return row && { ...row, __typename: typename }
+        }),
+      )
+      return found.find((row) => row !== null) ?? null
+    },
+  }),
+)
+
+export const schema = builder.toSchema()
+
+/** The contract as text, as it stands in schema.graphql. */
+export const printedSchema = (): string => `${printSchema(lexicographicSortSchema(schema))}\n`

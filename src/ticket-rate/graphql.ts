@@ -1,0 +1,181 @@
+import { builder, NodeRef } from '../builder.ts'
+import { requireCaller } from '../context.ts'
+import { EventRef } from '../event/graphql.ts'
+import { toMajor } from '../money.ts'
+import { currentPrice, isAvailable, leftOf, listedPrices } from './current-price.ts'
+import type { Price, Question, Supplement, TicketRate } from './table.ts'
+
+export const PriceRef = builder.objectRef<Price>('Price').implement({
+  description: 'One step of a ticket rate: early bird, regular, late.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its identifier: what a checkout names.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    price: t.float({
+      description: 'Amount in major units, without the fee.',
+      resolve: (price) => toMajor(price.amount, price.currency),
+    }),
+    currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
+    validUntil: t.expose('validUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when it can be bought; null is until the sale ends.',
+    }),
+    quantity: t.int({
+      description: 'How many are sold at this price; 0 is no limit of its own.',
+      resolve: (price) => price.capacity ?? 0,
+    }),
+    includes: t.exposeString('includes', { nullable: true, description: 'What comes with it.' }),
+    additionalInfo: t.exposeString('additionalInfo', { nullable: true, description: 'What else to know.' }),
+    feeType: t.exposeString('feeType', { description: '`percentage` of the price, or `fixed`.' }),
+    feeQuantity: t.float({
+      description: 'The fee on top of the price: a percentage, or an amount in major units.',
+      resolve: (price) =>
+        price.feeType === 'fixed' ? toMajor(price.feeQuantity, price.currency) : price.feeQuantity,
+    }),
+  }),
+})
+
+const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
+  description: 'What can be bought with a ticket.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its identifier: what a checkout names.' }),
+    label: t.exposeString('label', { description: 'What it is.' }),
+    price: t.float({
+      description: 'Amount in major units.',
+      resolve: (supplement) => toMajor(supplement.amount, supplement.currency),
+    }),
+    hasFakePrice: t.exposeBoolean('hasFakePrice', { description: 'Whether to show a price struck through.' }),
+    fakePrice: t.float({
+      nullable: true,
+      description: 'The price struck through, in major units.',
+      resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
+    }),
+  }),
+})
+
+const QuestionRef = builder.objectRef<Question>('Question').implement({
+  description: 'What a buyer is asked.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its identifier: what an answer names.' }),
+    label: t.exposeString('label', { description: 'The question.' }),
+    type: t.exposeString('type', { description: '`dropdown` takes one of `items`.' }),
+    required: t.exposeBoolean('required', { description: 'Whether it must be answered.' }),
+    items: t.exposeStringList('items', { description: 'The choices.' }),
+  }),
+})
+
+const AvailabilityRef = builder.objectRef<TicketRate>('Availability').implement({
+  description: 'How many places are sold and left.',
+  fields: (t) => ({
+    sold: t.int({ description: 'Paid tickets.', resolve: (rate) => rate.soldBefore + rate.sold }),
+    available: t.int({
+      nullable: true,
+      description: 'What is left after paid tickets and holds; null is unlimited.',
+      resolve: leftOf,
+    }),
+  }),
+})
+
+const WarrantyRef = builder.objectRef<TicketRate>('RateWarranty').implement({
+  description:
+    'A warranty that can be bought with a ticket: its money comes back until some hours before the event.',
+  fields: (t) => ({
+    enabled: t.exposeBoolean('warrantyEnabled', { description: 'Whether it is offered.' }),
+    percentage: t.exposeFloat('warrantyPercentage', {
+      description: 'What it costs: per cent of price and supplements.',
+    }),
+    hours: t.exposeInt('warrantyHours', { description: 'How many hours before the start it ends.' }),
+  }),
+})
+
+export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
+
+TicketRateRef.implement({
+  description: 'A kind of ticket for an event.',
+  interfaces: [NodeRef],
+  fields: (t) => ({
+    organizationId: t.exposeID('organizationId', { description: 'The organization that sells it.' }),
+    eventId: t.exposeID('eventId', { description: 'The event that it is for.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    slug: t.exposeString('slug', { description: 'Its name as part of an address.' }),
+    validFrom: t.expose('validFrom', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its sale begins.',
+    }),
+    complete: t.exposeBoolean('complete', { description: 'Closed by hand.' }),
+    type: t.exposeString('type', { description: '`limited`, as a rule.' }),
+    min: t.exposeInt('min', { nullable: true, description: 'The fewest tickets of a checkout; null is 1.' }),
+    max: t.exposeInt('max', { nullable: true, description: 'The most tickets of a checkout; null is 50.' }),
+    showAllPrices: t.exposeBoolean('showAllPrices', {
+      description: 'Whether `prices` lists more than the current one.',
+    }),
+    available: t.boolean({
+      description: 'Whether it can be bought now.',
+      resolve: async (rate, _args, { loaders, now }) => {
+        const [event, prices] = await Promise.all([
+          loaders.eventById.load(rate.eventId),
+          loaders.pricesByTicketRateId.load(rate.id),
+        ])
+        return event !== null && isAvailable(rate, event, prices, now)
+      },
+    }),
+    availability: t.field({
+      type: AvailabilityRef,
+      description: 'How many are sold and left.',
+      resolve: (rate) => rate,
+    }),
+    warranty: t.field({
+      type: WarrantyRef,
+      description: 'The warranty that it offers.',
+      resolve: (rate) => rate,
+    }),
+    event: t.field({
+      type: EventRef,
+      nullable: true,
+      description: 'The event that it is for.',
+      resolve: (rate, _args, { loaders }) => loaders.eventById.load(rate.eventId),
+    }),
+    prices: t.field({
+      type: [PriceRef],
+      description: 'Its prices, in order.',
+      resolve: async (rate, _args, { loaders, now }) =>
+        listedPrices(rate, await loaders.pricesByTicketRateId.load(rate.id), now),
+    }),
+    currentPrice: t.field({
+      type: PriceRef,
+      nullable: true,
+      description: 'The first, by position, that has not passed `validUntil` and is not used up.',
+      resolve: async (rate, _args, { loaders, now }) =>
+        currentPrice(await loaders.pricesByTicketRateId.load(rate.id), now),
+    }),
+    supplements: t.field({
+      type: [SupplementRef],
+      description: 'What can be bought with a ticket.',
+      resolve: (rate, _args, { loaders }) => loaders.supplementsByTicketRateId.load(rate.id),
+    }),
+    questions: t.field({
+      type: [QuestionRef],
+      description: 'What a buyer is asked.',
+      resolve: (rate, _args, { loaders }) => loaders.questionsByTicketRateId.load(rate.id),
+    }),
+  }),
+})
+
+builder.objectField(EventRef, 'ticketRates', (t) =>
+  t.field({
+    type: [TicketRateRef],
+    description: 'The kinds of tickets that there are for it.',
+    resolve: (event, _args, { loaders }) => loaders.ticketRatesByEventId.load(event.id),
+  }),
+)
+
+builder.queryField('ticketRate', (t) =>
+  t.field({
+    type: TicketRateRef,
+    nullable: true,
+    description: 'One ticket rate.',
+    args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketRateById.load(id),
+  }),
+)

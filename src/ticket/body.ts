@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import { minimumAge } from '../event/minimum-age.ts'
+import type { Event } from '../event/table.ts'
+import { toMajor } from '../money.ts'
+import { priceBody, toPriceBody } from '../ticket-rate/body.ts'
+import type { Price, TicketRate } from '../ticket-rate/table.ts'
+import type { Ticket } from './table.ts'
+import * as views from './views.ts'
+
+// The two JSON shapes of a ticket in INTERFACE.md. Amounts are in major units of the ticket's currency.
+
+const amount = (description: string) => z.number().meta({ description })
+const moment = z.iso.datetime().nullable()
+
+export const issuedTicketBody = z.object({
+  _id: z.string(),
+  event_id: z.string(),
+  ticket_rate_id: z.string(),
+  qr_code: z.string().meta({ description: 'What is scanned at the door.' }),
+  status: z
+    .enum(views.checkoutStatuses)
+    .meta({ description: '`active` from the start, even before it is paid.' }),
+  price: priceBody,
+  payment_currency: z.string(),
+  channel_id: z.string(),
+  fees: z.object({
+    organization: amount('What the organization puts on top of the price.'),
+    platform: amount('What the platform keeps from the organization: no part of the total.'),
+  }),
+  full_name: z.string(),
+  phone: z.string().nullable(),
+  email: z.string(),
+  gender: z.int().nullable(),
+  birthday: z.iso.date().nullable(),
+  address: z.string().nullable(),
+  postal_code: z.string().nullable(),
+  country_code: z.string().nullable(),
+  personal_document_type: z.string().nullable(),
+  personal_document_number: z.string().nullable(),
+  answers: z.array(z.object({ question_id: z.string(), answer: z.string() })),
+  supplements: z.array(z.object({ supplement_id: z.string(), price: z.number() })),
+  refunded: amount('What was paid back.'),
+  refunded_at: moment,
+  refunds: z.array(z.object({ channel_id: z.string(), amount: z.number(), at: z.iso.datetime() })),
+  for: z.int().meta({ description: 'People that it admits.' }),
+  enter: z.int().meta({ description: 'People already in.' }),
+  entry_time: moment.meta({ description: 'The last entry.' }),
+  total_supplements: z.number(),
+  total_fees: z.number(),
+  total_price: amount('Price, supplements, fees and warranty.'),
+  warranty: z.object({ total: z.number(), hours: z.int() }),
+})
+
+export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeof issuedTicketBody> {
+  const major = (minor: number) => toMajor(minor, ticket.currency)
+  return {
+    _id: ticket.id,
+    event_id: ticket.eventId,
+    ticket_rate_id: ticket.ticketRateId,
+    qr_code: ticket.qrCode,
+    status: views.checkoutStatus(ticket),
+    price: toPriceBody(price),
+    payment_currency: ticket.currency,
+    channel_id: ticket.channelId,
+    fees: { organization: major(ticket.organizationFeeAmount), platform: major(ticket.platformFeeAmount) },
+    full_name: ticket.fullName,
+    phone: ticket.phone,
+    email: ticket.email,
+    gender: ticket.gender === null ? null : Number(ticket.gender),
+    birthday: ticket.birthday,
+    address: ticket.address,
+    postal_code: ticket.postalCode,
+    country_code: ticket.countryCode,
+    personal_document_type: ticket.personalDocumentType,
+    personal_document_number: ticket.personalDocumentNumber,
+    answers: ticket.answers.map(({ questionId, answer }) => ({ question_id: questionId, answer })),
+    supplements: ticket.supplements.map(({ supplementId, amount }) => ({
+      supplement_id: supplementId,
+      price: major(amount),
+    })),
+    refunded: major(ticket.refundedAmount),
+    refunded_at: ticket.refundedAt?.toISOString() ?? null,
+    refunds: ticket.refunds.map(({ channelId, amount, at }) => ({
+      channel_id: channelId,
+      amount: major(amount),
+      at,
+    })),
+    for: ticket.admits,
+    enter: ticket.entered,
+    entry_time: ticket.lastEntryAt?.toISOString() ?? null,
+    total_supplements: major(ticket.supplementsAmount),
+    total_fees: major(ticket.organizationFeeAmount),
+    total_price: major(ticket.totalAmount),
+    warranty: { total: major(ticket.warrantyAmount), hours: ticket.warrantyHours },
+  }
+}
+
+const supplementBody = z.object({
+  _id: z.string(),
+  price: z.number(),
+  label: z.string(),
+  description: z.string().nullable(),
+  has_fake_price: z.boolean(),
+  fake_price: z.number().nullable(),
+  product_quantity: z.int().meta({ description: 'How many were bought.' }),
+  product_quantity_used: z.int().meta({ description: 'How many were used.' }),
+})
+
+export const ticketBody = z.object({
+  _id: z.string(),
+  activation_date: moment.meta({ description: 'When it was paid.' }),
+  channel_id: z.string(),
+  code: z.string().meta({ description: 'What is scanned at the door.' }),
+  discount_quantity_subtract: amount('What a discount took off: there are none.'),
+  email: z.string(),
+  gender: z.string().nullable(),
+  address: z.string().nullable(),
+  language: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
+  country: z.string().nullable(),
+  postal_code: z.string().nullable(),
+  enter: z.int().meta({ description: 'People already in.' }),
+  entry_date: z.int().meta({ description: 'The last entry as unix seconds; 0 when nobody entered.' }),
+  event_id: z.string(),
+  for: z.int().meta({ description: 'People that it admits.' }),
+  name: z.string(),
+  payment_id: z.string(),
+  phone: z.string().nullable(),
+  price: amount('What the ticket cost, without fees and extras.'),
+  raised: amount('What the organization keeps of it after refunds and commission.'),
+  rate_id: z.string(),
+  rate_name: z.string(),
+  rate_slug: z.string(),
+  referral_id: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
+  refunded: amount('What was paid back.'),
+  sale_type: z.literal(views.saleType),
+  price_info: z.object({
+    _id: z.string(),
+    price: z.number(),
+    age: z.int().nullable().meta({ description: 'Minimum age of the event.' }),
+    content: z.string().nullable().meta({ description: 'What the price includes.' }),
+    additional_info: z.string().nullable(),
+  }),
+  supplements: z.array(supplementBody),
+  status: z.enum(views.lookupStatuses).meta({ description: '`pending` until it is paid, then `activated`.' }),
+  total_extras: amount('Supplements and warranty.'),
+  total_fees: z.number(),
+  total_paid: amount('What was paid for it: 0 while it is pending.'),
+  invoice_reference: z.string().nullable(),
+  corrective_invoice_references: z.array(z.string()),
+})
+
+type Around = { rate: TicketRate; price: Price; event: Event }
+
+export function toTicketBody(ticket: Ticket, { rate, price, event }: Around): z.output<typeof ticketBody> {
+  const major = (minor: number) => toMajor(minor, ticket.currency)
+  return {
+    _id: ticket.id,
+    activation_date: ticket.activatedAt?.toISOString() ?? null,
+    channel_id: ticket.channelId,
+    code: ticket.qrCode,
+    discount_quantity_subtract: 0,
+    email: ticket.email,
+    gender: ticket.gender,
+    address: ticket.address,
+    language: null,
+    country: ticket.countryCode,
+    postal_code: ticket.postalCode,
+    enter: ticket.entered,
+    entry_date: views.entryDate(ticket),
+    event_id: ticket.eventId,
+    for: ticket.admits,
+    name: ticket.fullName,
+    payment_id: ticket.paymentId,
+    phone: ticket.phone,
+    price: major(ticket.priceAmount),
+    raised: major(views.raised(ticket)),
+    rate_id: ticket.ticketRateId,
+    rate_name: rate.name,
+    rate_slug: rate.slug,
+    referral_id: null,
+    refunded: major(ticket.refundedAmount),
+    sale_type: views.saleType,
+    price_info: {
+      _id: ticket.priceId,
+      price: major(ticket.priceAmount),
+      age: minimumAge(event),
+      content: price.includes,
+      additional_info: price.additionalInfo,
+    },
+    supplements: ticket.supplements.map(({ supplementId, label, amount, hasFakePrice, fakeAmount }) => ({
+      _id: supplementId,
+      price: major(amount),
+      label,
+      description: null,
+      has_fake_price: hasFakePrice,
+      fake_price: fakeAmount === null ? null : major(fakeAmount),
+      product_quantity: views.productQuantity,
+      product_quantity_used: views.productQuantityUsed,
+    })),
+    status: views.lookupStatus(ticket),
+    total_extras: major(views.totalExtras(ticket)),
+    total_fees: major(ticket.organizationFeeAmount),
+    total_paid: major(views.totalPaid(ticket)),
+    invoice_reference: ticket.invoiceReference,
+    corrective_invoice_references: ticket.correctiveInvoiceReferences,
+  }
+}

@@ -1,0 +1,221 @@
+import { builder, NodeRef } from '../builder.ts'
+import { requireCaller } from '../context.ts'
+import { EventRef } from '../event/graphql.ts'
+import { minimumAge } from '../event/minimum-age.ts'
+import { toMajor } from '../money.ts'
+import { PaymentRef } from '../payment/graphql.ts'
+import { PriceRef, TicketRateRef } from '../ticket-rate/graphql.ts'
+import * as parts from './parts-graphql.ts'
+import type { Ticket } from './table.ts'
+import * as views from './views.ts'
+
+export const TicketRef = builder.objectRef<Ticket>('Ticket')
+
+TicketRef.implement({
+  description: 'One ticket, of one attendee. Amounts are in major units of `paymentCurrency`.',
+  interfaces: [NodeRef],
+  fields: (t) => {
+    const amount = (description: string, of: (ticket: Ticket) => number) =>
+      t.float({ description, resolve: (ticket) => toMajor(of(ticket), ticket.currency) })
+    return {
+      status: t.field({
+        type: parts.TicketStatusRef,
+        description: 'How it stands, in the words of the lookup view.',
+        resolve: views.lookupStatus,
+      }),
+      checkoutStatus: t.field({
+        type: parts.CheckoutStatusRef,
+        description: 'How it stands, in the words of the checkout view: `active` even before it is paid.',
+        resolve: views.checkoutStatus,
+      }),
+      qrCode: t.exposeString('qrCode', { description: 'What is scanned at the door.' }),
+      code: t.exposeString('qrCode', {
+        description: 'The same as `qrCode`, in the word of the lookup view.',
+      }),
+      channelId: t.exposeID('channelId', { description: 'The channel that sold it.' }),
+      eventId: t.exposeID('eventId', { description: 'The event that it is for.' }),
+      ticketRateId: t.exposeID('ticketRateId', { description: 'The ticket rate that it is of.' }),
+      rateId: t.exposeID('ticketRateId', {
+        description: 'The same as `ticketRateId`, in the word of the lookup view.',
+      }),
+      rateName: t.string({
+        nullable: true,
+        description: 'Name of its ticket rate.',
+        resolve: async (ticket, _args, { loaders }) =>
+          (await loaders.ticketRateById.load(ticket.ticketRateId))?.name ?? null,
+      }),
+      rateSlug: t.string({
+        nullable: true,
+        description: 'Slug of its ticket rate.',
+        resolve: async (ticket, _args, { loaders }) =>
+          (await loaders.ticketRateById.load(ticket.ticketRateId))?.slug ?? null,
+      }),
+      priceId: t.exposeID('priceId', { description: 'The price that it was sold at.' }),
+      paymentId: t.exposeID('paymentId', { description: 'The payment of its checkout.' }),
+      paymentCurrency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
+      fullName: t.exposeString('fullName', { description: 'Name of the attendee.' }),
+      name: t.exposeString('fullName', {
+        description: 'The same as `fullName`, in the word of the lookup view.',
+      }),
+      email: t.exposeString('email', { description: 'E-mail address.' }),
+      phone: t.exposeString('phone', { nullable: true, description: 'International number.' }),
+      gender: t.exposeString('gender', { nullable: true, description: 'Digit as text.' }),
+      birthday: t.exposeString('birthday', { nullable: true, description: 'YYYY-MM-DD.' }),
+      address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
+      postalCode: t.exposeString('postalCode', { nullable: true, description: 'Postal code.' }),
+      countryCode: t.exposeString('countryCode', {
+        nullable: true,
+        description: 'ISO 3166 two-letter code.',
+      }),
+      country: t.exposeString('countryCode', {
+        nullable: true,
+        description: 'The same as `countryCode`, in the word of the lookup view.',
+      }),
+      language: t.string({
+        nullable: true,
+        description: 'Language code; a checkout does not tell it.',
+        resolve: () => null,
+      }),
+      personalDocumentType: t.exposeString('personalDocumentType', {
+        nullable: true,
+        description: '`dni`, `nie`, `passport` or `other`.',
+      }),
+      personalDocumentNumber: t.exposeString('personalDocumentNumber', {
+        nullable: true,
+        description: 'Number of the document.',
+      }),
+      answers: t.field({
+        type: [parts.AnswerRef],
+        description: 'What the buyer answered.',
+        resolve: ({ answers }) => answers,
+      }),
+      supplements: t.field({
+        type: [parts.TicketSupplementRef],
+        description: 'What was bought with it.',
+        resolve: ({ supplements, currency }) =>
+          supplements.map((supplement) => ({ ...supplement, currency })),
+      }),
+      metadata: t.expose('metadata', {
+        type: 'JSON',
+        nullable: true,
+        description: 'What the channel stored on it.',
+      }),
+      fees: t.field({
+        type: parts.FeesRef,
+        description: 'Who gets what beside the price.',
+        resolve: (ticket) => ticket,
+      }),
+      warranty: t.field({
+        type: parts.TicketWarrantyRef,
+        description: 'The warranty that was bought.',
+        resolve: (ticket) => ticket,
+      }),
+      refunded: amount('What was paid back.', (ticket) => ticket.refundedAmount),
+      refundedAt: t.expose('refundedAt', {
+        type: 'DateTime',
+        nullable: true,
+        description: 'When money last went back.',
+      }),
+      refunds: t.field({
+        type: [parts.RefundRef],
+        description: 'Each time that money went back.',
+        resolve: ({ refunds, currency }) => refunds.map((refund) => ({ ...refund, currency })),
+      }),
+      for: t.exposeInt('admits', { description: 'People that it admits.' }),
+      enter: t.exposeInt('entered', { description: 'People already in.' }),
+      entryTime: t.expose('lastEntryAt', {
+        type: 'DateTime',
+        nullable: true,
+        description: 'The last entry.',
+      }),
+      entryDate: t.int({
+        description: 'The last entry as unix seconds; 0 when nobody entered.',
+        resolve: views.entryDate,
+      }),
+      totalSupplements: amount('Its supplements.', (ticket) => ticket.supplementsAmount),
+      totalFees: amount('The fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
+      totalExtras: amount('Supplements and warranty.', views.totalExtras),
+      totalPrice: amount('Price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
+      totalPaid: amount('What was paid for it: 0 while it is pending.', views.totalPaid),
+      raised: amount('What the organization keeps of it after refunds and commission.', views.raised),
+      priceInfo: t.field({
+        type: parts.PriceInfoRef,
+        description: 'The price that it was sold at, in the words of the lookup view.',
+        resolve: async (ticket, _args, { loaders }) => {
+          const [price, event] = await Promise.all([
+            loaders.priceById.load(ticket.priceId),
+            loaders.eventById.load(ticket.eventId),
+          ])
+          return { ticket, price, age: event && minimumAge(event) }
+        },
+      }),
+      saleType: t.string({ description: '`online`: every ticket here is.', resolve: () => views.saleType }),
+      referralId: t.string({
+        nullable: true,
+        description: 'Who referred the buyer; a checkout does not tell it.',
+        resolve: () => null,
+      }),
+      discountQuantitySubtract: t.float({
+        description: 'What a discount took off: there are none.',
+        resolve: () => 0,
+      }),
+      invoiceReference: t.exposeString('invoiceReference', {
+        nullable: true,
+        description: 'Reference of its invoice.',
+      }),
+      correctiveInvoiceReferences: t.exposeStringList('correctiveInvoiceReferences', {
+        description: 'References of the invoices that correct it.',
+      }),
+      createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the checkout was made.' }),
+      activationDate: t.expose('activatedAt', {
+        type: 'DateTime',
+        nullable: true,
+        description: 'When it was paid.',
+      }),
+      event: t.field({
+        type: EventRef,
+        nullable: true,
+        description: 'The event that it is for; null to a channel that the organization no longer grants.',
+        resolve: (ticket, _args, { loaders }) => loaders.eventById.load(ticket.eventId),
+      }),
+      ticketRate: t.field({
+        type: TicketRateRef,
+        nullable: true,
+        description:
+          'The ticket rate that it is of; null to a channel that the organization no longer grants.',
+        resolve: (ticket, _args, { loaders }) => loaders.ticketRateById.load(ticket.ticketRateId),
+      }),
+      price: t.field({
+        type: PriceRef,
+        nullable: true,
+        description: 'The price of the rate that it was sold at.',
+        resolve: (ticket, _args, { loaders }) => loaders.priceById.load(ticket.priceId),
+      }),
+      payment: t.field({
+        type: PaymentRef,
+        nullable: true,
+        description: 'The payment of its checkout.',
+        resolve: (ticket, _args, { loaders }) => loaders.paymentById.load(ticket.paymentId),
+      }),
+    }
+  },
+})
+
+builder.objectField(PaymentRef, 'tickets', (t) =>
+  t.field({
+    type: [TicketRef],
+    description: 'The tickets that it is for.',
+    resolve: (payment, _args, { loaders }) => loaders.ticketsByPaymentId.load(payment.id),
+  }),
+)
+
+builder.queryField('ticket', (t) =>
+  t.field({
+    type: TicketRef,
+    nullable: true,
+    description:
+      'One ticket of the caller: one that the channel sold, or one of the integration’s organization.',
+    args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketById.load(id),
+  }),
+)

@@ -1,0 +1,107 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { inSnakeCase } from '../case.ts'
+import { type Context, type House, requireChannel, requireIntegration } from '../context.ts'
+import { Refusal } from '../errors.ts'
+import { toMajor } from '../money.ts'
+import { paymentUrl } from '../payment/payment-url.ts'
+import { authenticated, errorBody } from '../rest.ts'
+import * as scalars from '../scalars.ts'
+import { issuedTicketBody, ticketBody, toIssuedTicketBody, toTicketBody } from './body.ts'
+import { checkoutBody } from './checkout-input.ts'
+import { checkoutTickets } from './checkout-tickets.ts'
+import type { Ticket } from './table.ts'
+
+const checkoutAnswer = z.object({
+  data: z.object({
+    payment_id: z.string(),
+    payment_url: z.url().meta({ description: 'Where to send the buyer.' }),
+    total_amount: z.number().meta({ description: 'What the buyer pays, in major units.' }),
+    tickets: z.array(issuedTicketBody),
+    conditions_changed: z.boolean().meta({
+      description:
+        "A named price can't be bought any more and the current one took its place: show the new total first.",
+    }),
+  }),
+})
+
+const ticketAnswer = z.object({ success: z.literal(true), data: ticketBody })
+
+async function issuedTicket(ticket: Ticket, { loaders }: Context) {
+  const price = await loaders.priceById.load(ticket.priceId)
+  if (!price) throw new Error('a ticket is sold at a price')
+  return toIssuedTicketBody(ticket, price)
+}
+
+async function lookUp(id: string, ctx: Context) {
+  const ticket = await ctx.loaders.ticketById.load(id)
+  if (!ticket)
+    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.', path: ['ticketId'] })
+  const [rate, price, event] = await Promise.all([
+    ctx.loaders.ticketRateById.load(ticket.ticketRateId),
+    ctx.loaders.priceById.load(ticket.priceId),
+    ctx.loaders.eventById.load(ticket.eventId),
+  ])
+  if (!rate || !price || !event) throw new Error('a ticket is of a rate, a price and an event')
+  return toTicketBody(ticket, { rate, price, event })
+}
+
+/** POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
+export const checkoutRoutes =
+  (house: House): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.post(
+      '/tickets/checkout',
+      {
+        onRequest: authenticated(house, requireChannel),
+        schema: {
+          operationId: 'checkoutTickets',
+          summary: 'Check out tickets of one rate',
+          description:
+            'Holds the tickets, all or none, until the payment expires. The same `Idempotency-Key` and body give the first answer again for 24 hours, marked `Idempotent-Replayed: true`.',
+          tags: ['Channels'],
+          security: [{ apiKey: [] }],
+          headers: z.object({ 'idempotency-key': scalars.idempotencyKey.optional() }),
+          body: inSnakeCase(checkoutBody),
+          response: { 200: checkoutAnswer, '4xx': errorBody },
+        },
+      },
+      async ({ body, headers, ctx }, reply) => {
+        const checkout = await checkoutTickets({ ...body, idempotencyKey: headers['idempotency-key'] }, ctx)
+        const { payment, tickets, replayed } = checkout
+        if (replayed) reply.header('idempotent-replayed', 'true')
+        return {
+          data: {
+            payment_id: payment.id,
+            payment_url: paymentUrl(payment, ctx.publicUrl()),
+            total_amount: toMajor(payment.totalAmount, payment.currency),
+            tickets: await Promise.all(tickets.map((ticket) => issuedTicket(ticket, ctx))),
+            conditions_changed: payment.conditionsChanged,
+          },
+        }
+      },
+    )
+  }
+
+/** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
+export const lookupRoutes =
+  (house: House): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/integrations/tickets/:ticketId',
+      {
+        onRequest: authenticated(house, requireIntegration),
+        schema: {
+          operationId: 'lookUpTicket',
+          summary: 'Read one ticket',
+          description: 'By either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
+          tags: ['Integrations'],
+          security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
+          params: z.object({ ticketId: z.string() }),
+          querystring: z.strictObject({}),
+          response: { 200: ticketAnswer, '4xx': errorBody },
+        },
+      },
+      async ({ params, ctx }) => ({ success: true as const, data: await lookUp(params.ticketId, ctx) }),
+    )
+  }
