@@ -3,7 +3,7 @@ import cors from '@fastify/cors'
 import formBody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { readKey } from './access/key.ts'
 import type { Config } from './config.ts'
 import type { House } from './context.ts'
@@ -15,7 +15,7 @@ import { addHealth } from './health.ts'
 import { answerErrors } from './http-errors.ts'
 import { readJsonStrictly } from './json-body.ts'
 import { addPaymentPage } from './payment/page.ts'
-import { sandboxProvider } from './payment/sandbox.ts'
+import type { PaymentProvider } from './payment/provider.ts'
 import { sendRefusal, validatorCompiler } from './rest.ts'
 import { addRoutes } from './routes.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
@@ -24,6 +24,8 @@ import { bodyLimit } from './yoga.ts'
 export type AppOptions = {
   db: Database
   config: Config
+  /** Who takes the money. */
+  provider: PaymentProvider
   /** Whether requests should be sent here; asked by `/ready`. */
   ready?: () => Promise<boolean>
   /** The key that GraphiQL opens with, in the demo. */
@@ -68,12 +70,9 @@ async function addProtection(
 // One line a request: the route and not the address, which may hold a payment page's token or what is searched for.
 function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id))
-  app.addHook('onResponse', async ({ id, method, routeOptions, log }, reply) => {
+  app.addHook('onResponse', async ({ method, routeOptions, log }, reply) => {
     const route = routeOptions.url ?? 'unknown'
-    log.info(
-      { request_id: id, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'request',
-    )
+    log.info({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
   })
 }
 
@@ -82,25 +81,23 @@ function logRequests(app: FastifyInstance): void {
 export async function createApp({
   db,
   config,
+  provider,
   ready = async () => true,
   demoKey,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: { level: config.logLevel, base: null, serializers: { req: () => ({}), res: () => ({}) } },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => randomUUID(),
     bodyLimit,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
-    frameworkErrors: (_error, request, reply) =>
-      void sendRefusal(
-        reply,
-        new Refusal({ code: 'BAD_REQUEST', message: `The address is malformed. Request id: ${request.id}` }),
-      ),
+    frameworkErrors: (_error, _request, reply) =>
+      void sendRefusal(reply, new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })),
   })
   const house: House = {
     db,
-    provider: sandboxProvider,
+    provider,
     holdMinutes: config.holdMinutes,
     publicUrl: () => publicUrlOf(app, config),
   }

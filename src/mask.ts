@@ -15,7 +15,7 @@ export function toRefusal(error: unknown, requestId: string, log: Log): Refusal 
     error instanceof Error
       ? { error: error.name, code: databaseCode(error), place: placeOf(error) }
       : { error: typeof error }
-  log.error({ request_id: requestId, ...facts }, 'request failed')
+  log.error(facts, 'request failed')
   return isUnavailable(error)
     ? new Refusal({ code: 'BUSY', message: 'The service is busy. Try again.', facts: { retryAfter: 1 } })
     : new Refusal({ code: 'INTERNAL', message: `Something went wrong on our side. Request id: ${requestId}` })

@@ -1,6 +1,7 @@
 import { createApp } from './app.ts'
 import { parseConfig } from './config.ts'
 import { openDatabase } from './database.ts'
+import { sandboxProvider } from './payment/sandbox.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
 
 const fail = (error: unknown): never => {
@@ -13,8 +14,15 @@ async function start(): Promise<void> {
   const database = await openDatabase(config)
   if (!config.databaseUrl) await database.migrate()
   let draining = false
-  const app = await createApp({ db: database.db, config, ready: async () => !draining && (await database.ready()) })
-  const stopSweeping = sweepHolds(database.db, 1, (error) => app.log.error({ error: String(error) }, 'sweep failed'))
+  const app = await createApp({
+    db: database.db,
+    config,
+    provider: sandboxProvider,
+    ready: async () => !draining && (await database.ready()),
+  })
+  const stopSweeping = sweepHolds(database.db, 1, (error) =>
+    app.log.error({ error: String(error) }, 'sweep failed'),
+  )
   await app.listen({ port: config.port, host: config.host })
   const stop = async () => {
     if (draining) return
