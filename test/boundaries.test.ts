@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { expect, test } from 'vitest'
+
+// Who may import whom. A file of src/ is a layer of its own; in a domain's folder the last word of its name is the
+// layer, and any other name is a verb. Leaves import nothing of ours, and anybody may import them.
+const leaves = ['errors', 'config', 'ids', 'money', 'case', 'html']
+const mayImport: Record<string, string[]> = {
+  leaf: [],
+  'lock-folder': [],
+  scalars: [],
+  database: ['lock-folder'],
+  batch: ['database'],
+  '*/table': ['*/table'],
+  '*/loaders': ['batch', 'database', '*/table'],
+  authenticate: ['batch', 'database', '*/table', 'authenticate'],
+  provider: ['*/table', 'provider'],
+  context: ['batch', 'database', 'authenticate', 'provider', '*/loaders'],
+  '*/verb': [
+    ...['batch', 'database', 'authenticate', 'provider', 'context', 'scalars'],
+    ...['*/table', '*/loaders', '*/verb'],
+  ],
+  builder: ['context', 'scalars'],
+  '*/graphql': ['builder', 'context', 'scalars', '*/table', '*/verb', '*/graphql'],
+  '*/body': ['scalars', '*/table', '*/verb', '*/body'],
+  rest: ['authenticate', 'context', 'scalars'],
+  '*/rest': ['rest', 'context', 'scalars', '*/table', '*/verb', '*/body'],
+  '*/page': ['context', 'scalars', '*/table', '*/verb', '*/page'],
+  // An import file has the shape of the answers.
+  catalogue: [
+    'batch',
+    'database',
+    'context',
+    'scalars',
+    '*/table',
+    '*/loaders',
+    '*/verb',
+    '*/body',
+    'catalogue',
+  ],
+  schema: ['builder', 'context', '*/graphql'],
+  routes: ['rest', 'context', '*/rest'],
+  mask: ['database'],
+  yoga: ['authenticate', 'context', 'mask', 'schema'],
+  documentation: [],
+  graphiql: [],
+  health: [],
+  'http-errors': ['mask'],
+  'json-body': [],
+  'unknown-routes': [],
+  'graphql-route': ['context', 'graphiql', 'http-errors', 'yoga'],
+  app: [
+    ...['authenticate', 'context', 'database', 'provider', 'rest', 'routes', 'schema', 'yoga', '*/page'],
+    ...['documentation', 'graphql-route', 'health', 'http-errors', 'json-body', 'unknown-routes'],
+  ],
+  server: ['app', 'context', 'database', 'provider', '*/verb', 'catalogue'],
+  cli: ['context', 'database', 'provider', 'scalars', '*/verb', 'catalogue'],
+  'print-schema': ['schema'],
+}
+// What context is made of lies below it, whatever its folder.
+const named: Record<string, string> = {
+  'access/authenticate': 'authenticate',
+  'access/key': 'authenticate',
+  'payment/provider': 'provider',
+  'payment/sandbox': 'provider',
+}
+const mayUseDrizzle = ['database', 'batch', 'authenticate', '*/table', '*/loaders', '*/verb', 'catalogue']
+const mayTouchProcess = ['server', 'cli', 'lock-folder']
+const mostLines = 200
+
+/** Text of each source file by its path under src/, without the extension. */
+type Sources = Record<string, string>
+
+function layerOf(file: string): string {
+  if (named[file]) return named[file]
+  if (!file.includes('/')) return leaves.includes(file) ? 'leaf' : file
+  if (file.startsWith('catalogue/')) return 'catalogue'
+  const last = file.match(/(?:\/|-)(table|loaders|graphql|rest|body|page)$/)?.[1]
+  return `*/${last ?? 'verb'}`
+}
+
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, name]) => name ?? '')
+
+const ownImportsOf = (file: string, text: string): string[] =>
+  importsOf(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => posix.join(posix.dirname(file), name).replace(/\.ts$/, ''))
+
+function cyclesIn(imports: Map<string, string[]>): string[] {
+  const cycles: string[] = []
+  const done = new Set<string>()
+  const walk = (file: string, path: string[]) => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (done.has(file) || path.includes(file)) return
+    for (const next of imports.get(file) ?? []) walk(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) walk(file, [])
+  return cycles
+}
+
+/** Everything in the sources that is against the rules above. */
+function trespassesIn(sources: Sources): string[] {
+  const imports = new Map(Object.entries(sources).map(([file, text]) => [file, ownImportsOf(file, text)]))
+  const inFile = Object.entries(sources).flatMap(([file, text]) => {
+    const layer = layerOf(file)
+    const row = mayImport[layer]
+    if (!row) return [`${file} is in no layer: give it a row in the table`]
+    const allowed = layer === 'leaf' ? row : ['leaf', ...row]
+    const lines = text.trimEnd().split('\n').length
+    return [
+      ...(imports.get(file) ?? [])
+        .filter((other) => !allowed.includes(layerOf(other)))
+        .map((other) => `${file} imports ${other}: ${layer} may not import ${layerOf(other)}`),
+      ...(importsOf(text).some((name) => name.startsWith('drizzle-orm')) && !mayUseDrizzle.includes(layer)
+        ? [`${file} imports drizzle-orm`]
+        : []),
+      ...(/\bprocess(\.\w|\[)|['"](node:)?process['"]/.test(text) && !mayTouchProcess.includes(layer)
+        ? [`${file} touches process`]
+        : []),
+      ...(lines > mostLines ? [`${file} has ${lines} lines: a file past ${mostLines} is two files`] : []),
+    ]
+  })
+  return [...inFile, ...cyclesIn(imports)]
+}
+
+function readSources(): Sources {
+  const root = new URL('../src/', import.meta.url)
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  )
+  return Object.fromEntries(
+    files.map((name) => [name.replace(/\.ts$/, ''), readFileSync(new URL(name, root), 'utf8')]),
+  )
+}
+
+test('the house keeps to its own rules', () => {
+  const sources = readSources()
+  expect(Object.keys(sources).length).toBeGreaterThan(30)
+  expect(trespassesIn(sources)).toEqual([])
+})
+
+test('a surface that imports the other is told', () => {
+  const sources = { 'event/graphql': "import { eventBody } from './body.ts'", 'event/body': '' }
+  expect(trespassesIn(sources)).toEqual(['event/graphql imports event/body: */graphql may not import */body'])
+})
+
+test.each([
+  ["import type { Event } from './event/table.ts'", 'money imports event/table: leaf may not import */table'],
+  ["export * from './ids.ts'", 'money imports ids: leaf may not import leaf'],
+  ["const ids = await import('./ids.ts')", 'money imports ids: leaf may not import leaf'],
+])('a leaf that imports something of ours is told: %s', (text, told) => {
+  expect(trespassesIn({ money: text, ids: '', 'event/table': '' })).toEqual([told])
+})
+
+test('a cycle is told, and only once', () => {
+  const sources = {
+    'ticket/one': "import './two.ts'",
+    'ticket/two': "import './three.ts'",
+    'ticket/three': "import './one.ts'",
+    'ticket/four': "import './one.ts'",
+  }
+  expect(trespassesIn(sources)).toEqual(['ticket/one → ticket/two → ticket/three → ticket/one'])
+})
+
+test.each([
+  ["import { eq } from 'drizzle-orm'", 'event/body imports drizzle-orm'],
+  ["import { pgTable } from 'drizzle-orm/pg-core'", 'event/body imports drizzle-orm'],
+  ['const url = process.env.PUBLIC_URL', 'event/body touches process'],
+  ["import { env } from 'node:process'", 'event/body touches process'],
+])('what belongs to another layer is told: %s', (text, told) => {
+  expect(trespassesIn({ 'event/body': text })).toEqual([told])
+})
+
+test('a file of 201 lines is told, one of 200 is not', () => {
+  expect(trespassesIn({ 'event/body': 'line\n'.repeat(201) })).toEqual([
+    'event/body has 201 lines: a file past 200 is two files',
+  ])
+  expect(trespassesIn({ 'event/body': 'line\n'.repeat(200) })).toEqual([])
+})
+
+test('a file that no layer was thought of for is told', () => {
+  expect(trespassesIn({ helpers: '' })).toEqual(['helpers is in no layer: give it a row in the table'])
+})

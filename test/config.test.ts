@@ -1,0 +1,148 @@
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseConfig } from '../src/config.ts'
+
+const mistakesOf = (env: Record<string, string>): string[] => {
+  try {
+    parseConfig(env)
+  } catch (error) {
+    const [title, ...mistakes] = String(error instanceof Error ? error.message : error).split('\n')
+    expect(title).toBe('Settings are wrong:')
+    return mistakes.map((mistake) => mistake.trim())
+  }
+  return []
+}
+
+test('with no settings it is a loopback service on an embedded database', () => {
+  expect(parseConfig({})).toEqual({
+    port: 4000,
+    host: '127.0.0.1',
+    publicUrl: undefined,
+    databaseUrl: undefined,
+    dataDir: resolve('data'),
+    holdMinutes: 15,
+    logLevel: 'info',
+    rateLimit: 1000,
+    corsOrigins: [],
+    channelsBasePath: '',
+    integrationsBasePath: '',
+    paymentProvider: 'sandbox',
+    shutdownSeconds: 10,
+  })
+})
+
+test('every setting is read', () => {
+  const config = parseConfig({
+    PORT: '0',
+    HOST: '0.0.0.0',
+    PUBLIC_URL: 'https://tickets.example/',
+    DATABASE_URL: 'postgresql://box:pw@db.example:5433/tickets?sslmode=require',
+    DATA_DIR: '/var/lib/boxoffice',
+    HOLD_MINUTES: '1440',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT: 'off',
+    CORS_ORIGINS: 'https://shop.example, http://localhost:5173,',
+    CHANNELS_BASE_PATH: '/v1/channels/',
+    INTEGRATIONS_BASE_PATH: '/',
+    PAYMENT_PROVIDER: 'sandbox',
+    ALLOW_SANDBOX_PAYMENTS: 'true',
+    NODE_ENV: 'production',
+    SHUTDOWN_SECONDS: '30',
+  })
+  expect(config).toEqual({
+    port: 0,
+    host: '0.0.0.0',
+    publicUrl: 'https://tickets.example',
+    databaseUrl: 'postgresql://box:pw@db.example:5433/tickets?sslmode=require',
+    dataDir: '/var/lib/boxoffice',
+    holdMinutes: 1440,
+    logLevel: 'silent',
+    rateLimit: null,
+    corsOrigins: ['https://shop.example', 'http://localhost:5173'],
+    channelsBasePath: '/v1/channels',
+    integrationsBasePath: '',
+    paymentProvider: 'sandbox',
+    shutdownSeconds: 30,
+  })
+})
+
+test('an empty variable is one that is not set', () => {
+  const empty = Object.fromEntries(
+    ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'DATA_DIR', 'LOG_LEVEL', 'RATE_LIMIT', 'CORS_ORIGINS'].map(
+      (name) => [name, ''],
+    ),
+  )
+  expect(parseConfig(empty)).toEqual(parseConfig({}))
+})
+
+test('variables of others are none of its business', () => {
+  expect(parseConfig({ PATH: '/bin', port: 'x', npm_config_port: 'x' })).toEqual(parseConfig({}))
+})
+
+const wrong: [name: string, values: string[], mistake: RegExp][] = [
+  ['PORT', ['x', '-1', '4e3', '1.5', ' 80', '0x50'], /must be a whole number/],
+  ['PORT', ['65536', '4000000000'], /must be at most 65535/],
+  [
+    'PUBLIC_URL',
+    ['tickets.example', 'ftp://tickets.example', '//tickets.example'],
+    /must be an http\(s\) address/,
+  ],
+  ['DATABASE_URL', ['mysql://db/x', 'localhost:5432', 'box'], /must be a postgres:\/\/ address/],
+  ['HOLD_MINUTES', ['0', '1441'], /must be at (least 1|most 1440)/],
+  ['HOLD_MINUTES', ['15m'], /must be a whole number/],
+  ['LOG_LEVEL', ['loud', 'INFO'], /./],
+  ['RATE_LIMIT', ['none', '-5', '1.5'], /must be a whole number or off/],
+  ['RATE_LIMIT', ['0', '1000001'], /must be at (least 1|most 1000000)/],
+  ['CORS_ORIGINS', ['*', 'shop.example'], /./],
+  ['CORS_ORIGINS', ['https://shop.example/path', 'https://shop.example/'], /must be origins such as/],
+  [
+    'CHANNELS_BASE_PATH',
+    ['channels', '/a b', '/a?b', '/a//b', 'https://x.example'],
+    /must be a path such as/,
+  ],
+  ['INTEGRATIONS_BASE_PATH', ['x'], /must be a path such as/],
+  ['PAYMENT_PROVIDER', ['cash'], /./],
+  ['ALLOW_SANDBOX_PAYMENTS', ['yes', '1', 'TRUE'], /./],
+  ['SHUTDOWN_SECONDS', ['0', '601'], /must be at (least 1|most 600)/],
+]
+
+test.each(wrong.flatMap(([name, values, mistake]) => values.map((value) => ({ name, value, mistake }))))(
+  '$name=$value is refused by name',
+  ({ name, value, mistake }) => {
+    const mistakes = mistakesOf({ [name]: value })
+    expect(mistakes.length).toBeGreaterThan(0)
+    for (const told of mistakes) {
+      expect(told.split(': ')[0]).toBe(name)
+      expect(told).toMatch(mistake)
+    }
+  },
+)
+
+test('all mistakes are named at once, and no value is repeated', () => {
+  const env = {
+    PORT: 'secret-a',
+    PUBLIC_URL: 'secret-b',
+    DATABASE_URL: 'http://user:secret-c@db.example/x',
+    HOLD_MINUTES: 'secret-d',
+    LOG_LEVEL: 'secret-e',
+    RATE_LIMIT: 'secret-f',
+    CORS_ORIGINS: 'secret-g',
+    CHANNELS_BASE_PATH: 'secret-h',
+    INTEGRATIONS_BASE_PATH: 'secret-i',
+    PAYMENT_PROVIDER: 'secret-j',
+    ALLOW_SANDBOX_PAYMENTS: 'secret-k',
+    SHUTDOWN_SECONDS: 'secret-l',
+  }
+  const mistakes = mistakesOf(env)
+  expect(new Set(mistakes.map((mistake) => mistake.split(':')[0]))).toEqual(new Set(Object.keys(env)))
+  expect(mistakes.join('\n')).not.toContain('secret')
+})
+
+test('production refuses to take payments in the sandbox, unless asked to by name', () => {
+  expect(mistakesOf({ NODE_ENV: 'production' })).toEqual([
+    'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
+  ])
+  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'false' })).toHaveLength(1)
+  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
+  expect(mistakesOf({ NODE_ENV: 'staging' })).toEqual([])
+})
