@@ -1,0 +1,22 @@
+import { and, eq } from 'drizzle-orm'
+import type { Database } from '../database.ts'
+import { refuseUnknown } from './issue-key.ts'
+import { grants } from './table.ts'
+
+/** Grants an organization's catalogue to a channel, or takes the grant back: from then on its events are gone from the
+ *  channel's view. Resolves to whether that changed anything. Refuses: NOT_FOUND (DECISIONS 2). */
+export const changeGrant = (
+  db: Database,
+  { channelId, organizationId, granted }: { channelId: string; organizationId: string; granted: boolean },
+): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    await refuseUnknown(tx, 'channel', channelId)
+    await refuseUnknown(tx, 'organization', organizationId)
+    const changed = granted
+      ? await tx.insert(grants).values({ channelId, organizationId }).onConflictDoNothing().returning()
+      : await tx
+          .delete(grants)
+          .where(and(eq(grants.channelId, channelId), eq(grants.organizationId, organizationId)))
+          .returning()
+    return changed.length > 0
+  })

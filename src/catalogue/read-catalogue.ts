@@ -1,0 +1,141 @@
+import type { z } from 'zod'
+import type { Problem } from '../errors.ts'
+import { searchWords } from '../event/search-words.ts'
+import { derivedId } from '../ids.ts'
+import { problemsIn } from '../scalars.ts'
+import {
+  eventFile,
+  locationFile,
+  organizationFile,
+  priceFile,
+  questionFile,
+  supplementFile,
+  ticketRateFile,
+  topOfFile,
+} from './catalogue-file.ts'
+
+export type Path = (string | number)[]
+
+/** A well-formed thing of the file: where it stands, and whose it is. */
+export type Entry<Given> = {
+  path: Path
+  id: string
+  /** What it is called among its siblings: its slug, name or label. */
+  key: string
+  /** The event's id for a rate, the rate's for what it lists, the organization's for an event and a location. */
+  parentId: string
+  organizationId: string
+  position: number
+  given: Given
+}
+
+type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
+
+/** A catalogue file, taken apart into lists of what is well formed in it, and its mistakes. */
+export type Catalogue = {
+  organizations: EntriesOf<typeof organizationFile>
+  locations: EntriesOf<typeof locationFile>
+  events: EntriesOf<typeof eventFile>
+  ticketRates: EntriesOf<typeof ticketRateFile>
+  prices: EntriesOf<typeof priceFile>
+  supplements: EntriesOf<typeof supplementFile>
+  questions: EntriesOf<typeof questionFile>
+  /** Every `_id` of an organization or a location, of malformed ones too: a reference to one is no further mistake. */
+  named: Set<string>
+  problems: Problem[]
+}
+
+type Item = { raw: unknown; path: Path; position: number }
+type Parent = { id: string; organizationId: string }
+
+const field = (raw: unknown, name: string): unknown =>
+  typeof raw === 'object' && raw !== null && name in raw ? (raw as Record<string, unknown>)[name] : undefined
+
+function textIn(raw: unknown, name: string): string {
+  const found = field(raw, name)
+  return typeof found === 'string' ? found.trim() : ''
+}
+
+function itemsOf(holder: unknown, name: string, path: Path): Item[] {
+  const list = field(holder, name)
+  if (!Array.isArray(list)) return []
+  return list.map((raw: unknown, position) => ({ raw, position, path: [...path, name, position] }))
+}
+
+const slugOf = ({ slug, name }: { slug: string | null; name: string }) =>
+  slug ?? (searchWords(name).join('-') || 'untitled')
+
+/** Takes a file apart. Each thing is parsed by itself, so that one that is malformed hides no other's mistakes. */
+export function readCatalogue(json: unknown): Catalogue {
+  const catalogue: Catalogue = {
+    organizations: [],
+    locations: [],
+    events: [],
+    ticketRates: [],
+    prices: [],
+    supplements: [],
+    questions: [],
+    named: new Set(),
+    problems: [],
+  }
+
+  function parse<Type extends z.ZodType>(type: Type, raw: unknown, path: Path): z.output<Type> | null {
+    const parsed = type.safeParse(raw, { reportInput: true })
+    if (parsed.success) return parsed.data
+    for (const problem of problemsIn(parsed.error))
+      catalogue.problems.push({ ...problem, path: [...path, ...(problem.path ?? [])] })
+    return null
+  }
+
+  // Puts a thing into its list and returns its id. One that is malformed has the id that it was given, or its path
+  // instead of one: nothing will be written, and what is inside it can still be checked.
+  function enter<Given extends { _id?: string | null }>(
+    entries: Entry<Given>[],
+    prefix: Parameters<typeof derivedId>[0],
+    type: z.ZodType<Given>,
+    keyOf: (given: Given) => string,
+    { raw, path, position }: Item,
+    { id: parentId, organizationId }: Parent,
+  ): string {
+    const given = parse(type, raw, path)
+    if (!given) return textIn(raw, '_id') || path.join('.')
+    const key = keyOf(given)
+    const id = given._id ?? derivedId(prefix, parentId, key)
+    entries.push({ path, id, key, parentId, organizationId, position, given })
+    return id
+  }
+
+  const { organizations, locations, events, ticketRates, prices, supplements, questions } = catalogue
+  parse(topOfFile, json, [])
+  for (const kind of ['organizations', 'locations'])
+    for (const { raw } of itemsOf(json, kind, [])) catalogue.named.add(textIn(raw, '_id'))
+
+  for (const item of itemsOf(json, 'organizations', [])) {
+    const id = textIn(item.raw, '_id')
+    enter(organizations, 'org', organizationFile, slugOf, item, { id, organizationId: id })
+  }
+  const organizationOf = ({ raw }: Item): Parent => {
+    const id = textIn(raw, 'organization_id')
+    return { id, organizationId: id }
+  }
+  for (const item of itemsOf(json, 'locations', []))
+    enter(locations, 'loc', locationFile, ({ name }) => name, item, organizationOf(item))
+
+  for (const event of itemsOf(json, 'events', [])) {
+    const organization = organizationOf(event)
+    const eventId = enter(events, 'evt', eventFile, slugOf, event, organization)
+    for (const rate of itemsOf(event.raw, 'ticket_rates', event.path)) {
+      const inEvent = { ...organization, id: eventId }
+      const rateId = enter(ticketRates, 'rate', ticketRateFile, slugOf, rate, inEvent)
+      const inRate = { ...organization, id: rateId }
+      const rateName = textIn(rate.raw, 'name')
+      for (const item of itemsOf(rate.raw, 'prices', rate.path))
+        enter(prices, 'price', priceFile, ({ name }) => name ?? rateName, item, inRate)
+      for (const item of itemsOf(rate.raw, 'supplements', rate.path))
+        enter(supplements, 'sup', supplementFile, ({ label }) => label, item, inRate)
+      for (const item of itemsOf(rate.raw, 'questions', rate.path))
+        enter(questions, 'que', questionFile, ({ label }) => label, item, inRate)
+    }
+  }
+  return catalogue
+}

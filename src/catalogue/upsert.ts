@@ -1,0 +1,55 @@
+import { getTableColumns, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
+import type { Connection } from '../database.ts'
+
+export type Written = { added: number; updated: number }
+
+const rowsAtOnce = 5_000
+
+/** Inserts rows, or updates those whose `id` is there already; rows that say nothing new are not written. The columns
+ *  are those that the first row names. Rows go as one JSON parameter, because a parameter a value takes PostgreSQL only
+ *  to 65,535 values, and the builder seconds to write them down. */
+export async function upsert<Table extends PgTable, Column extends keyof Table['$inferSelect'] & string>(
+  tx: Connection,
+  table: Table,
+  rows: Pick<Table['$inferSelect'], Column>[],
+): Promise<Written> {
+  const total = { added: 0, updated: 0 }
+  for (let start = 0; start < rows.length; start += rowsAtOnce) {
+    const { added, updated } = await upsertAtOnce(tx, table, rows.slice(start, start + rowsAtOnce))
+    total.added += added
+    total.updated += updated
+  }
+  return total
+}
+
+async function upsertAtOnce(tx: Connection, table: PgTable, rows: Record<string, unknown>[]) {
+  const columns = getTableColumns(table)
+  const named = Object.keys(rows[0] ?? {}).flatMap((key) => columns[key] ?? [])
+  const byColumn = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([key, value]) => [columns[key]?.name, value])),
+  )
+  const names = (prefix = '') =>
+    sql.join(
+      named.map(({ name }) => sql`${sql.raw(prefix)}${sql.identifier(name)}`),
+      sql`, `,
+    )
+  const types = named.map((column) => sql`${sql.identifier(column.name)} ${sql.raw(column.getSQLType())}`)
+  const changes = named
+    .filter(({ name }) => name !== 'id')
+    .map(({ name }) => sql`${sql.identifier(name)} = excluded.${sql.identifier(name)}`)
+  const written = tx.$with('written', { added: sql<boolean>`added`.as('added') }).as(sql`
+    insert into ${table} as old (${names()})
+    select ${names()} from json_to_recordset(${JSON.stringify(byColumn)}::text::json) as given(${sql.join(types, sql`, `)})
+    on conflict (id) do update set ${sql.join(changes, sql`, `)}
+    where (${names('old.')}) is distinct from (${names('excluded.')})
+    returning xmax = 0 as added`)
+  const [counts] = await tx
+    .with(written)
+    .select({
+      added: sql`count(*) filter (where added)`.mapWith(Number),
+      updated: sql`count(*) filter (where not added)`.mapWith(Number),
+    })
+    .from(written)
+  return counts ?? { added: 0, updated: 0 }
+}
