@@ -17,10 +17,13 @@ export type PriceFile = Listed<RateFile['prices']>
 export type SupplementFile = Listed<RateFile['supplements']>
 export type QuestionFile = Listed<RateFile['questions']>
 
+// What a factory is given keeps its `_id` a string.
+type Given<File> = Partial<File> & { _id?: string }
+
 /** A moment so many days from now, as a file names it. */
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-export const anOrganization = (given: Partial<OrganizationFile> = {}) => ({
+export const anOrganization = (given: Given<OrganizationFile> = {}) => ({
   _id: 'org_1',
   name: 'Sala Ñ',
   currency: 'EUR',
@@ -28,7 +31,7 @@ export const anOrganization = (given: Partial<OrganizationFile> = {}) => ({
   ...given,
 })
 
-export const aLocation = (given: Partial<LocationFile> = {}) => ({
+export const aLocation = (given: Given<LocationFile> = {}) => ({
   _id: 'loc_1',
   organization_id: 'org_1',
   name: 'Sala Ñ',
@@ -40,7 +43,7 @@ export const aLocation = (given: Partial<LocationFile> = {}) => ({
   ...given,
 })
 
-export const aPrice = (given: Partial<PriceFile> = {}) => ({
+export const aPrice = (given: Given<PriceFile> = {}) => ({
   _id: newId('price'),
   name: 'General',
   price: 20,
@@ -49,14 +52,14 @@ export const aPrice = (given: Partial<PriceFile> = {}) => ({
   ...given,
 })
 
-export const aSupplement = (given: Partial<SupplementFile> = {}) => ({
+export const aSupplement = (given: Given<SupplementFile> = {}) => ({
   _id: newId('sup'),
   label: 'Cloakroom',
   price: 2.5,
   ...given,
 })
 
-export const aQuestion = (given: Partial<QuestionFile> = {}) => ({
+export const aQuestion = (given: Given<QuestionFile> = {}) => ({
   _id: newId('que'),
   label: 'How did you hear of us?',
   type: 'dropdown',
@@ -66,7 +69,7 @@ export const aQuestion = (given: Partial<QuestionFile> = {}) => ({
 })
 
 /** 100 places, one price, no supplements and no questions. */
-export const aRate = (given: Partial<RateFile> = {}) => ({
+export const aRate = (given: Given<RateFile> = {}) => ({
   _id: newId('rate'),
   name: 'Entrance',
   availability: { sold: 0, available: 100 },
@@ -77,7 +80,7 @@ export const aRate = (given: Partial<RateFile> = {}) => ({
 })
 
 /** In thirty days, with one rate. */
-export const anEvent = (given: Partial<EventFile> = {}) => ({
+export const anEvent = (given: Given<EventFile> = {}) => ({
   _id: newId('evt'),
   name: 'Noche de Ñandú',
   organization_id: 'org_1',
