@@ -77,8 +77,13 @@ function readFilter(filter: EventFilter) {
     near: Boolean(filter.near),
   }
   const names = (Object.keys(asked) as (keyof typeof asked)[]).filter((name) => asked[name])
-  const { near, ...plain } = filter
-  return { names, values: { ...plain, search: toQuery(words), ...near, ...(near && boxAround(near)) } }
+  const { near, startDate, endDate, ...plain } = filter
+  // A placeholder takes what the driver takes: a moment as text.
+  const moments = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
+  return {
+    names,
+    values: { ...plain, ...moments, search: toQuery(words), ...near, ...(near && boxAround(near)) },
+  }
 }
 
 // One named statement for each set of conditions that is asked for: each has a plan of its own.

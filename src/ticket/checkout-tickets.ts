@@ -64,7 +64,6 @@ async function forgetStock(ticketRateId: string, { loaders }: Context): Promise<
   loaders.ticketRateById.clear(ticketRateId)
   if (rate) loaders.ticketRatesByEventId.clear(rate.eventId)
   loaders.pricesByTicketRateId.clear(ticketRateId)
-  loaders.priceById.clearAll()
 }
 
 const isAboutStock = (error: unknown): boolean =>

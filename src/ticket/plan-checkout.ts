@@ -34,6 +34,7 @@ async function readSale(ticketRateId: string, { loaders }: Context): Promise<Sal
     : []
   if (!rate || !event || !organization || !prices || !supplements || !questions)
     throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket rate.', path: ['ticketRateId'] })
+  for (const price of prices) loaders.priceById.prime(price.id, price)
   const location = event.locationId ? await loaders.locationById.load(event.locationId) : null
   return { rate, event, organization, location, prices, supplements, questions }
 }
