@@ -1,4 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -8,6 +10,11 @@ import { copyFolder } from './database.ts'
 /** Makes an embedded database and migrates it, once; each test copies a folder. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-pglite-'))
+  // Removes the folder as soon as the pipe ends, however this process came to die.
+  const keeper = spawn('sh', ['-c', 'cat; until rm -rf "$1"; do sleep 0.1; done', 'sh', folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
   const empty = join(folder, 'empty')
   const template = join(folder, 'template')
   const made = await openDatabase({ databaseUrl: undefined, dataDir: empty })
@@ -17,5 +24,9 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   await migrated.migrate()
   await migrated.close()
   project.provide('database', { kind: 'pglite', folder, empty, template })
-  return () => rm(folder, { recursive: true, force: true })
+  return async () => {
+    const removed = once(keeper, 'exit')
+    keeper.stdin.end()
+    await removed
+  }
 }

@@ -96,11 +96,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     const bin = join(await reachable(await findBinaries(), folder, user), 'bin')
     const data = join(folder, 'data')
     const as = { ...user, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C', FOLDER: folder } }
-    await writeFile(join(folder, 'password'), password, { mode: 0o644 })
+    const passwordFile = join(folder, 'password')
+    await writeFile(passwordFile, password)
+    if (user) await chown(passwordFile, user.uid, user.gid)
     await run(
       join(bin, 'initdb'),
       [
-        ...['--pgdata', data, '--username', 'postgres', '--pwfile', join(folder, 'password')],
+        ...['--pgdata', data, '--username', 'postgres', '--pwfile', passwordFile],
         ...['--auth', 'password', '--encoding', 'UTF8', '--locale', 'C', '--no-sync', '--no-instructions'],
       ],
       as,

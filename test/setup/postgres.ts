@@ -13,10 +13,13 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const sql = postgres(server.url, { max: 1, onnotice: () => {} })
   const prefix = `boxoffice_test_${randomBytes(6).toString('hex')}`
   const tearDown = async () => {
-    const left = await sql`select datname from pg_database where starts_with(datname, ${prefix})`
-    for (const { datname } of left) await sql`drop database if exists ${sql(datname)} with (force)`
-    await sql.end()
-    await server.stop()
+    try {
+      const left = await sql`select datname from pg_database where starts_with(datname, ${prefix})`
+      for (const { datname } of left) await sql`drop database if exists ${sql(datname)} with (force)`
+    } finally {
+      await sql.end()
+      await server.stop()
+    }
   }
   try {
     const template = `${prefix}_template`
