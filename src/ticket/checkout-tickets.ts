@@ -7,6 +7,7 @@ import { Refusal } from '../errors.ts'
 import { toMajor } from '../money.ts'
 import { expireHoldsOf } from '../payment/expire-holds.ts'
 import { idempotencyKeys, isFresh } from '../payment/table.ts'
+import { leftOf } from '../ticket-rate/current-price.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import { type Checkout, holdStock, type Idempotency } from './hold-stock.ts'
 import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
@@ -69,6 +70,15 @@ async function forgetStock(ticketRateId: string, { loaders }: Context): Promise<
 const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
+// A refusal stands when no overdue hold was in the way, and nobody else freed one since its stock was read.
+async function isWorthAnotherLook(ticketRateId: string, ctx: Context): Promise<boolean> {
+  const before = await ctx.loaders.ticketRateById.load(ticketRateId)
+  if (await expireHoldsOf(ctx.db, ticketRateId)) return true
+  await forgetStock(ticketRateId, ctx)
+  const after = await ctx.loaders.ticketRateById.load(ticketRateId)
+  return before !== null && after !== null && (leftOf(after) ?? 0) > (leftOf(before) ?? 0)
+}
+
 /** One try. Null where it is worth another: somebody was quicker, or overdue holds were in the way. */
 async function attempt(
   input: CheckoutInput,
@@ -85,7 +95,7 @@ async function attempt(
     return checkout && { ...checkout, replayed: false }
   } catch (error) {
     if (isTransient(error)) return null
-    if (isAboutStock(error) && (await expireHoldsOf(ctx.db, input.ticketRateId))) return null
+    if (isAboutStock(error) && (await isWorthAnotherLook(input.ticketRateId, ctx))) return null
     throw error
   } finally {
     await forgetStock(input.ticketRateId, ctx)

@@ -1,0 +1,170 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterEach, expect, test } from 'vitest'
+import { expireHolds } from '../src/payment/expire-holds.ts'
+import { settlePayment } from '../src/payment/settle-payment.ts'
+import { payments } from '../src/payment/table.ts'
+import { tickets } from '../src/ticket/table.ts'
+import { stock } from '../src/ticket-rate/table.ts'
+import { anEntry, checkOut, countersOf } from './checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { openSale, problemsIn, type Sale } from './sale.ts'
+
+// A database with one connection cannot show an oversell, so these run on PostgreSQL alone.
+
+const places = 50
+const buyers = 200
+
+const catalogue = aCatalogue({
+  events: [
+    anEvent({
+      ticket_rates: [
+        aRate({
+          _id: 'rate_1',
+          prices: [aPrice({ _id: 'price_1' })],
+          availability: { sold: 100, available: places },
+        }),
+        aRate({
+          _id: 'rate_steps',
+          prices: [
+            aPrice({ _id: 'price_first', price: 10, quantity: 10 }),
+            aPrice({ _id: 'price_then', price: 20 }),
+          ],
+          availability: { sold: 0, available: 30 },
+        }),
+      ],
+    }),
+  ],
+})
+
+let sale: Sale
+afterEach(() => sale.close())
+
+const buyOver = (url: string, headers: Record<string, string>, body: object) =>
+  fetch(`${url}/tickets/checkout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+
+const one = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+
+const times = <T>(count: number, run: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)))
+
+/** Tickets that hold or have a place, counted one by one. */
+const rowsOf = (rate: string) =>
+  sale.db.$count(tickets, sql`${tickets.ticketRateId} = ${rate} and ${tickets.status} in ('held', 'active')`)
+
+test('sells the last 50 places to 50 of 200 buyers', async () => {
+  sale = await openSale(catalogue, { listen: true })
+  const answers = await times(buyers, () => buyOver(sale.url, sale.channel, one))
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(places)
+  expect(statuses.filter((status) => status === 409)).toHaveLength(buyers - places)
+  const refusals = await Promise.all(answers.filter(({ ok }) => !ok).map((answer) => answer.json()))
+  expect(new Set(refusals.map(({ code, errors }) => `${code} ${errors[0].available}`))).toEqual(
+    new Set(['SOLD_OUT 0']),
+  )
+  expect(await rowsOf('rate_1')).toBe(places)
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: places })
+})
+
+test('oversells where places are counted before they are taken: the control of the test above', async () => {
+  sale = await openSale(catalogue)
+  const { db } = sale
+  await db.execute(sql`create table naive (id serial)`)
+  const sold = await times(buyers, () =>
+    db.transaction(async (tx) => {
+      const [counted] = await tx.select({ sold: sql<number>`count(*)::integer` }).from(sql`naive`)
+      if ((counted?.sold ?? 0) >= places) return false
+      await tx.execute(sql`insert into naive default values`)
+      return true
+    }),
+  )
+  expect(sold.filter(Boolean).length).toBeGreaterThan(places)
+})
+
+test('never passes a limit, even where the verb would not look: the constraint stands by itself', async () => {
+  sale = await openSale(catalogue)
+  const oversold = sale.db
+    .update(stock)
+    .set({ held: places + 1 })
+    .where(eq(stock.id, 'rate_1'))
+  await expect(oversold).rejects.toMatchObject({ cause: { constraint_name: 'stock_never_oversold' } })
+})
+
+test('fills several prices and the rate exactly, large and small checkouts mixed', async () => {
+  sale = await openSale(catalogue)
+  const answers = await times(60, (index) =>
+    checkOut(sale, {
+      ticket_rate_id: 'rate_steps',
+      tickets: Array.from({ length: 1 + (index % 4) }, () => anEntry('price_first')),
+    }),
+  )
+  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200, 409]))
+  const sold = answers
+    .filter(({ statusCode }) => statusCode === 200)
+    .flatMap((answer) => answer.json().data.tickets)
+  const counters = await countersOf(sale)
+  const at = (price: string) => sold.filter((ticket) => ticket.price._id === price).length
+  expect(counters.price_first).toEqual({ sold: 0, held: at('price_first') })
+  expect(counters.price_then).toEqual({ sold: 0, held: at('price_then') })
+  expect(counters.rate_steps).toEqual({ sold: 0, held: sold.length })
+  expect(await rowsOf('rate_steps')).toBe(sold.length)
+  expect(at('price_first')).toBeLessThanOrEqual(10)
+  expect(sold.length).toBe(30)
+})
+
+test('sells one code once', async () => {
+  sale = await openSale(catalogue)
+  const answers = await times(20, () =>
+    checkOut(sale, { ...one, tickets: [anEntry('price_1', { qr_code: 'ONLY' })] }),
+  )
+  expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
+  expect(new Set(answers.filter(({ statusCode }) => statusCode !== 200).flatMap(problemsIn))).toEqual(
+    new Set(['QR_CODE_TAKEN tickets.0.qr_code']),
+  )
+})
+
+test('makes one checkout of many with the same idempotency key', async () => {
+  sale = await openSale(catalogue)
+  const answers = await times(20, () => checkOut(sale, one, { 'idempotency-key': 'same' }))
+  const made = answers.filter(({ statusCode }) => statusCode === 200)
+  expect(new Set(made.map((answer) => answer.json().data.payment_id)).size).toBe(1)
+  expect(
+    new Set(answers.filter(({ statusCode }) => statusCode !== 200).map(({ statusCode }) => statusCode)),
+  ).toEqual(new Set([409]))
+  expect(await rowsOf('rate_1')).toBe(1)
+})
+
+test('settles, cancels, expires and sells at once without losing count', async () => {
+  sale = await openSale(catalogue)
+  const { db } = sale
+  const made = await times(40, () => checkOut(sale, one))
+  const ids = made.map((answer) => answer.json().data.payment_id as string)
+  const overdue = ids.slice(30)
+  await times(overdue.length, (index) =>
+    db
+      .update(payments)
+      .set({ expiresAt: sql`now()` })
+      .where(eq(payments.id, overdue[index] ?? '')),
+  )
+  await Promise.all([
+    ...ids.map((id) => settlePayment(db, id, 'paid')),
+    ...ids.slice(0, 20).map((id) => settlePayment(db, id, 'cancelled')),
+    ...Array.from({ length: 5 }, () => expireHolds(db, 3)),
+    ...Array.from({ length: 20 }, () => checkOut(sale, one)),
+  ])
+  const count = async (status: string) => sale.db.$count(tickets, sql`${tickets.status} = ${status}`)
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: await count('active'), held: await count('held') })
+  expect(await db.$count(payments, sql`${payments.status} = 'expired'`)).toBe(overdue.length)
+})
+
+test('frees overdue holds for everybody who finds the rate full at the same time', async () => {
+  sale = await openSale(catalogue)
+  await times(places, () => checkOut(sale, one))
+  await sale.db.update(payments).set({ expiresAt: sql`now()` })
+  const answers = await times(places, () => checkOut(sale, one))
+  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: places })
+})
