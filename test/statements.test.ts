@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anEntry, checkOut } from './checkouts.ts'
+import {
+  aCatalogue,
+  aLocation,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aQuestion,
+  aRate,
+  aSupplement,
+} from './factories.ts'
+import { openSale, type Sale } from './sale.ts'
+
+const organizationIds = ['org_1', 'org_2', 'org_3']
+
+const rates = () =>
+  Array.from({ length: 3 }, () =>
+    aRate({ prices: [aPrice(), aPrice()], supplements: [aSupplement()], questions: [aQuestion()] }),
+  )
+
+const catalogue = aCatalogue({
+  organizations: organizationIds.map((_id) => anOrganization({ _id })),
+  locations: organizationIds.map((_id) => aLocation({ _id: `loc_${_id}`, organization_id: _id })),
+  events: Array.from({ length: 60 }, (_, index) => {
+    const organization_id = organizationIds[index % 3] ?? ''
+    return anEvent({ organization_id, location_id: `loc_${organization_id}`, ticket_rates: rates() })
+  }),
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue)
+})
+afterAll(() => sale.close())
+
+const everything = `query ($first: Int!) { events(first: $first) { pageInfo { hasNextPage } nodes {
+  id name organization { name } location { name organization { name } }
+  ticketRates { id available availability { sold available } warranty { enabled } event { name organization { id } }
+    prices { id price } currentPrice { id } supplements { id } questions { id } } } } }`
+
+type Nested = { events: { nodes: { ticketRates: { prices: unknown[]; event: { name: string } }[] }[] } }
+
+test.each([1, 5, 50])(
+  'reads a page of %i events with everything under them in 8 statements over GraphQL',
+  async (first) => {
+    sale.statements.reset()
+    const { data, errors } = await sale.graphql<Nested>(everything, { first }, sale.channel)
+    expect(errors).toBeUndefined()
+    expect(data?.events.nodes).toHaveLength(first)
+    expect(data?.events.nodes.every(({ ticketRates }) => ticketRates.length === 3)).toBe(true)
+    expect(sale.statements).toHaveLength(8)
+  },
+)
+
+// REST shows no organization and no location: one statement less for each.
+test.each([1, 5, 50])(
+  'reads a page of %i events with everything under them in 6 statements over REST',
+  async (limit) => {
+    sale.statements.reset()
+    const answer = await sale.rest('GET', `/events?populate=*&limit=${limit}`, { headers: sale.channel })
+    expect(answer.json().data).toHaveLength(limit)
+    expect(sale.statements).toHaveLength(6)
+  },
+)
+
+test('reads a page without ticket rates in 2 statements', async () => {
+  sale.statements.reset()
+  await sale.rest('GET', '/events', { headers: sale.channel })
+  expect(sale.statements).toHaveLength(2)
+})
+
+test('counts the events only when the count is asked for', async () => {
+  const counts = () => sale.statements.filter((text) => text.includes('count(*)')).length
+  sale.statements.reset()
+  await sale.graphql('{ events { nodes { id } } }', {}, sale.channel)
+  expect(counts()).toBe(0)
+  await sale.graphql('{ events { totalCount } }', {}, sale.channel)
+  expect(counts()).toBe(1)
+})
+
+test('checks out as many tickets as there are in the same number of statements', async () => {
+  const answer = await sale.rest('GET', '/events?populate=*&limit=1', { headers: sale.channel })
+  const [rate] = answer.json().data[0].ticket_rates
+  const statementsOf = async (count: number) => {
+    sale.statements.reset()
+    const tickets = Array.from({ length: count }, () => anEntry(rate.prices[0]._id))
+    expect((await checkOut(sale, { ticket_rate_id: rate._id, tickets })).statusCode).toBe(200)
+    return sale.statements.length
+  }
+  const one = await statementsOf(1)
+  expect(await statementsOf(20)).toBe(one)
+  expect(one).toBeLessThanOrEqual(11)
+})
+
+test('finds what it looks for: a loop over rows would show in the count', async () => {
+  sale.statements.reset()
+  const { data } = await sale.graphql<{ events: { nodes: { id: string }[] } }>(
+    '{ events(first: 3) { nodes { id } } }',
+    {},
+    sale.channel,
+  )
+  for (const { id } of data?.events.nodes ?? [])
+    await sale.graphql(`{ event(id: "${id}") { id } }`, {}, sale.channel)
+  expect(sale.statements).toHaveLength(2 + 3 * 2)
+})
