@@ -5,6 +5,10 @@ import { expect, test } from 'vitest'
 // Who may import whom. A file of src/ is a layer of its own; in a domain's folder the last word of its name is the
 // layer, and any other name is a verb. Leaves import nothing of ours, and anybody may import them.
 const leaves = ['errors', 'config', 'ids', 'money', 'case', 'html']
+const verb = [
+  ...['batch', 'database', 'authenticate', 'provider', 'context', 'scalars'],
+  ...['*/table', '*/loaders', '*/verb'],
+]
 const mayImport: Record<string, string[]> = {
   leaf: [],
   'lock-folder': [],
@@ -16,47 +20,33 @@ const mayImport: Record<string, string[]> = {
   authenticate: ['batch', 'database', '*/table', 'authenticate'],
   provider: ['*/table', 'provider'],
   context: ['batch', 'database', 'authenticate', 'provider', '*/loaders'],
-  '*/verb': [
-    ...['batch', 'database', 'authenticate', 'provider', 'context', 'scalars'],
-    ...['*/table', '*/loaders', '*/verb'],
-  ],
+  '*/verb': verb,
   builder: ['context', 'scalars'],
   '*/graphql': ['builder', 'context', 'scalars', '*/table', '*/verb', '*/graphql'],
   '*/body': ['scalars', '*/table', '*/verb', '*/body'],
-  rest: ['authenticate', 'context', 'scalars'],
+  rest: ['http', 'authenticate', 'context', 'scalars'],
   '*/rest': ['rest', 'context', 'scalars', '*/table', '*/verb', '*/body'],
-  '*/page': ['context', 'scalars', '*/table', '*/verb', '*/page'],
+  '*/page': ['http', 'context', 'scalars', '*/table', '*/verb', '*/page'],
   // An import file has the shape of the answers.
-  catalogue: [
-    'batch',
-    'database',
-    'context',
-    'scalars',
-    '*/table',
-    '*/loaders',
-    '*/verb',
-    '*/body',
-    'catalogue',
-  ],
+  catalogue: [...verb, '*/body', 'catalogue'],
   schema: ['builder', 'context', '*/graphql'],
   routes: ['rest', 'context', '*/rest'],
-  mask: ['database'],
-  yoga: ['authenticate', 'context', 'mask', 'schema'],
-  documentation: [],
-  graphiql: [],
-  health: [],
-  'http-errors': ['mask'],
-  'json-body': [],
-  'unknown-routes': [],
-  'graphql-route': ['context', 'graphiql', 'http-errors', 'yoga'],
+  http: ['database', 'http'],
+  yoga: ['authenticate', 'context', 'schema', 'http'],
+  'graphql-route': ['context', 'yoga', 'http'],
   app: [
-    ...['authenticate', 'context', 'database', 'provider', 'rest', 'routes', 'schema', 'yoga', '*/page'],
-    ...['documentation', 'graphql-route', 'health', 'http-errors', 'json-body', 'unknown-routes'],
+    ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
+    ...['graphql-route', '*/page'],
   ],
   server: ['app', 'context', 'database', 'provider', '*/verb', 'catalogue'],
   cli: ['context', 'database', 'provider', 'scalars', '*/verb', 'catalogue'],
   'print-schema': ['schema'],
 }
+// The parts of the HTTP machine that know no domain.
+const http = [
+  ...['documentation', 'graphiql', 'graphiql-tabs', 'health', 'home', 'http-errors', 'json-body', 'mask'],
+  ...['unknown-routes'],
+]
 // What context is made of lies below it, whatever its folder.
 const named: Record<string, string> = {
   'access/authenticate': 'authenticate',
@@ -73,7 +63,9 @@ type Sources = Record<string, string>
 
 function layerOf(file: string): string {
   if (named[file]) return named[file]
-  if (!file.includes('/')) return leaves.includes(file) ? 'leaf' : file
+  if (leaves.includes(file)) return 'leaf'
+  if (http.includes(file)) return 'http'
+  if (!file.includes('/')) return file
   if (file.startsWith('catalogue/')) return 'catalogue'
   const last = file.match(/(?:\/|-)(table|loaders|graphql|rest|body|page)$/)?.[1]
   return `*/${last ?? 'verb'}`
