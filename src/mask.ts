@@ -7,15 +7,20 @@ export type Log = { error(facts: Record<string, unknown>, message: string): void
 const placeOf = (error: Error) =>
   /\((?:file:\/\/)?\S*?((?:src|dist)\/[\w./-]+:\d+):\d+\)/.exec(error.stack ?? '')?.[1]
 
-/** What a client may know of anything that was thrown. What is not a Refusal is masked, and logged by its kind and
- *  place alone, with the request id that the client is told (DECISIONS 6). */
-export function toRefusal(error: unknown, requestId: string, log: Log): Refusal {
-  if (error instanceof Refusal) return error
+/** Logs what nobody was meant to see, by its kind and place alone (DECISIONS 6). */
+export function logFailure(log: Log, error: unknown, message: string): void {
   const facts =
     error instanceof Error
       ? { error: error.name, code: databaseCode(error), place: placeOf(error) }
       : { error: typeof error }
-  log.error(facts, 'request failed')
+  log.error(facts, message)
+}
+
+/** What a client may know of anything that was thrown. What is not a Refusal is logged and masked; the client is told
+ *  the request id that the log line has too. */
+export function toRefusal(error: unknown, requestId: string, log: Log): Refusal {
+  if (error instanceof Refusal) return error
+  logFailure(log, error, 'request failed')
   return isUnavailable(error)
     ? new Refusal({ code: 'BUSY', message: 'The service is busy. Try again.', facts: { retryAfter: 1 } })
     : new Refusal({ code: 'INTERNAL', message: `Something went wrong on our side. Request id: ${requestId}` })

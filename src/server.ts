@@ -1,29 +1,57 @@
 import { createApp } from './app.ts'
+import { type DemoCredentials, demoOffer, openDemo } from './catalogue/open-demo.ts'
 import { parseConfig } from './config.ts'
-import { openDatabase } from './database.ts'
+import { type OpenDatabase, openDatabase } from './database.ts'
+import { logFailure } from './mask.ts'
 import { sandboxProvider } from './payment/sandbox.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
 
+const providers = { sandbox: sandboxProvider }
+const sweepSeconds = 1
+
 const fail = (error: unknown): never => {
-  console.error(error instanceof Error ? error.message : String(error))
+  console.error(error instanceof Error ? error.message : 'The service could not start.')
   process.exit(1)
+}
+
+const greeting = (url: string, demo: DemoCredentials) => `
+Boxoffice sells tickets at ${url}
+
+  GraphiQL          ${url}/graphql
+  REST              ${url}/docs
+
+  Demo channel      X-Api-Key: ${demo.key}
+  Demo integration  X-Api-Key: ${demo.integration_key}
+                    or integration_id: ${demo.integration_id}
+                       secret: ${demo.secret}
+`
+
+/** The embedded database belongs to this process alone, so it brings it up to date and fills it by itself. */
+async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
+  await migrate()
+  const credentials = await openDemo(db, dataDir)
+  const offer = credentials && (await demoOffer(db))
+  return credentials && { credentials, tabs: offer ? { key: credentials.key, ...offer } : undefined }
 }
 
 async function start(): Promise<void> {
   const config = parseConfig(process.env)
   const database = await openDatabase(config)
-  if (!config.databaseUrl) await database.migrate()
+  const { db } = database
+  const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
   let draining = false
   const app = await createApp({
-    db: database.db,
+    db,
     config,
-    provider: sandboxProvider,
+    provider: providers[config.paymentProvider],
     ready: async () => !draining && (await database.ready()),
+    demo: demo?.tabs,
   })
-  const stopSweeping = sweepHolds(database.db, 1, (error) =>
-    app.log.error({ error: String(error) }, 'sweep failed'),
-  )
-  await app.listen({ port: config.port, host: config.host })
+  const stopSweeping = sweepHolds(db, sweepSeconds, (error) => logFailure(app.log, error, 'sweep failed'))
+  const url = await app.listen({ port: config.port, host: config.host })
+  if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
+
+  // Not ready any more, finish what runs, close: within the deadline, or not at all.
   const stop = async () => {
     if (draining) return
     draining = true
