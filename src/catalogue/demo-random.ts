@@ -1,0 +1,30 @@
+export type Random = {
+  /** A whole number, both ends included. */
+  between(least: number, most: number): number
+  of<Item>(list: readonly [Item, ...Item[]]): Item
+  /** So many different items, in the order of the list. */
+  some<Item>(list: readonly [Item, ...Item[]], count: number): Item[]
+}
+
+/** Choices that look random and are the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): Random {
+  let state = Math.imul(seed + 1, 0x9e3779b1)
+  const fraction = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const between = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1))
+  return {
+    between,
+    of: (list) => list[between(0, list.length - 1)] ?? list[0],
+    some: (list, count) =>
+      list
+        .map((item, position) => ({ item, position, rank: fraction() }))
+        .sort((one, other) => one.rank - other.rank)
+        .slice(0, count)
+        .sort((one, other) => one.position - other.position)
+        .map(({ item }) => item),
+  }
+}
