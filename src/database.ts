@@ -30,8 +30,8 @@ export type OpenDatabase = {
   close(): Promise<void>
 }
 
-/** `onStatement` is told of each statement's text before it runs: that is how tests count them. */
-export type DatabaseOptions = { onStatement?: (text: string) => void }
+/** `onStatement` is told of each statement before it runs: that is how tests count them and look at their plans. */
+export type DatabaseOptions = { onStatement?: (text: string, parameters: unknown[]) => unknown }
 
 const migrations = { migrationsFolder: fileURLToPath(new URL('../drizzle', import.meta.url)) }
 // Any number will do, as long as every version of this service takes the same one.
@@ -45,7 +45,7 @@ const deadlines = {
 }
 
 const logger = ({ onStatement }: DatabaseOptions) =>
-  onStatement ? { logQuery: (text: string) => onStatement(text) } : undefined
+  onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
 async function isCurrent(db: Database): Promise<boolean> {
   try {

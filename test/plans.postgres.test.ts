@@ -1,0 +1,63 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seedDemo } from '../src/catalogue/demo-catalogue.ts'
+import { createContext } from '../src/context.ts'
+import type { OpenDatabase } from '../src/database.ts'
+import { type EventFilter, searchEvents } from '../src/event/search-events.ts'
+import { organizations } from '../src/organization/table.ts'
+import { sandboxProvider } from '../src/payment/sandbox.ts'
+import { channelHeaders } from './factories.ts'
+import { openTestDatabase } from './harness.ts'
+
+let database: OpenDatabase
+const seen: { text: string; parameters: unknown[] }[] = []
+
+beforeAll(async () => {
+  database = await openTestDatabase({ onStatement: (text, parameters) => seen.push({ text, parameters }) })
+  await seedDemo(database.db, { events: 5_000 })
+  await database.db.execute(sql`analyze`)
+})
+afterAll(() => database.close())
+
+/** How PostgreSQL finds the first page of a filter, with the very statement and parameters of the service. */
+async function planOf(filter: EventFilter): Promise<string> {
+  const { db } = database
+  const ids = await db.select({ id: organizations.id }).from(organizations)
+  const headers = await channelHeaders(db, ...ids.map(({ id }) => id))
+  const house = { db, provider: sandboxProvider, holdMinutes: 15, publicUrl: () => '' }
+  const ctx = await createContext(house, { apiKey: headers['x-api-key'] })
+  const found = await searchEvents(filter, { first: 50 }, ctx)
+  expect(found.length).toBeGreaterThan(0)
+  const { text = '', parameters = [] } = seen.at(-1) ?? {}
+  const [head = '', ...tail] = text.split(/\$\d+/)
+  const order = [...text.matchAll(/\$(\d+)/g)].map((match) => parameters[Number(match[1]) - 1])
+  const statement = tail.reduce(
+    (built, part, index) => sql`${built}${sql.param(order[index])}${sql.raw(part)}`,
+    sql`explain ${sql.raw(head)}`,
+  )
+  const rows = (await db.execute(statement)) as unknown as { 'QUERY PLAN': string }[]
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+test('finds words by the index of words', async () => {
+  const plan = await planOf({ search: 'ñan cumb' })
+  expect(plan).toContain('events_search_words_index')
+  expect(plan).not.toContain('Seq Scan on events')
+})
+
+test('finds a circle by the index of coordinates', async () => {
+  const plan = await planOf({ near: { lat: 40.4168, lng: -3.7038, radius: 5 } })
+  expect(plan).toContain('locations_latitude_longitude_index')
+  expect(plan).not.toContain('Seq Scan')
+})
+
+test('finds the first page in the order of the list', async () => {
+  const plan = await planOf({})
+  expect(plan).toContain('events_start_date_id_index')
+  expect(plan).not.toContain('Sort')
+})
+
+test('reads it all where there is no index: the control of these', async () => {
+  await database.db.execute(sql`drop index events_search_words_index`)
+  expect(await planOf({ search: 'ñan cumb' })).not.toContain('events_search_words_index')
+})
