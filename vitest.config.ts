@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-// Tests that need no database run once. Every other file runs once on each database.
-const withoutDatabase = ['boundaries', 'config', 'lock-folder', 'money'].map((name) => `test/${name}.test.ts`)
+// Tests that need no database, or bring their own, run once. Every other file runs once on each database.
+const withoutDatabase = ['boundaries', 'config', 'lock-folder', 'money', 'schema', 'server'].map((name) => `test/${name}.test.ts`)
 const onPostgresOnly = 'test/*.postgres.test.ts'
 
 const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({

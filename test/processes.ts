@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+// The built programs, run as a person or a supervisor runs them.
+
+const program = (name: 'server' | 'cli') => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url))
+
+type Settings = Record<string, string>
+
+function run(name: 'server' | 'cli', args: string[], settings: Settings) {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [program(name), ...args], { env: { PATH, ...settings } })
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => (errors += chunk))
+  return { child, output: () => output, errors: () => errors }
+}
+
+export type Ended = { code: number | null; output: string; errors: string }
+
+/** Runs the command line to its end. */
+export async function runCli(args: string[], settings: Settings): Promise<Ended> {
+  const { child, output, errors } = run('cli', args, settings)
+  const [code] = await once(child, 'close')
+  return { code, output: output(), errors: errors() }
+}
+
+export type ServerProcess = {
+  child: ChildProcess
+  url: string
+  output(): string
+  errors(): string
+  /** Sends a signal and resolves to the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts the service on a free port, and resolves once it listens; to how it ended where it never did. */
+export async function startServer(settings: Settings): Promise<ServerProcess | Ended> {
+  const { child, output, errors } = run('server', [], { PORT: '0', ...settings })
+  const ended = once(child, 'close').then(([code]): Ended => ({ code, output: output(), errors: errors() }))
+  const listening = new Promise<ServerProcess>((resolve) => {
+    child.stdout.on('data', () => {
+      const url = /Server listening at (http:[^"]+)/.exec(output())?.[1]
+      if (!url) return
+      const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+        child.kill(signal)
+        return (await ended).code
+      }
+      resolve({ child, url, output, errors, stop })
+    })
+  })
+  return Promise.race([listening, ended])
+}
+
+/** A service that must have started. */
+export async function startedServer(settings: Settings): Promise<ServerProcess> {
+  const started = await startServer(settings)
+  if ('code' in started) throw new Error(`the service ended with ${started.code}: ${started.errors}`)
+  return started
+}

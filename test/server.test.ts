@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { type ServerProcess, startedServer, startServer } from './processes.ts'
+
+// The process on the embedded database, which is its default.
+
+const folders: string[] = []
+const servers: ServerProcess[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) if (server.child.exitCode === null) await server.stop('SIGKILL')
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'server-'))
+  folders.push(folder)
+  return folder
+}
+
+async function start(folder: string, settings: Record<string, string> = {}): Promise<ServerProcess> {
+  const server = await startedServer({ DATA_DIR: folder, ...settings })
+  servers.push(server)
+  return server
+}
+
+const listEvents = async ({ url }: ServerProcess, key: string) =>
+  (await (await fetch(`${url}/events?limit=100`, { headers: { 'x-api-key': key } })).json()).data
+
+test('seeds the demo once, prints its keys, and has them again after a restart', async () => {
+  const folder = await newFolder()
+  const first = await start(folder)
+  await expect.poll(first.output).toContain('Demo integration')
+  const { key, secret } = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
+  expect(first.output()).toContain(key)
+  expect(first.output()).toContain(secret)
+  expect(await listEvents(first, key)).toHaveLength(60)
+  expect(await first.stop()).toBe(0)
+  const second = await start(folder)
+  await expect.poll(second.output).toContain(key)
+  expect(await listEvents(second, key)).toHaveLength(60)
+})
+
+test('is healthy and ready', async () => {
+  const { url } = await start(await newFolder())
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  expect((await fetch(`${url}/ready`)).status).toBe(200)
+})
+
+test('refuses a data folder that another process has open, with its pid', async () => {
+  const folder = await newFolder()
+  const first = await start(folder)
+  const second = await startServer({ DATA_DIR: folder })
+  expect(second).toMatchObject({ code: 1 })
+  expect(second.errors).toContain(`open in process ${first.child.pid}`)
+})
+
+test('takes over a folder that a killed process left, with all that was in it', async () => {
+  const folder = await newFolder()
+  const killed = await start(folder)
+  await killed.stop('SIGKILL')
+  const { key } = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
+  expect(await listEvents(await start(folder), key)).toHaveLength(60)
+})
+
+test('finishes what runs when it is told to end, and exits with 0', async () => {
+  const server = await start(await newFolder())
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  const body = JSON.stringify({ query: '{ __typename }' })
+  const head = [
+    'POST /graphql HTTP/1.1',
+    'host: x',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  await fetch(`${server.url}/health`)
+  const ended = server.stop()
+  await expect
+    .poll(() =>
+      fetch(`${server.url}/health`).then(
+        () => 'open',
+        () => 'closed',
+      ),
+    )
+    .toBe('closed')
+  socket.end(body.slice(5))
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toContain('HTTP/1.1 200')
+  expect(await ended).toBe(0)
+})
+
+test('exits within its deadline even when a request never ends', async () => {
+  const server = await start(await newFolder(), { SHUTDOWN_SECONDS: '1' })
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(
+    'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{',
+  )
+  await fetch(`${server.url}/health`)
+  expect(await server.stop()).toBe(1)
+  socket.destroy()
+})
+
+test('says every setting that is wrong, and does not start', async () => {
+  const ended = await startServer({
+    PORT: 'http',
+    HOLD_MINUTES: '0',
+    DATABASE_URL: 'mysql://root:hunter2@db/x',
+  })
+  expect(ended).toMatchObject({ code: 1, output: '' })
+  for (const name of ['PORT', 'HOLD_MINUTES', 'DATABASE_URL']) expect(ended.errors).toContain(name)
+  expect(ended.errors).not.toContain('hunter2')
+})
+
+test('does not start on the sandbox in production, unless it is told to', async () => {
+  const DATA_DIR = await newFolder()
+  expect(await startServer({ DATA_DIR, NODE_ENV: 'production' })).toMatchObject({ code: 1 })
+  await start(DATA_DIR, { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' })
+})
