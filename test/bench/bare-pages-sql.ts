@@ -1,0 +1,178 @@
+// What the gateway answers, made by PostgreSQL alone in one statement a page: the same rows and fields in the same shape.
+
+const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+const major = (amount: string, currency: string) =>
+  `${amount} / case ${currency} when 'JPY' then 1 when 'KWD' then 1000 else 100 end::float8`
+const isUsedUp = 'capacity - sold_before - sold - held = 0'
+
+/** How a surface spells a field: `image_url` or `imageUrl`. */
+type Spelling = { id: string; field(name: string): string }
+
+const rest: Spelling = { id: '_id', field: (name) => name }
+const graphql: Spelling = {
+  id: 'id',
+  field: (name) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+}
+
+const select = (
+  { field }: Spelling,
+  columns: string[],
+  computed: Record<string, string>,
+  table = '',
+): string =>
+  [
+    ...columns.map((name) => `${table}${name} as "${field(name)}"`),
+    ...Object.entries(computed).map(([name, value]) => `${value} as "${field(name)}"`),
+  ].join(', ')
+
+const priceFields = (spelling: Spelling) =>
+  select(
+    spelling,
+    ['name', 'includes', 'additional_info', 'fee_type'],
+    {
+      [spelling.id]: 'price.id',
+      price: major('price.amount', 'price.currency'),
+      valid_until: moment('price.valid_until'),
+      quantity: 'coalesce(left_of.capacity, 0)',
+      fee_quantity: `case price.fee_type when 'fixed' then ${major('price.fee_quantity', 'price.currency')} else price.fee_quantity end`,
+      ...(spelling === graphql && { currency: 'price.currency' }),
+    },
+    'price.',
+  )
+
+// Each price of a rate once, with whether it can be bought: the listed ones, the current one and whether there is one
+// all follow from it.
+const prices = (spelling: Spelling) => `
+  left join lateral (
+    select json_agg(body order by position, id) as listed,
+      (array_agg(body order by position, id) filter (where buyable))[1] as current
+    from (
+      select price.position, price.id,
+        (price.valid_until is null or price.valid_until > now()) and (${isUsedUp}) is not true as buyable,
+        (select row_to_json(body) from (select ${priceFields(spelling)}) as body) as body
+      from prices as price join stock as left_of on left_of.id = price.id
+      where price.ticket_rate_id = rate.id and not price.removed
+    ) as price
+  ) as price on true`
+
+const supplements = (spelling: Spelling) => `(
+    select coalesce(json_agg(body order by supplement.position, supplement.id), '[]')
+    from supplements as supplement, lateral (select ${select(
+      spelling,
+      ['label', 'has_fake_price'],
+      {
+        [spelling.id]: 'supplement.id',
+        price: major('amount', 'currency'),
+        fake_price: major('fake_amount', 'currency'),
+      },
+      'supplement.',
+    )}) as body
+    where supplement.ticket_rate_id = rate.id and not supplement.removed)`
+
+const questions = (spelling: Spelling) => `(
+    select coalesce(json_agg(body order by question.position, question.id), '[]')
+    from questions as question, lateral (select ${select(
+      spelling,
+      ['label', 'type', 'required', 'items'],
+      { [spelling.id]: 'question.id' },
+      'question.',
+    )}) as body
+    where question.ticket_rate_id = rate.id and not question.removed)`
+
+const rateFields = (spelling: Spelling) =>
+  select(
+    spelling,
+    ['organization_id', 'event_id', 'name', 'slug', 'complete', 'type', 'min', 'max', 'show_all_prices'],
+    {
+      [spelling.id]: 'rate.id',
+      valid_from: moment('rate.valid_from'),
+      available: `not rate.complete and (rate.valid_from is null or rate.valid_from <= now())
+        and event.start_date > now() and (${isUsedUp}) is not true and price.current is not null`,
+      availability: `json_build_object('sold', sold_before + sold, 'available', capacity - sold_before - sold - held)`,
+      warranty: `json_build_object('enabled', rate.warranty_enabled, 'percentage', rate.warranty_percentage,
+        'hours', rate.warranty_hours)`,
+      prices: `coalesce(case when rate.show_all_prices then price.listed
+        when price.current is not null then json_build_array(price.current) end, '[]')`,
+      ...(spelling === graphql && { currentPrice: 'price.current' }),
+      supplements: supplements(spelling),
+      questions: questions(spelling),
+    },
+    'rate.',
+  )
+
+const rates = (spelling: Spelling) => `(
+    select coalesce(json_agg(body order by rate.position, rate.id), '[]')
+    from ticket_rates as rate join stock as left_of on left_of.id = rate.id ${prices(spelling)},
+      lateral (select ${rateFields(spelling)}) as body
+    where rate.event_id = event.id and not rate.removed)`
+
+const artists = `(
+    select coalesce(json_agg(json_build_object('name', artist -> 'name', 'image_url', artist -> 'imageUrl') order by place), '[]')
+    from jsonb_array_elements(event.artists) with ordinality as one(artist, place))`
+
+const organization = `(
+    select json_build_object('id', id, 'name', name, 'slug', slug, 'currency', currency)
+    from organizations where id = event.organization_id)`
+
+const location = `(
+    select json_build_object('id', id, 'organizationId', organization_id, 'name', name, 'address', address,
+      'city', city, 'countryCode', country_code, 'latitude', latitude, 'longitude', longitude, 'timezone', timezone)
+    from locations where id = event.location_id)`
+
+const eventColumns = [
+  ...['name', 'slug', 'description', 'age', 'outfit', 'ambiences', 'music_genres', 'organization_id'],
+  ...['image_url', 'location_id'],
+]
+
+const eventFields = (spelling: Spelling, nested: Record<string, string>) =>
+  select(
+    spelling,
+    eventColumns,
+    {
+      [spelling.id]: 'event.id',
+      artists: spelling === rest ? artists : 'event.artists',
+      display_date: moment('event.display_date'),
+      start_date: moment('event.start_date'),
+      end_date: moment('event.end_date'),
+      iframe: `case when num_nonnulls(event.iframe_tag_url, event.iframe_script_url) > 0 then json_build_object(
+        '${spelling.field('tag_url')}', event.iframe_tag_url, '${spelling.field('script_url')}', event.iframe_script_url) end`,
+      ...nested,
+    },
+    'event.',
+  )
+
+const pageOf = (spelling: Spelling, nested: Record<string, string>, where = '') => `
+  select coalesce(json_agg(body), '[]')::text as page
+  from (
+    select ${eventFields(spelling, nested)}
+    from events as event
+    where event.end_date > now() ${where}
+    order by event.start_date, event.id
+    limit 50
+  ) as body`
+
+const searched = 'and event.search_words @@ $1::tsquery'
+const near = `and event.location_id in (
+  select id from locations
+  where latitude between $1 - degrees($3 / 6371.0088) and $1 + degrees($3 / 6371.0088)
+    and longitude between $2 - degrees(asin(sin($3 / 6371.0088) / cos(radians($1))))
+      and $2 + degrees(asin(sin($3 / 6371.0088) / cos(radians($1))))
+    and 2 * 6371.0088 * asin(least(1, sqrt(power(sin(radians(latitude - $1::float8) / 2), 2)
+      + cos(radians($1::float8)) * cos(radians(latitude)) * power(sin(radians(longitude - $2::float8) / 2), 2)))) <= $3::float8)`
+
+/** The statement of each page. */
+export const pageStatements = {
+  graphql: pageOf(graphql, { organization, location, ticketRates: rates(graphql) }),
+  rest: pageOf(rest, { ticket_rates: rates(rest) }),
+  events: pageOf(rest, {}),
+  /** $1: a tsquery. */
+  search: pageOf(rest, {}, searched),
+  /** $1, $2, $3: latitude, longitude, kilometres. */
+  radius: pageOf(rest, {}, near),
+}
+
+export type Page = keyof typeof pageStatements
+
+/** What stands around a page in an answer. */
+export const envelope = (page: Page): [before: string, after: string] =>
+  page === 'graphql' ? ['{"data":{"events":{"nodes":', '}}}'] : ['{"success":true,"data":', '}']

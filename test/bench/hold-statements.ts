@@ -1,0 +1,64 @@
+// The bare hold: what a checkout of one ticket writes and nothing else, in one transaction, into the same tables under
+// the same constraints. Nothing is read, checked or answered. Identifiers are ordered by time, as the gateway's are.
+
+/** What is sold: the rates that a job checks out, numbered from 1. Written once, before anything is measured. */
+export const createTargets = `
+  create table bench_targets as
+  select (row_number() over (order by rate.id))::integer as number, rate.id as rate_id, price.id as price_id,
+    event.id as event_id, event.organization_id, price.currency, price.amount
+  from ticket_rates as rate
+  join events as event on event.id = rate.event_id
+  join lateral (
+    select * from prices
+    where ticket_rate_id = rate.id and not removed and amount > 0
+      and (valid_until is null or valid_until > now() + interval '1 day')
+    order by position, id limit 1
+  ) as price on true
+  where event.start_date > now() + interval '1 day' and not rate.removed and not rate.complete
+    and coalesce(rate.min, 1) = 1 and coalesce(rate.valid_from, now()) <= now()
+    and not exists (select from questions where ticket_rate_id = rate.id and required and not removed)
+  order by rate.id
+  limit 1000`
+
+/** As many places as no run sells, and still a limit, so that the limit is checked by all. */
+export const openTargets = `
+  update stock set capacity = 2000000000
+  where id in (select rate_id from bench_targets union all select price_id from bench_targets)`
+
+/** What was held until now: by rows and by counters. */
+export const countHolds = `
+  select (select count(*) from payments) as payments, (select count(*) from tickets) as tickets,
+    (select sum(held) from stock where id in (select rate_id from bench_targets)) as "rateCounters",
+    (select sum(held) from stock where id in (select price_id from bench_targets)) as "priceCounters"`
+
+// The same in all statements of a transaction, and of no other one.
+const key = (client: string) =>
+  `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
+
+/** The statements between `begin` and `commit`. `target` and `client` are how a parameter is written: the number of what
+ *  is sold, and who sells. The counters come last, because their locks are what others wait for, and are locked in
+ *  order, because two that wait for each other would wait for a second. */
+export const hold = {
+  insertPayment: (target: string, client: string) => `
+    insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency,
+      page_token, redirect_url, error_url, expires_at)
+    select 'pay_' || ${key(client)}, (select id from channels limit 1), organization_id, rate_id, 'sandbox', amount,
+      currency, md5(${key(client)}), 'https://shop.example/done', 'https://shop.example/failed',
+      now() + interval '1 day'
+    from bench_targets where number = ${target}`,
+  insertTicket: (target: string, client: string) => `
+    insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
+      status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
+      warranty_amount, total_amount, warranty_hours, full_name, email, phone)
+    select 'tkt_' || ${key(client)}, 'pay_' || ${key(client)}, 0, organization_id, (select id from channels limit 1),
+      event_id, rate_id, price_id, 'held', left(md5(${key(client)}), 12), currency, amount, 0, 0, 0, 0, amount, 0,
+      'Ada Lovelace', 'ada@example.com', '+34600000000'
+    from bench_targets where number = ${target}`,
+  moveStock: (target: string) => `
+    with locked as (
+      select id from stock
+      where id = any (array(select unnest(array[rate_id, price_id]) from bench_targets where number = ${target}))
+      order by id for update
+    )
+    update stock set held = held + 1 from locked where stock.id = locked.id`,
+}

@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net'
+
+/** A request of a load. */
+export type Ask = { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string }
+
+/** The bytes of a request: written once, sent many times. */
+export function toBytes({ method, path, headers, body }: Ask, port: number): Buffer {
+  const all: Record<string, string> = { host: `127.0.0.1:${port}`, ...headers }
+  if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body))
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`)
+}
+
+export type Client = { send(bytes: Buffer): Promise<number>; close(): void }
+
+const endOfHead = Buffer.from('\r\n\r\n')
+
+// The least work that tells where an answer ends, because the generator shares the machine with what it measures:
+// http.request costs as much as some of the answers do.
+function readHead(head: string): { status: number; length: number } {
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  if (!status || !length) throw new Error(`an answer without a status or a content-length:\n${head}`)
+  return { status: Number(status), length: Number(length) }
+}
+
+/** One client: a connection that is kept, on which one request is sent after the answer to the last. `send` resolves to
+ *  the status once the whole answer is here, and rejects when the connection ends before. */
+export function openClient(port: number): Promise<Client> {
+  const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  let pending: { resolve(status: number): void; reject(error: Error): void } | null = null
+  let head: Buffer = Buffer.alloc(0)
+  let status = 0
+  let missing = -1
+
+  const fail = (error: Error) => {
+    pending?.reject(error)
+    pending = null
+    socket.destroy()
+  }
+  const read = (chunk: Buffer) => {
+    let body = chunk.length
+    if (missing < 0) {
+      const seen = head.length
+      head = seen === 0 ? chunk : Buffer.concat([head, chunk])
+      const end = head.indexOf(endOfHead)
+      if (end < 0) return
+      const { status: read, length } = readHead(head.toString('latin1', 0, end))
+      status = read
+      missing = length
+      body = head.length - end - endOfHead.length
+    }
+    missing -= body
+    if (missing > 0) return
+    if (missing < 0) throw new Error('more than one answer came')
+    missing = -1
+    head = Buffer.alloc(0)
+    const answered = pending
+    pending = null
+    answered?.resolve(status)
+  }
+  socket.on('data', (chunk) => {
+    try {
+      read(chunk)
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error(String(error)))
+    }
+  })
+  return new Promise((opened, refused) => {
+    socket.once('error', refused)
+    socket.once('connect', () => {
+      socket.off('error', refused)
+      socket.on('error', fail)
+      socket.on('close', () => fail(new Error('the connection ended')))
+      opened({
+        send: (bytes) =>
+          new Promise((resolve, reject) => {
+            if (socket.destroyed) return reject(new Error('the connection ended'))
+            pending = { resolve, reject }
+            socket.write(bytes)
+          }),
+        close: () => socket.destroy(),
+      })
+    })
+  })
+}

@@ -1,0 +1,4 @@
+import { runLoad } from './load.ts'
+import { answerTasks } from './worker.ts'
+
+answerTasks(runLoad)

@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util'
+
+export type Options = {
+  /** How many events the catalogue has. */
+  events: number
+  /** How long each side of a job works in each round. */
+  seconds: number
+  rounds: number
+  /** How long each side works before it is measured. */
+  warmUpSeconds: number
+  /** Only the jobs that have this in their name. */
+  only: string
+  /** Where the JSON goes. */
+  out: string
+}
+
+function wholeNumber(name: string, given: string): number {
+  const number = Number(given)
+  if (!/^\d+$/.test(given) || number < 1) throw new Error(`--${name} must be a whole number of at least 1`)
+  return number
+}
+
+/** Reads the command line. `--quick` is a run that only shows that everything works. */
+export function parseOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      events: { type: 'string' },
+      seconds: { type: 'string' },
+      only: { type: 'string', default: '' },
+      out: { type: 'string', default: 'test/bench/data/bench.json' },
+      quick: { type: 'boolean', default: false },
+    },
+  })
+  const { quick, only, out } = values
+  return {
+    events: wholeNumber('events', values.events ?? (quick ? '200' : '20000')),
+    seconds: wholeNumber('seconds', values.seconds ?? (quick ? '1' : '2')),
+    rounds: quick ? 1 : 3,
+    warmUpSeconds: 1,
+    only,
+    out,
+  }
+}

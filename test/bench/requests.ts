@@ -1,0 +1,104 @@
+import type { Page } from './bare-pages-sql.ts'
+import type { Ask } from './http-client.ts'
+
+/** What is in the catalogue to be looked for. */
+export type Sample = { word: string; latitude: number; longitude: number; radius: number }
+/** What a checkout buys. */
+export type Target = { rateId: string; priceId: string }
+
+const priceFields = `id name price currency validUntil quantity includes additionalInfo feeType feeQuantity`
+
+const nestedPage = `{
+  events(first: 50) {
+    nodes {
+      id name slug description age outfit ambiences musicGenres artists { name imageUrl }
+      displayDate startDate endDate organizationId imageUrl locationId iframe { tagUrl scriptUrl }
+      organization { id name slug currency }
+      location { id organizationId name address city countryCode latitude longitude timezone }
+      ticketRates {
+        id organizationId eventId name slug validFrom complete type min max showAllPrices available
+        availability { sold available } warranty { enabled percentage hours }
+        prices { ${priceFields} } currentPrice { ${priceFields} }
+        supplements { id label price hasFakePrice fakePrice }
+        questions { id label type required items }
+      }
+    }
+  }
+}`
+
+// What the REST answer holds, so that the two surfaces do the same work.
+const checkout = `mutation ($input: CheckoutInput!) {
+  checkout(input: $input) {
+    __typename
+    ... on CheckoutRefused { errors { code message path } }
+    ... on CheckoutPayload {
+      conditionsChanged totalAmount
+      payment { id url status expiresAt totalAmount currency }
+      tickets {
+        id eventId ticketRateId qrCode checkoutStatus price { ${priceFields} } paymentCurrency channelId
+        fees { organization platform } fullName phone email gender birthday address postalCode countryCode
+        personalDocumentType personalDocumentNumber answers { questionId answer }
+        supplements { supplementId price } refunded refundedAt refunds { channelId amount at }
+        for enter entryTime totalSupplements totalFees totalPrice warranty { total hours }
+      }
+    }
+  }
+}`
+
+const getting = (apiKey: string, path: string): Ask => ({
+  method: 'GET',
+  path,
+  headers: { accept: 'application/json', 'x-api-key': apiKey },
+})
+
+const posting = (apiKey: string, path: string, body: object): Ask => ({
+  method: 'POST',
+  path,
+  headers: { accept: 'application/json', 'content-type': 'application/json', 'x-api-key': apiKey },
+  body: JSON.stringify(body),
+})
+
+/** The request for each page. */
+export const pageAsks = (
+  apiKey: string,
+  { word, latitude, longitude, radius }: Sample,
+): Record<Page, Ask> => ({
+  graphql: posting(apiKey, '/graphql', { query: nestedPage }),
+  rest: getting(apiKey, '/events?populate=*'),
+  events: getting(apiKey, '/events'),
+  search: getting(apiKey, `/events?search=${encodeURIComponent(word)}`),
+  radius: getting(apiKey, `/events?lat=${latitude}&lng=${longitude}&radius=${radius}`),
+})
+
+/** The parameters of the same pages in the bare server's statements. */
+export const pageParameters = ({ word, latitude, longitude, radius }: Sample) => ({
+  search: [`'${word}':*`],
+  radius: [latitude, longitude, radius],
+})
+
+/** A checkout of one ticket of each of the rates. */
+export const checkoutAsks = (apiKey: string, surface: 'rest' | 'graphql', targets: Target[]): Ask[] =>
+  targets.map(({ rateId, priceId }) =>
+    surface === 'rest'
+      ? posting(apiKey, '/tickets/checkout', {
+          ticket_rate_id: rateId,
+          redirect_url: 'https://shop.example/done',
+          error_url: 'https://shop.example/failed',
+          tickets: [
+            { price_id: priceId, full_name: 'Ada Lovelace', email: 'ada@example.com', phone: '+34600000000' },
+          ],
+        })
+      : posting(apiKey, '/graphql', {
+          query: checkout,
+          variables: {
+            input: {
+              ticketRateId: rateId,
+              redirectUrl: 'https://shop.example/done',
+              errorUrl: 'https://shop.example/failed',
+              tickets: [
+                { priceId, fullName: 'Ada Lovelace', email: 'ada@example.com', phone: '+34600000000' },
+              ],
+            },
+          },
+        }),
+  )
