@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-// Tests that need no database, or bring their own, run once. Every other file runs once on each database.
-const withoutDatabase = ['boundaries', 'config', 'lock-folder', 'money', 'schema', 'server'].map((name) => `test/${name}.test.ts`)
-const onPostgresOnly = 'test/*.postgres.test.ts'
+// Tests that need no database run once. Every other file runs once on each database, unless its name says postgres.
+const withoutDatabase = ['bench/bench', 'boundaries', 'config', 'lock-folder', 'money'].map(
+  (name) => `test/${name}.test.ts`,
+)
+const all = 'test/**/*.test.ts'
+const onPostgresOnly = 'test/**/*.postgres.test.ts'
+const inSystem = 'test/system/*.test.ts'
 
 const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({
   // Else there are two copies of graphql, and neither knows the other's errors.
@@ -17,17 +21,17 @@ export default defineConfig({
     projects: [
       project('unit', { include: withoutDatabase }),
       project('pglite', {
-        include: ['test/*.test.ts'],
-        exclude: [...withoutDatabase, onPostgresOnly],
+        include: [all],
+        exclude: [...withoutDatabase, inSystem, onPostgresOnly],
         globalSetup: ['test/setup/pglite.ts'],
       }),
       project('postgres', {
-        include: ['test/*.test.ts'],
-        exclude: withoutDatabase,
+        include: [all],
+        exclude: [...withoutDatabase, inSystem],
         globalSetup: ['test/setup/postgres.ts'],
       }),
       project('system', {
-        include: ['test/system/*.test.ts'],
+        include: [inSystem],
         globalSetup: ['test/setup/chromium.ts', 'test/setup/pglite.ts'],
       }),
     ],

@@ -31,20 +31,31 @@ const mayImport: Record<string, string[]> = {
   catalogue: [...verb, '*/body', 'catalogue'],
   schema: ['builder', 'context', '*/graphql'],
   routes: ['rest', 'context', '*/rest'],
-  http: ['database', 'http'],
+  http: ['database', 'scalars', 'http'],
   yoga: ['authenticate', 'context', 'schema', 'http'],
   'graphql-route': ['context', 'yoga', 'http'],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
     ...['graphql-route', '*/page'],
   ],
-  server: ['app', 'context', 'database', 'provider', '*/verb', 'catalogue'],
-  cli: ['context', 'database', 'provider', 'scalars', '*/verb', 'catalogue'],
+  server: ['app', 'http', 'context', 'database', 'provider', '*/verb', 'catalogue'],
+  cli: ['http', 'context', 'database', 'provider', 'scalars', '*/verb', 'catalogue'],
   'print-schema': ['schema'],
 }
 // The parts of the HTTP machine that know no domain.
 const http = [
-  ...['documentation', 'graphiql', 'graphiql-tabs', 'health', 'home', 'http-errors', 'json-body', 'mask'],
+  ...[
+    'documentation',
+    'graphiql',
+    'graphiql-tabs',
+    'graphql-errors',
+    'graphql-params',
+    'health',
+    'home',
+    'http-errors',
+    'json-body',
+    'mask',
+  ],
   ...['unknown-routes'],
 ]
 // What context is made of lies below it, whatever its folder.
