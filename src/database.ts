@@ -47,20 +47,28 @@ const deadlines = {
 const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
-async function isCurrent(db: Database): Promise<boolean> {
-  try {
-    // Compared inside SQL, because the drivers shape raw rows each in its own way.
-    await db.execute(
-      sql`select 1 / (count(*) >= ${readMigrationFiles(migrations).length})::integer from drizzle.__drizzle_migrations`,
-    )
-    return true
-  } catch {
-    return false
+/** What tells whether a database answers and has all of the migrations that this version comes with. */
+function readiness(db: Database): () => Promise<boolean> {
+  const { length } = readMigrationFiles(migrations)
+  // Compared inside SQL, because the drivers shape raw rows each in its own way.
+  const query = sql`select 1 / (count(*) >= ${length})::integer from drizzle.__drizzle_migrations`
+  return async () => {
+    try {
+      await db.execute(query)
+      return true
+    } catch {
+      return false
+    }
   }
 }
 
 function openPostgres(url: string, options: DatabaseOptions): OpenDatabase {
-  const client = postgres(url, { max: 10, connect_timeout: 10, connection: deadlines, onnotice: () => {} })
+  const client = postgres(url, {
+    max: 10,
+    connect_timeout: 10,
+    connection: { ...deadlines, TimeZone: 'UTC' },
+    onnotice: () => {},
+  })
   const db = drizzlePostgres(client, { logger: logger(options) })
   return {
     db,
@@ -74,7 +82,7 @@ function openPostgres(url: string, options: DatabaseOptions): OpenDatabase {
         await session.end()
       }
     },
-    ready: () => isCurrent(db),
+    ready: readiness(db),
     close: () => client.end({ timeout: 5 }),
   }
 }
@@ -88,7 +96,7 @@ async function openEmbedded(folder: string, options: DatabaseOptions): Promise<O
     return {
       db,
       migrate: () => migratePglite(db, migrations),
-      ready: () => isCurrent(db),
+      ready: readiness(db),
       async close() {
         await client.close()
         await unlock()

@@ -48,6 +48,8 @@ async function start(): Promise<void> {
     demo: demo?.tabs,
   })
   const stopSweeping = sweepHolds(db, sweepSeconds, (error) => logFailure(app.log, error, 'sweep failed'))
+  if (!(await database.ready()))
+    app.log.warn('the tables are not up to date, or out of reach: run npm run migrate')
   const url = await app.listen({ port: config.port, host: config.host })
   if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
 
