@@ -1,4 +1,77 @@
-import type { FastifyInstance } from 'fastify'
+import formBody from '@fastify/formbody'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { House } from '../context.ts'
+import { Refusal, statusOf } from '../errors.ts'
+import { html, sendPage } from '../html.ts'
+import { answerErrors } from '../http-errors.ts'
+import { decidePayment, type Wish } from './decide-payment.ts'
+import { findPayment, readLines } from './find-payment.ts'
+import { buyerUrl } from './payment-url.ts'
+import { outcomePage, pendingPage } from './ticket-page.ts'
 
-export async function addPaymentPage(_app: FastifyInstance, _house: House): Promise<void> {}
+const apologies: Record<number, [title: string, text: string]> = {
+  404: ['No such payment', 'The address is not complete, or it was never one of ours.'],
+  415: ['That can’t be read', 'Go back to the payment and press one of its buttons.'],
+  429: ['One moment', 'There were too many requests. Wait a little and try again.'],
+  500: ['Something went wrong on our side', 'Nothing is lost: try again in a moment.'],
+  503: ['We are busy', 'Nothing is lost: try again in a moment.'],
+}
+
+function sendApology(reply: FastifyReply, { code, message, problems }: Refusal): FastifyReply {
+  const status = statusOf[code]
+  const [title, text] = apologies[status] ?? ['That did not work', message]
+  const retryAfter = problems[0].facts?.retryAfter
+  if (retryAfter) reply.header('retry-after', retryAfter)
+  return sendPage(reply, status, {
+    title,
+    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p></main>
+<footer>Boxoffice · Request ${reply.request.id}</footer>`,
+  })
+}
+
+function readWish(body: unknown): Wish {
+  const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
+  if (action === 'pay' || action === 'cancel') return action
+  throw new Refusal({
+    code: 'INVALID',
+    message: 'Go back to the payment and press one of its buttons.',
+    path: ['action'],
+  })
+}
+
+/** `/pay/{token}`: what is being bought, Pay and Cancel, without a script. What is over leads to where the channel
+ *  wants the buyer, or tells how it ended. Errors are pages too (issue: payment page). */
+export async function addPaymentPage(app: FastifyInstance, house: House): Promise<void> {
+  const answer = async (reply: FastifyReply, token: string, wish: Wish) => {
+    const found = await findPayment(house.db, token)
+    if (!found) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
+    const { payment } = found
+    const status = await decidePayment(house, found, wish)
+    if (status === 'pending') {
+      const lines = await readLines(house.db, payment.id)
+      return sendPage(reply, 200, pendingPage(found, lines, house.provider.name === 'sandbox'))
+    }
+    const url = status === 'processing' ? null : buyerUrl({ ...payment, status })
+    return url ? reply.redirect(url, 303) : sendPage(reply, 200, outcomePage(found, status))
+  }
+  await app.register(async (scope) => {
+    answerErrors(scope, sendApology)
+    scope.removeAllContentTypeParsers()
+    await scope.register(formBody)
+    scope.addHook('onRequest', async (_request, reply) => {
+      reply.headers({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+      })
+    })
+    // A wildcard, because an address of the wrong length or depth is answered with a page as well.
+    const options = { schema: { hide: true } }
+    scope.get<{ Params: { '*': string } }>('/pay/*', options, ({ params }, reply) =>
+      answer(reply, params['*'], 'look'),
+    )
+    scope.post<{ Params: { '*': string } }>('/pay/*', options, ({ params, body }, reply) =>
+      answer(reply, params['*'], readWish(body)),
+    )
+  })
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+
+/** Markup that is safe to send. Only `html` makes it, and whatever else is put into it is text. */
+export class Html {
+  readonly markup: string
+
+  constructor(markup: string) {
+    this.markup = markup
+  }
+}
+
+type Content = Html | string | number | null | false | Content[]
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function toMarkup(content: Content): string {
+  if (content === null || content === false) return ''
+  if (Array.isArray(content)) return content.map(toMarkup).join('')
+  if (content instanceof Html) return content.markup
+  return String(content).replace(/[&<>"']/g, (character) => entities[character] ?? '')
+}
+
+/** Markup with text in it: everything that isn't markup itself is escaped, in elements and in quoted attributes. */
+export const html = (literals: TemplateStringsArray, ...contents: Content[]): Html =>
+  new Html(String.raw({ raw: literals }, ...contents.map(toMarkup)))
+
+export type Page = {
+  title: string
+  body: Html
+  /** CSS on top of what all pages share. */
+  style?: string
+  /** After how many seconds a browser asks for the page again. */
+  refresh?: number | null
+  /** Origins that a form of the page may lead to, by way of a redirect, besides our own. */
+  formOrigins?: string[]
+}
+
+// A ticket of paper, and one that glows in the dark.
+const sharedStyle = `
+:root {
+  color-scheme: light dark;
+  --ground: #f3f1ec; --card: #fffefb; --ink: #1c1a22; --soft: #645f6b; --line: #dcd7ce; --accent: #4a35b5;
+  --on-accent: #fff; --note: #f7edd4; --shade: 0 1px 2px #2a21400f, 0 18px 48px -12px #2a21402e;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #121116; --card: #1c1a22; --ink: #f3f0f7; --soft: #ada7b8; --line: #38343f; --accent: #b8abff;
+    --on-accent: #191433; --note: #332a17; --shade: 0 18px 48px -12px #000a;
+  }
+}
+*, ::before, ::after { box-sizing: border-box }
+html { -webkit-text-size-adjust: 100% }
+body {
+  margin: 0; min-height: 100vh; min-height: 100dvh; padding: clamp(1rem, 5vw, 3.5rem) 1rem 2rem;
+  display: flex; flex-direction: column; align-items: center; gap: 1.5rem;
+  background: var(--ground); color: var(--ink);
+  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif;
+  overflow-wrap: anywhere;
+}
+main { width: 100%; max-width: 30rem; margin-block: auto; background: var(--card); border-radius: 1.25rem; box-shadow: var(--shade) }
+h1, h2, p, ul, ol, dl, dd { margin: 0; padding: 0 }
+h1 { font-size: clamp(1.5rem, 6vw, 1.9rem); line-height: 1.15; letter-spacing: -0.02em; text-wrap: balance }
+a { color: var(--accent); text-underline-offset: .2em }
+.soft { color: var(--soft) }
+.padded { padding: clamp(1.5rem, 6vw, 2.25rem) }
+.stack { display: grid; gap: .75rem }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; border-radius: .25rem }
+footer { color: var(--soft); font-size: .8125rem; text-align: center }
+`
+
+/** A ticket, as SVG. */
+export const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#4a35b5" d="M3 8h26v5a3 3 0 0 0 0 6v5H3v-5a3 3 0 0 0 0-6z"/><path stroke="#fff" stroke-width="2" stroke-dasharray="2 2" d="M12 9v14"/></svg>'
+/** The same as an address, for a page to hold it in itself. */
+export const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** Answers with a page that runs no script and loads nothing, and that no other page may frame. */
+export function sendPage(
+  reply: FastifyReply,
+  status: number,
+  { title, body, style = '', refresh = null, formOrigins = [] }: Page,
+): FastifyReply {
+  const styles = sharedStyle + style
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${refresh !== null && html`<meta http-equiv="refresh" content="${refresh}">`}
+<title>${title}</title>
+<link rel="icon" href="${iconUrl}">
+<style>${new Html(styles)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashOf(styles)}`,
+    'img-src data:',
+    `form-action ${["'self'", ...formOrigins].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ]
+  return reply
+    .code(status)
+    .header('content-security-policy', policy.join('; '))
+    .type('text/html; charset=utf-8')
+    .send(document.markup)
+}

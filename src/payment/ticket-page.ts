@@ -1,0 +1,137 @@
+import { type Html, html, type Page } from '../html.ts'
+import { formatAmount } from '../money.ts'
+import type { FoundPayment, TicketLine } from './find-payment.ts'
+import { ticketStyle } from './page-style.ts'
+import type { Payment } from './table.ts'
+
+const dateFormat = (timeZone: string) =>
+  new Intl.DateTimeFormat('en-GB', {
+    ...{ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone },
+  })
+const timeFormat = (timeZone: string) =>
+  new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' })
+
+const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`
+
+/** Time left in words: whole minutes, and never none. */
+function timeLeft(seconds: number): string {
+  const minutes = Math.floor(seconds / 60)
+  if (minutes === 0) return 'less than a minute left'
+  const hours = Math.floor(minutes / 60)
+  return `${[hours > 0 && count(hours, 'hour'), minutes % 60 > 0 && count(minutes % 60, 'minute')].filter(Boolean).join(' ')} left`
+}
+
+const partLeft = ({ payment, secondsLeft }: FoundPayment) =>
+  Math.min(1, (secondsLeft * 1000) / (payment.expiresAt.getTime() - payment.createdAt.getTime())).toFixed(3)
+
+// What the clock on the wall of the place shows.
+const timezoneOf = ({ location }: FoundPayment) => location?.timezone ?? 'UTC'
+
+function stub(found: FoundPayment): Html {
+  const { event, location, rateName } = found
+  const timezone = timezoneOf(found)
+  // A night that begins after midnight is named by the day before, where the organization says so.
+  const day = dateFormat(timezone).format(event.displayDate ?? event.startDate)
+  const place = [location?.name, location?.address, location?.city].filter(Boolean).join(', ')
+  return html`<header class="stub">
+<p class="rate">${rateName}</p>
+<h1>${event.name}</h1>
+<p><time datetime="${event.startDate.toISOString()}">${day}, ${timeFormat(timezone).format(event.startDate)}</time></p>
+${place !== '' && html`<p>${place}</p>`}
+</header>
+<div class="holes"></div>`
+}
+
+const footer = ({ payment }: FoundPayment) => html`<footer>Boxoffice · Order ${payment.id}</footer>`
+
+const row = (name: string, amount: string, kind = '') =>
+  html`<div class="row ${kind}"><dt>${name}</dt><dd>${amount}</dd></div>`
+
+function ticket(line: TicketLine, currency: string): Html {
+  const extras: [name: string, amount: number][] = [
+    ...line.supplements.map(({ label, amount }): [string, number] => [label, amount]),
+    ['Fees', line.feeAmount],
+    [`Warranty, refundable until ${count(line.warrantyHours, 'hour')} before`, line.warrantyAmount],
+  ]
+  return html`<li><dl>${row(line.priceName, formatAmount(line.priceAmount, currency))}
+${extras
+  .filter(([, amount]) => amount > 0)
+  .map(([name, amount]) => row(name, formatAmount(amount, currency), 'extra'))}</dl></li>`
+}
+
+const sandboxNote = html`<p class="note" role="note"><strong>This is a sandbox: no money is taken.</strong> Paying
+activates the tickets as if it had been.</p>`
+
+function originsOf({ redirectUrl, errorUrl }: Payment): string[] {
+  const origins = [redirectUrl, errorUrl].flatMap((address) => (address ? [new URL(address).origin] : []))
+  // A host may hold characters that mean something in a policy; no name that anybody can register does.
+  return [...new Set(origins)].filter((origin) => /^https?:\/\/[\w.:-]+$/.test(origin))
+}
+
+/** What is being bought, until when it is held, and the two buttons. */
+export function pendingPage(found: FoundPayment, lines: TicketLine[], isSandbox: boolean): Page {
+  const { payment, secondsLeft, event } = found
+  const { currency } = payment
+  const total = formatAmount(payment.totalAmount, currency)
+  const until = timeFormat(timezoneOf(found)).format(payment.expiresAt)
+  return {
+    title: `Pay for ${event.name}`,
+    // When its time is over the page goes on by itself.
+    refresh: secondsLeft + 1,
+    formOrigins: originsOf(payment),
+    style: `${ticketStyle}.bar::before { animation: run-out ${secondsLeft}s linear forwards }
+@keyframes run-out { from { transform: scaleX(${partLeft(found)}) } to { transform: scaleX(0) } }`,
+    body: html`<main>
+${stub(found)}
+<section class="padded" aria-label="Your order">
+${isSandbox && sandboxNote}
+<div>
+<p class="left"><span>Held until <time datetime="${payment.expiresAt.toISOString()}">${until}</time></span>
+<strong>${timeLeft(secondsLeft)}</strong></p>
+<div class="bar"></div>
+</div>
+<div>
+<h2>${count(lines.length, 'ticket')}</h2>
+<ol class="tickets">${lines.map((line) => ticket(line, currency))}</ol>
+</div>
+<dl>${row('Total', total, 'total')}</dl>
+</section>
+<form method="post">
+<button name="action" value="pay">Pay ${total}</button>
+<button name="action" value="cancel" class="quiet">Cancel</button>
+</form>
+</main>
+${footer(found)}`,
+  }
+}
+
+type Outcome = { title: string; text: string }
+
+const paid = { title: 'Paid', text: 'Your tickets are active. You can close this page.' }
+const outcomes: Record<Exclude<Payment['status'], 'pending'>, Outcome> = {
+  paid,
+  partially_refunded: { title: 'Partly refunded', text: 'Part of what was paid has been given back.' },
+  refunded: { title: 'Refunded', text: 'What was paid has been given back.' },
+  processing: { title: 'One moment', text: 'Your payment is being decided. This page goes on by itself.' },
+  failed: { title: 'Not paid', text: 'The payment failed, and the tickets are no longer held.' },
+  expired: {
+    title: 'Time is over',
+    text: 'The tickets were not paid in time and are no longer held. No money was taken.',
+  },
+  cancelled: { title: 'Cancelled', text: 'The tickets are no longer held. No money was taken.' },
+}
+
+/** What became of the payment, for a buyer whom nobody waits for elsewhere. */
+export function outcomePage(found: FoundPayment, status: keyof typeof outcomes): Page {
+  const { title, text } = outcomes[status]
+  return {
+    title: `${title}: ${found.event.name}`,
+    refresh: status === 'processing' ? 3 : null,
+    style: ticketStyle,
+    body: html`<main>
+${stub(found)}
+<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p></section>
+</main>
+${footer(found)}`,
+  }
+}
