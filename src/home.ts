@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { type Html, html, sendPage } from './html.ts'
+
+const style = `
+ul { list-style: none; display: grid; gap: .75rem; margin-top: .75rem }
+li a {
+  display: block; padding: .9rem 1.1rem; border: 1px solid var(--line); border-radius: .9rem; color: inherit;
+  text-decoration: none;
+}
+li a:hover { border-color: var(--accent) }
+li strong { color: var(--accent) }
+li span { display: block; color: var(--soft); font-size: .9375rem }
+`
+
+const link = (address: string, name: string, text: string): Html =>
+  html`<li><a href="${address}"><strong>${name}</strong><span>${text}</span></a></li>`
+
+const body = html`<main class="padded stack">
+<h1>Boxoffice</h1>
+<p class="soft">A ticketing gateway: list events, check out, pay, read the ticket back. Over GraphQL and over REST.</p>
+<ul>
+${link('/graphql', 'GraphiQL', 'Try the GraphQL interface, with queries that are ready to run.')}
+${link('/docs', 'REST documentation', 'Every path, field and error, to read and to try.')}
+${link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}
+${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
+</ul>
+</main>`
+
+/** `/`: what there is here, for a person. `/schema.graphql`: the GraphQL contract, for a program. */
+export function addHome(app: FastifyInstance, printedSchema: string): void {
+  const options = { schema: { hide: true } }
+  app.get('/', options, (_request, reply) => sendPage(reply, 200, { title: 'Boxoffice', body, style }))
+  app.get('/schema.graphql', options, (_request, reply) =>
+    reply.type('text/plain; charset=utf-8').send(printedSchema),
+  )
+}
