@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EventBody } from '../event/body.ts'
-import { countryCode, httpUrl, identifier, latitude, longitude, moment, text } from '../scalars.ts'
+import { countryCode, httpUrl, identifier, latitude, longitude, text } from '../scalars.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
 import {
   amount,
@@ -11,6 +11,7 @@ import {
   optional,
   percentage,
   rule,
+  timestamp,
   timezone,
 } from './fields.ts'
 
@@ -49,7 +50,7 @@ export const priceFile = z
     _id: identifier.nullish().describe(derived),
     name: optional(text(200)).describe("The rate's name where it is absent."),
     price: amount,
-    valid_until: moment.nullish(),
+    valid_until: timestamp.nullish(),
     quantity: count(0).nullish().describe('Tickets sold at this price in all; 0 or absent for no cap.'),
     includes: optional(text(2000)),
     additional_info: optional(text(2000)),
@@ -95,7 +96,7 @@ const ticketRateShape = {
   event_id: identifier.nullish().describe("The event's, if it is given at all."),
   name: text(200),
   slug: optional(text(200)),
-  valid_from: moment.nullish(),
+  valid_from: timestamp.nullish(),
   complete: z.boolean().nullish().describe('Closed by hand.'),
   type: optional(text(50)),
   available: z.boolean().nullish().describe('Not read: it follows from the rest.'),
@@ -127,9 +128,9 @@ const eventShape = {
   ambiences: z.array(text(100)).nullish(),
   music_genres: z.array(text(100)).nullish(),
   artists: z.array(z.strictObject({ name: text(200), image_url: optional(httpUrl) })).nullish(),
-  display_date: moment.nullish(),
-  start_date: moment,
-  end_date: moment,
+  display_date: timestamp.nullish(),
+  start_date: timestamp,
+  end_date: timestamp,
   organization_id: identifier,
   image_url: optional(httpUrl),
   location_id: identifier.nullish(),
@@ -184,14 +185,4 @@ export type CatalogueFile = z.input<typeof catalogueFile>
 
 /** The JSON Schema of the file (draft 2020-12). What only a whole catalogue tells, such as references, isn't in it. */
 export const catalogueJsonSchema = () =>
-  z.toJSONSchema(catalogueFile.meta({ title: 'Catalogue of the ticketing gateway' }), {
-    io: 'input',
-    override({ zodSchema, jsonSchema }) {
-      if (zodSchema !== moment) return
-      // The parser's own patterns fill a screen and say no more.
-      delete jsonSchema.anyOf
-      jsonSchema.type = 'string'
-      jsonSchema.description =
-        'ISO 8601 timestamp, in UTC where it names no zone; or a date, for its midnight.'
-    },
-  })
+  z.toJSONSchema(catalogueFile.meta({ title: 'Catalogue of the ticketing gateway' }), { io: 'input' })

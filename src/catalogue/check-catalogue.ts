@@ -59,18 +59,10 @@ function takenIds(catalogue: Catalogue, existing: Existing): Problem[] {
 }
 
 function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
-  const problems: Problem[] = []
-  const unknown = (kind: string, id: string) => `There is no ${kind} ${id}, in the file or in the database.`
-  for (const { path, given } of [...catalogue.locations, ...catalogue.events]) {
-    const id = given.organization_id
-    if (!catalogue.named.has(id) && !existing.organizations.has(id))
-      problems.push(invalid([...path, 'organization_id'], unknown('organization', id)))
-  }
-  for (const { path, given } of catalogue.events) {
-    const id = given.location_id
-    if (id && !catalogue.named.has(id) && !existing.locations.has(id))
-      problems.push(invalid([...path, 'location_id'], unknown('location', id)))
-  }
+  const known = { organization: existing.organizations, location: existing.locations }
+  const problems = catalogue.references
+    .filter(({ kind, id }) => !catalogue.named.has(id) && !known[kind].has(id))
+    .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
   for (const { path, given, parentId, organizationId } of catalogue.ticketRates) {
     if (given.event_id && given.event_id !== parentId)
       problems.push(invalid([...path, 'event_id'], `The rate stands in the event ${parentId}.`))
@@ -98,26 +90,16 @@ function wrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   }
 
   const currencies = currenciesOf(catalogue, existing)
-  function check({ organizationId, path }: Entry<unknown>, field: string, amount: number): void {
+  for (const { amount, organizationId, path } of catalogue.amounts) {
     const currency = currencies.get(organizationId)
-    if (!currency) return
+    if (!currency) continue
+    const field = path.at(-1)
     if (toMinor(amount, currency) > largestAmount)
-      problems.push(invalid([...path, field], `${field} must be at most ${largestAmount} minor units.`))
+      problems.push(invalid(path, `${field} must be at most ${largestAmount} minor units.`))
     else if (!isAmount(amount, currency))
       problems.push(
-        invalid(
-          [...path, field],
-          `${field} must have at most ${decimalsOf(currency)} decimals, as ${currency} has.`,
-        ),
+        invalid(path, `${field} must have at most ${decimalsOf(currency)} decimals, as ${currency} has.`),
       )
-  }
-  for (const price of catalogue.prices) {
-    check(price, 'price', price.given.price)
-    if (price.given.fee_type === 'fixed') check(price, 'fee_quantity', price.given.fee_quantity ?? 0)
-  }
-  for (const supplement of catalogue.supplements) {
-    check(supplement, 'price', supplement.given.price)
-    check(supplement, 'fake_price', supplement.given.fake_price ?? 0)
   }
   return problems
 }

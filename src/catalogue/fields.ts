@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { moment } from '../scalars.ts'
 
 // Kinds of fields that only a catalogue file has. An optional field may be absent or null, which say the same.
 
@@ -40,6 +41,11 @@ export const amount = z
   .number()
   .min(0, 'must be at least 0')
   .describe("In major units, with no more decimals than the organization's currency has.")
+
+export const timestamp = z
+  .string()
+  .describe('ISO 8601, in UTC where it names no zone; a date alone is its midnight.')
+  .pipe(moment)
 
 /** Text that is empty says no more than text that is absent. */
 export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>

@@ -31,26 +31,16 @@ const ids = (entries: Entry<unknown>[]) => entries.map(({ id }) => id)
 
 /** Reads all of it in one statement a table. */
 export async function findExisting(tx: Connection, catalogue: Catalogue): Promise<Existing> {
+  const referred = (kind: 'organization' | 'location') =>
+    catalogue.references.flatMap((reference) => (reference.kind === kind ? reference.id : []))
   const organizationRows = await tx
     .select({ id: organizations.id, currency: organizations.currency })
     .from(organizations)
-    .where(
-      among(
-        organizations.id,
-        [...catalogue.organizations, ...catalogue.locations, ...catalogue.events].map(
-          ({ organizationId }) => organizationId,
-        ),
-      ),
-    )
+    .where(among(organizations.id, [...ids(catalogue.organizations), ...referred('organization')]))
   const locationRows = await tx
     .select({ id: locations.id, organizationId: locations.organizationId })
     .from(locations)
-    .where(
-      among(locations.id, [
-        ...ids(catalogue.locations),
-        ...catalogue.events.flatMap(({ given }) => given.location_id ?? []),
-      ]),
-    )
+    .where(among(locations.id, [...ids(catalogue.locations), ...referred('location')]))
   const eventRows = await tx
     .select({ id: events.id, organizationId: events.organizationId })
     .from(events)

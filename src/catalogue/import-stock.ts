@@ -4,7 +4,7 @@ import type { Problem } from '../errors.ts'
 import { type Stock, stock } from '../ticket-rate/table.ts'
 import { among } from './find-existing.ts'
 import type { Catalogue, Path } from './read-catalogue.ts'
-import { upsert, type Written } from './upsert.ts'
+import { type Tally, upsert } from './upsert.ts'
 
 type Wanted = {
   id: string
@@ -78,7 +78,7 @@ export async function writeStock(
   tx: Connection,
   catalogue: Catalogue,
   refuse: (problems: Problem[]) => void,
-): Promise<Written> {
+): Promise<Tally> {
   const wanted = wantedOf(catalogue)
   const { rows, problems } = decide(wanted, await rowsOf(tx, wanted).for('update'))
   refuse(problems)

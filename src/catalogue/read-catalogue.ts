@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Problem } from '../errors.ts'
 import { searchWords } from '../event/search-words.ts'
 import { derivedId } from '../ids.ts'
-import { problemsIn } from '../scalars.ts'
+import { identifier, problemsIn } from '../scalars.ts'
 import {
   eventFile,
   locationFile,
@@ -42,22 +42,25 @@ export type Catalogue = {
   questions: EntriesOf<typeof questionFile>
   /** Every `_id` of an organization or a location, of malformed ones too: a reference to one is no further mistake. */
   named: Set<string>
+  /** What is referred to, and every amount, by malformed things too. */
+  references: { kind: 'organization' | 'location'; id: string; path: Path }[]
+  amounts: { amount: number; organizationId: string; path: Path }[]
   problems: Problem[]
 }
 
 type Item = { raw: unknown; path: Path; position: number }
 type Parent = { id: string; organizationId: string }
 
-const field = (raw: unknown, name: string): unknown =>
+const fieldOf = (raw: unknown, name: string): unknown =>
   typeof raw === 'object' && raw !== null && name in raw ? (raw as Record<string, unknown>)[name] : undefined
 
 function textIn(raw: unknown, name: string): string {
-  const found = field(raw, name)
+  const found = fieldOf(raw, name)
   return typeof found === 'string' ? found.trim() : ''
 }
 
 function itemsOf(holder: unknown, name: string, path: Path): Item[] {
-  const list = field(holder, name)
+  const list = fieldOf(holder, name)
   if (!Array.isArray(list)) return []
   return list.map((raw: unknown, position) => ({ raw, position, path: [...path, name, position] }))
 }
@@ -76,6 +79,8 @@ export function readCatalogue(json: unknown): Catalogue {
     supplements: [],
     questions: [],
     named: new Set(),
+    references: [],
+    amounts: [],
     problems: [],
   }
 
@@ -105,6 +110,18 @@ export function readCatalogue(json: unknown): Catalogue {
     return id
   }
 
+  function refer(kind: 'organization' | 'location', { raw, path }: Item): string {
+    const field = `${kind}_id`
+    const id = identifier.safeParse(fieldOf(raw, field)).data ?? ''
+    if (id) catalogue.references.push({ kind, id, path: [...path, field] })
+    return id
+  }
+
+  function note(field: string, { raw, path }: Item, { organizationId }: Parent): void {
+    const amount = fieldOf(raw, field)
+    if (typeof amount === 'number') catalogue.amounts.push({ amount, organizationId, path: [...path, field] })
+  }
+
   const { organizations, locations, events, ticketRates, prices, supplements, questions } = catalogue
   parse(topOfFile, json, [])
   for (const kind of ['organizations', 'locations'])
@@ -114,25 +131,28 @@ export function readCatalogue(json: unknown): Catalogue {
     const id = textIn(item.raw, '_id')
     enter(organizations, 'org', organizationFile, slugOf, item, { id, organizationId: id })
   }
-  const organizationOf = ({ raw }: Item): Parent => {
-    const id = textIn(raw, 'organization_id')
-    return { id, organizationId: id }
+  for (const location of itemsOf(json, 'locations', [])) {
+    const id = refer('organization', location)
+    enter(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
   }
-  for (const item of itemsOf(json, 'locations', []))
-    enter(locations, 'loc', locationFile, ({ name }) => name, item, organizationOf(item))
-
   for (const event of itemsOf(json, 'events', [])) {
-    const organization = organizationOf(event)
-    const eventId = enter(events, 'evt', eventFile, slugOf, event, organization)
+    const organizationId = refer('organization', event)
+    refer('location', event)
+    const id = enter(events, 'evt', eventFile, slugOf, event, { id: organizationId, organizationId })
     for (const rate of itemsOf(event.raw, 'ticket_rates', event.path)) {
-      const inEvent = { ...organization, id: eventId }
-      const rateId = enter(ticketRates, 'rate', ticketRateFile, slugOf, rate, inEvent)
-      const inRate = { ...organization, id: rateId }
+      const rateId = enter(ticketRates, 'rate', ticketRateFile, slugOf, rate, { id, organizationId })
+      const inRate = { id: rateId, organizationId }
       const rateName = textIn(rate.raw, 'name')
-      for (const item of itemsOf(rate.raw, 'prices', rate.path))
+      for (const item of itemsOf(rate.raw, 'prices', rate.path)) {
         enter(prices, 'price', priceFile, ({ name }) => name ?? rateName, item, inRate)
-      for (const item of itemsOf(rate.raw, 'supplements', rate.path))
+        note('price', item, inRate)
+        if (fieldOf(item.raw, 'fee_type') === 'fixed') note('fee_quantity', item, inRate)
+      }
+      for (const item of itemsOf(rate.raw, 'supplements', rate.path)) {
         enter(supplements, 'sup', supplementFile, ({ label }) => label, item, inRate)
+        note('price', item, inRate)
+        note('fake_price', item, inRate)
+      }
       for (const item of itemsOf(rate.raw, 'questions', rate.path))
         enter(questions, 'que', questionFile, ({ label }) => label, item, inRate)
     }

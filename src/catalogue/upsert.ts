@@ -2,7 +2,8 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database.ts'
 
-export type Written = { added: number; updated: number }
+/** What became of things of one kind. */
+export type Tally = { added: number; updated: number; unchanged: number; removed: number }
 
 const rowsAtOnce = 5_000
 
@@ -13,12 +14,13 @@ export async function upsert<Table extends PgTable, Column extends keyof Table['
   tx: Connection,
   table: Table,
   rows: Pick<Table['$inferSelect'], Column>[],
-): Promise<Written> {
-  const total = { added: 0, updated: 0 }
+): Promise<Tally> {
+  const total = { added: 0, updated: 0, unchanged: rows.length, removed: 0 }
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
     const { added, updated } = await upsertAtOnce(tx, table, rows.slice(start, start + rowsAtOnce))
     total.added += added
     total.updated += updated
+    total.unchanged -= added + updated
   }
   return total
 }

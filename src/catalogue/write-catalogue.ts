@@ -1,4 +1,3 @@
-import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -16,10 +15,7 @@ import {
   supplementRow,
   ticketRateRow,
 } from './rows.ts'
-import { upsert } from './upsert.ts'
-
-/** What became of the things of one kind. */
-export type Tally = { added: number; updated: number; unchanged: number; removed: number }
+import { type Tally, upsert } from './upsert.ts'
 
 type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
 
@@ -29,11 +25,6 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   // The organization of a checked entry is known.
   const currencyOf = ({ organizationId }: Entry<unknown>) => currencies.get(organizationId) ?? ''
 
-  async function write<Table extends PgTable>(table: Table, rows: Table['$inferSelect'][]): Promise<Tally> {
-    const { added, updated } = await upsert(tx, table, rows)
-    return { added, updated, unchanged: rows.length - added - updated, removed: 0 }
-  }
-
   // Nothing is deleted, because tickets of it may be out.
   async function writeListed<Table extends ChildTable>(
     table: Table,
@@ -42,14 +33,14 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   ): Promise<Tally> {
     const ids = gone.map(({ id }) => id)
     if (ids.length > 0) await tx.update<ChildTable>(table).set({ removed: true }).where(among(table.id, ids))
-    return { ...(await write(table, rows)), removed: ids.length }
+    return { ...(await upsert(tx, table, rows)), removed: ids.length }
   }
 
   const { ticketRates: rates } = catalogue
   return {
-    organizations: await write(organizations, catalogue.organizations.map(organizationRow)),
-    locations: await write(locations, catalogue.locations.map(locationRow)),
-    events: await write(events, catalogue.events.map(eventRow)),
+    organizations: await upsert(tx, organizations, catalogue.organizations.map(organizationRow)),
+    locations: await upsert(tx, locations, catalogue.locations.map(locationRow)),
+    events: await upsert(tx, events, catalogue.events.map(eventRow)),
     ticketRates: await writeListed(
       ticketRates,
       rates.map(ticketRateRow),
