@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
-// Tests that need no database run once. Every other file runs once on each database, unless its name says postgres.
-const withoutDatabase = ['bench/bench', 'boundaries', 'config', 'lock-folder', 'money'].map(
+// Tests that take no database of the set-up run once. Every other file runs once on each database, unless its name
+// says postgres.
+const once = ['bench/bench', 'boundaries', 'config', 'lock-folder', 'money', 'server'].map(
   (name) => `test/${name}.test.ts`,
 )
 const all = 'test/**/*.test.ts'
@@ -11,7 +12,7 @@ const inSystem = 'test/system/*.test.ts'
 const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({
   // Else there are two copies of graphql, and neither knows the other's errors.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
-  test: { name, testTimeout: 30_000, hookTimeout: 60_000, ...test },
+  test: { name, testTimeout: 60_000, hookTimeout: 120_000, ...test },
 })
 
 export default defineConfig({
@@ -19,15 +20,15 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: 'test/setup/build.ts',
     projects: [
-      project('unit', { include: withoutDatabase }),
+      project('unit', { include: once }),
       project('pglite', {
         include: [all],
-        exclude: [...withoutDatabase, inSystem, onPostgresOnly],
+        exclude: [...once, inSystem, onPostgresOnly],
         globalSetup: ['test/setup/pglite.ts'],
       }),
       project('postgres', {
         include: [all],
-        exclude: [...withoutDatabase, inSystem],
+        exclude: [...once, inSystem],
         globalSetup: ['test/setup/postgres.ts'],
       }),
       project('system', {
