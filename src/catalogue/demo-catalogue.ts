@@ -16,7 +16,7 @@ const eventsAPlace = 20
 /** A catalogue to try things out with: the same for the same arguments, and for the same day. Each event depends on its
  *  number alone, so a larger demo holds the smaller one. Every event has four rates, the fourth of another kind each
  *  time: unlimited, sold out, free, closed, of hidden steps, not yet on sale. */
-export function demoCatalogue({ events: count, now }: { events: number; now: Date }): CatalogueFile {
+export function demoCatalogue({ events: count, now }: { events: number; now: Date }) {
   const today = new Date(now.toISOString().slice(0, 10))
   const placeCount = firstVenues + Math.ceil(count / eventsAPlace)
   return {
@@ -37,7 +37,7 @@ export function demoCatalogue({ events: count, now }: { events: number; now: Dat
       }
     }),
     events: Array.from({ length: count }, (_, n) => demoEvent(n, today)),
-  }
+  } satisfies CatalogueFile
 }
 
 function demoEvent(n: number, today: Date): EventInput {

@@ -1,0 +1,297 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from './factories.ts'
+import { createTestDatabase, startGateway, type TestDatabase } from './harness.ts'
+import { runCli } from './processes.ts'
+
+let database: TestDatabase
+let folder: string
+beforeAll(async () => {
+  database = await createTestDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'boxoffice-cli-'))
+  const organizations = [anOrganization(), anOrganization({ _id: 'org_2' })]
+  await succeed('import', await fileOf(aCatalogue({ organizations })))
+})
+afterAll(async () => {
+  await database.drop()
+  await rm(folder, { recursive: true })
+})
+
+const cli = (...args: string[]) => runCli(args, database.settings)
+
+/** What a command that must succeed prints. */
+async function succeed(...args: string[]): Promise<string> {
+  const { code, output, errors } = await cli(...args)
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
+  return output
+}
+
+/** What a command with --json prints, which is JSON on one line and nothing else. */
+async function json<Answer>(...args: string[]): Promise<Answer> {
+  const output = await succeed(...args, '--json')
+  expect(output.trimEnd()).not.toContain('\n')
+  return JSON.parse(output) as Answer
+}
+
+async function fail(...args: string[]): Promise<{ code: number | null; errors: string }> {
+  const { code, output, errors } = await cli(...args)
+  expect(output).toBe('')
+  expect(errors).not.toMatch(/^\s+at |select |insert |\$1/m)
+  return { code, errors: errors.trimEnd() }
+}
+
+let files = 0
+async function fileOf(content: unknown): Promise<string> {
+  files += 1
+  const file = join(folder, `${files}.json`)
+  await writeFile(
+    file,
+    typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+  )
+  return file
+}
+
+/** What the service answers to these headers. */
+async function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+  const gateway = await startGateway({ database })
+  try {
+    return (await gateway.rest('GET', url, { headers })).statusCode
+  } finally {
+    await gateway.close()
+  }
+}
+
+type ChannelKey = { channel_id: string; key: string }
+type IntegrationKey = { integration_id: string; secret: string | null; key: string }
+type ListedKey = {
+  id: string
+  status: string
+  channel_id?: string
+  integration_id?: string
+  secret_active?: boolean
+}
+
+const issueToChannel = () =>
+  json<ChannelKey>('key', 'issue', 'channel', '--name', 'Shop', '--organization', 'org_1')
+
+test('a file is imported, and what that did is told', async () => {
+  const file = await fileOf({
+    events: [anEvent({ ticket_rates: [aRate({ prices: [aPrice(), aPrice()] })] })],
+  })
+  const told = await succeed('import', file)
+  expect(told).toMatch(/^events +1 added$/m)
+  expect(told).toMatch(/^prices +2 added$/m)
+  expect(await json('import', file)).toMatchObject({
+    events: { added: 0, updated: 0, unchanged: 1, removed: 0 },
+    ticket_rates: { unchanged: 1 },
+    stock: { unchanged: 3 },
+  })
+})
+
+test('a bad file is refused with each mistake on a line', async () => {
+  const file = await fileOf({
+    events: [{ ...anEvent(), name: '' }],
+    organizations: [{ _id: 'org_3', name: 'New' }],
+  })
+  expect(await fail('import', file, '--json')).toEqual({
+    code: 1,
+    errors: [
+      'Refused, and nothing is changed:',
+      'organizations.0.currency: This field is required.',
+      'events.0.name: name must not be empty.',
+    ].join('\n  '),
+  })
+})
+
+test.each([
+  ['that is not there', null, /ENOENT/],
+  ['that is no JSON', '{', /can't be read as JSON/],
+  ['in another encoding', Buffer.from('{"organizations":[{"name":"\xd1"}]}', 'latin1'), /utf-8/],
+])('a file %s is told', async (_, content, told) => {
+  const { code, errors } = await fail(
+    'import',
+    content === null ? join(folder, 'none') : await fileOf(content),
+  )
+  expect(code).toBe(1)
+  expect(errors).toMatch(told)
+  expect(errors).not.toContain('\n')
+})
+
+test('the schema of the file is printed, without a database', async () => {
+  const { code, output } = await runCli(['import', '--schema'], {
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  })
+  expect(code).toBe(0)
+  expect(JSON.parse(output)).toMatchObject({ type: 'object', properties: { events: {} } })
+})
+
+test('the demo is seeded', async () => {
+  expect(await json('seed', '--events', '3')).toMatchObject({
+    events: { added: 3 },
+    ticket_rates: { added: 12 },
+  })
+})
+
+test('a channel key opens the events of its organizations; two live side by side', async () => {
+  const several = await json<ChannelKey>(
+    ...[
+      'key',
+      'issue',
+      'channel',
+      '--name',
+      'Shop',
+      '--organization',
+      'org_1',
+      'org_2',
+      '--organization',
+      'org_1',
+    ],
+  )
+  expect(Object.keys(several)).toEqual(['channel_id', 'key'])
+  const another = await json<ChannelKey>('key', 'issue', 'channel', '--channel', several.channel_id, '--test')
+  expect(another.channel_id).toBe(several.channel_id)
+  expect(another.key).toMatch(/^box_test_/)
+  expect(await statusOf('/events?organization_id=org_2', { 'x-api-key': several.key })).toBe(200)
+  expect(await statusOf('/events', { 'x-api-key': another.key })).toBe(200)
+  await succeed('key', 'revoke', several.key)
+  expect(await statusOf('/events', { 'x-api-key': several.key })).toBe(401)
+  expect(await statusOf('/events', { 'x-api-key': another.key })).toBe(200)
+})
+
+test('an integration has a secret and a key; another key leaves the secret as it is', async () => {
+  const issued = await json<IntegrationKey>(
+    ...[
+      'key',
+      'issue',
+      'integration',
+      '--name',
+      'Door',
+      '--organization',
+      'org_1',
+      '--expires',
+      '2099-01-01',
+    ],
+  )
+  expect(Object.keys(issued)).toEqual(['integration_id', 'secret', 'key'])
+  const { integration_id, secret } = issued
+  const another = await json<IntegrationKey>('key', 'issue', 'integration', '--integration', integration_id)
+  expect(another).toEqual({ integration_id, secret: null, key: expect.stringMatching(/^box_live_/) })
+  const url = '/integrations/tickets/tkt_none'
+  const v1 = { integration_id, secret: secret ?? '' }
+  expect(await statusOf(url, v1)).toBe(404)
+  expect(await statusOf(url, { 'x-api-key': another.key })).toBe(404)
+  expect(await json('key', 'revoke', integration_id)).toMatchObject({
+    revoked_keys: [expect.any(String), expect.any(String)],
+    revoked_secret: true,
+  })
+  expect(await statusOf(url, v1)).toBe(401)
+  expect(await statusOf(url, { 'x-api-key': another.key })).toBe(401)
+})
+
+test('a key is revoked by its id, by the whole of it, and by its channel', async () => {
+  const statusesOf = async (channelId: string) =>
+    (await json<ListedKey[]>('key', 'list')).flatMap((key) =>
+      key.channel_id === channelId ? key.status : [],
+    )
+  const first = await issueToChannel()
+  await json('key', 'issue', 'channel', '--channel', first.channel_id)
+  const [, , id = ''] = first.key.split('_')
+  expect(await json('key', 'revoke', id)).toEqual({ revoked_keys: [id], revoked_secret: false })
+  expect(await statusesOf(first.channel_id)).toEqual(['revoked', 'active'])
+  expect(await json('key', 'revoke', first.key)).toEqual({ revoked_keys: [], revoked_secret: false })
+  await succeed('key', 'revoke', first.channel_id)
+  expect(await statusesOf(first.channel_id)).toEqual(['revoked', 'revoked'])
+  expect(await fail('key', 'revoke', 'nobody')).toEqual({
+    code: 1,
+    errors: 'There is no key, channel or integration of that id.',
+  })
+})
+
+test('a key is shown once: the list has nothing secret in it', async () => {
+  const { key } = await issueToChannel()
+  const { secret, key: other } = await json<IntegrationKey>(
+    ...['key', 'issue', 'integration', '--name', 'Door', '--organization', 'org_2'],
+  )
+  for (const listed of [await succeed('key', 'list'), await succeed('key', 'list', '--json')]) {
+    expect(listed).toContain(key.split('_')[2])
+    for (const shown of [key, other, secret ?? '']) expect(listed).not.toContain(shown.slice(-20))
+  }
+})
+
+test('a grant is added and taken back', async () => {
+  const { channel_id, key } = await issueToChannel()
+  const url = '/events?limit=1&organization_id='
+  const change = (what: string) => succeed('grant', what, '--channel', channel_id, '--organization', 'org_2')
+  expect(await change('add')).toContain('sells for org_2 from now on')
+  expect(await change('add')).toContain('as before')
+  expect(await statusOf(`${url}org_2`, { 'x-api-key': key })).toBe(200)
+  expect(await change('revoke')).toContain('does not sell for org_2 from now on')
+})
+
+const usage = '\nRun it with --help to see how.'
+
+test.each<[args: string, code: number, errors: string]>([
+  ['', 2, `Name a command${usage}`],
+  ['sell', 2, `There is no command sell${usage}`],
+  ['key list --colour', 2, ''],
+  ['key list --name x', 2, `key list takes no --name here${usage}`],
+  ['key list all', 2, `key list takes no further words${usage}`],
+  ['import', 2, `import needs FILE${usage}`],
+  ['seed --events none', 2, `--events must be a whole number.${usage}`],
+  ['key issue channel --name x', 2, `key issue channel needs --organization${usage}`],
+  ['key issue channel --organization a/b --name x', 2, `--organization must be an identifier.${usage}`],
+  [
+    'key issue channel --organization org_1 --name x --expires soon',
+    2,
+    `--expires must be an ISO 8601 date or timestamp.${usage}`,
+  ],
+  [
+    'key issue channel --organization org_1 --name x --expires 2020-01-01',
+    1,
+    'expires must be in the future.',
+  ],
+  ['key issue channel --organization org_1 org_9 --name x', 1, 'There is no organization org_9.'],
+  ['key issue channel --channel chn_9', 1, 'There is no channel chn_9.'],
+  ['key issue integration --integration int_9', 1, 'There is no integration int_9.'],
+  ['grant add --channel chn_9 --organization org_1', 1, 'There is no channel chn_9.'],
+])('boxoffice %s', async (args, code, errors) => {
+  const failed = await fail(...args.split(' ').filter(Boolean))
+  expect(failed.code).toBe(code)
+  if (errors) expect(failed.errors).toBe(errors)
+})
+
+test('help is no mistake', async () => {
+  expect(await succeed('--help')).toContain('key issue channel')
+})
+
+test('settings that are wrong are told, and a database out of reach is', async () => {
+  const wrong = await runCli(['key', 'list'], { DATABASE_URL: 'mysql://here' })
+  expect(wrong).toEqual({
+    code: 1,
+    output: '',
+    errors: 'Settings are wrong:\n  DATABASE_URL: must be a postgres:// address\n',
+  })
+  const away = await runCli(['key', 'list'], { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none' })
+  expect(away.code).toBe(1)
+  expect(away.errors).toMatch(/^The database refused: .*ECONNREFUSED/)
+  expect(away.errors).not.toContain('hunter2')
+})
+
+test('a database that is not migrated says so, or is migrated when it is the embedded one', async () => {
+  const empty = await createTestDatabase({ empty: true })
+  try {
+    const before = await runCli(['key', 'list'], empty.settings)
+    if (empty.settings.DATABASE_URL)
+      expect(before).toEqual({
+        code: 1,
+        output: '',
+        errors: 'The tables are not up to date: run npm run migrate first.\n',
+      })
+    expect((await runCli(['migrate'], empty.settings)).output).toBe('The tables are up to date.\n')
+    expect((await runCli(['key', 'list'], empty.settings)).output).toBe('No key was issued yet.\n')
+  } finally {
+    await empty.drop()
+  }
+})

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { importCatalogue } from '../src/catalogue/import-catalogue.ts'
+import { Refusal } from '../src/errors.ts'
+import { stock } from '../src/ticket-rate/table.ts'
+import { anEntry, checkOut } from './checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { dumpCatalogue } from './imports.ts'
+import { openSale, type Sale } from './sale.ts'
+
+// Imports meet sales and each other. PGlite has one connection, so only a real PostgreSQL can show it.
+
+const price = aPrice({ quantity: 60 })
+const rate = aRate({ availability: { sold: 0, available: 60 }, prices: [price] })
+const event = anEvent({ ticket_rates: [rate] })
+const withPlaces = (places: number) => ({
+  events: [{ ...event, ticket_rates: [{ ...rate, availability: { sold: 0, available: places } }] }],
+})
+
+let sale: Sale
+beforeEach(async () => {
+  sale = await openSale(aCatalogue({ events: [] }))
+})
+afterEach(() => sale.close())
+
+test('of two imports of the same file, one adds and the other finds', async () => {
+  const file = { events: Array.from({ length: 200 }, () => anEvent()) }
+  const summaries = await Promise.all([importCatalogue(sale.db, file), importCatalogue(sale.db, file)])
+  expect(summaries.map(({ events }) => events.added).sort()).toEqual([0, 200])
+  expect((await dumpCatalogue(sale.db)).events).toHaveLength(200)
+})
+
+test('an import that takes places away waits for the checkouts, and is refused where they have them', async () => {
+  await importCatalogue(sale.db, withPlaces(60))
+  const buying = Array.from({ length: 40 }, () =>
+    checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] }),
+  )
+  const importing = [55, 35, 20, 10, 30, 5].map((places) =>
+    importCatalogue(sale.db, withPlaces(places)).then(
+      () => 'imported',
+      (error: unknown) => (error instanceof Refusal ? 'refused' : error),
+    ),
+  )
+  const answers = await Promise.all(buying)
+  for (const outcome of await Promise.all(importing)) expect(['imported', 'refused']).toContain(outcome)
+  for (const { statusCode, body } of answers) expect([200, 409], body).toContain(statusCode)
+
+  const counted = (await sale.db.select().from(stock)).find(({ id }) => id === rate._id)
+  expect(counted?.held).toBe(answers.filter(({ statusCode }) => statusCode === 200).length)
+  expect(counted?.capacity).toBeGreaterThanOrEqual(counted?.held ?? 0)
+})
