@@ -141,22 +141,24 @@ const eventFields = (spelling: Spelling, nested: Record<string, string>) =>
     'event.',
   )
 
+// Only what is shown is spelled out: the page is chosen before.
 const pageOf = (spelling: Spelling, nested: Record<string, string>, where = '') => `
   select coalesce(json_agg(body), '[]')::text as page
   from (
     select ${eventFields(spelling, nested)}
-    from events as event
-    where event.end_date > now() ${where}
+    from (
+      select * from events as event
+      where event.end_date > now() ${where}
+      order by event.start_date, event.id
+      limit 50
+    ) as event
     order by event.start_date, event.id
-    limit 50
   ) as body`
 
 const searched = 'and event.search_words @@ $1::tsquery'
 const near = `and event.location_id in (
   select id from locations
-  where latitude between $1 - degrees($3 / 6371.0088) and $1 + degrees($3 / 6371.0088)
-    and longitude between $2 - degrees(asin(sin($3 / 6371.0088) / cos(radians($1))))
-      and $2 + degrees(asin(sin($3 / 6371.0088) / cos(radians($1))))
+  where latitude between $4::float8 and $5::float8 and longitude between $6::float8 and $7::float8
     and 2 * 6371.0088 * asin(least(1, sqrt(power(sin(radians(latitude - $1::float8) / 2), 2)
       + cos(radians($1::float8)) * cos(radians(latitude)) * power(sin(radians(longitude - $2::float8) / 2), 2)))) <= $3::float8)`
 
@@ -167,7 +169,7 @@ export const pageStatements = {
   events: pageOf(rest, {}),
   /** $1: a tsquery. */
   search: pageOf(rest, {}, searched),
-  /** $1, $2, $3: latitude, longitude, kilometres. */
+  /** Latitude, longitude and kilometres; south, north, west and east of the box around the circle. */
   radius: pageOf(rest, {}, near),
 }
 

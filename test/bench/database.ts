@@ -10,7 +10,7 @@ import type { Holds } from './sides.ts'
 
 const run = promisify(execFile)
 
-// A sale that can be lost isn't sold: nothing is measured without these.
+// A sale that can be lost isn't sold: no checkout is compared without these.
 const durability = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }
 const settings = { ...durability, autovacuum: 'on', shared_buffers: '512MB', max_wal_size: '4GB' }
 
@@ -20,8 +20,8 @@ export type BenchDatabase = {
   url: string
   version: string
   sql: Sql
-  /** Which of the settings that make a commit durable are off. */
-  notDurable: string[]
+  /** Why a commit here is not worth what a commit is; null where it is. */
+  problem: string | null
   close(): Promise<void>
 }
 
@@ -37,13 +37,12 @@ export async function createDatabase(): Promise<BenchDatabase> {
     const sql = postgres(url, { max: 1, onnotice: () => {} })
     const shown = await sql<{ name: string; setting: string }[]>`
       select name, setting from pg_settings where name = any(${[...Object.keys(durability), 'server_version']})`
+    const off = shown.flatMap(({ name, setting }) => (setting === 'off' ? [`${name} is off`] : []))
     return {
       url,
       version: shown.find(({ name }) => name === 'server_version')?.setting ?? '',
       sql,
-      notDurable: shown
-        .filter(({ setting }) => setting === 'off')
-        .map(({ name, setting }) => `${name} = ${setting}`),
+      problem: off.length > 0 ? `commits are not durable: ${off.join(', ')}` : null,
       async close() {
         await sql.end()
         await onServer`drop database ${onServer(name)} with (force)`

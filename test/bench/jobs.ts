@@ -24,7 +24,8 @@ export type Stage = {
   holdProblem: string | null
 }
 
-// Enough to keep two processors busy, and what pgbench does the bare hold of one row fastest with.
+// Enough to keep two processors busy. The bare hold runs with as many, however many buyers the gateway has: more would
+// only wait for each other's rows.
 const clients = 16
 
 async function answerOf({ port }: Server, { method, path, headers, body }: Ask): Promise<unknown> {
@@ -32,51 +33,64 @@ async function answerOf({ port }: Server, { method, path, headers, body }: Ask):
   return response.json()
 }
 
-const residentMegabytes = async ({ gateway }: Stage) =>
-  (await usageOf(gateway.pid))?.residentMegabytes ?? null
-
-function pageJob(stage: Stage, page: Page, name: string, description: string): Job {
-  const bare: Ask = { method: 'GET', path: `/${page}`, headers: {} }
-  const { gateway, barePages, load, pages } = stage
-  return {
-    name,
-    description,
-    gateway: asked('gateway', gateway, load, { clients, asks: [pages[page]] }),
-    yardstick: asked('json_agg', barePages, load, { clients, asks: [bare] }),
-    disagreement: async () =>
-      disagreement(await answerOf(gateway, pages[page]), await answerOf(barePages, bare)),
-    residentMegabytes: () => residentMegabytes(stage),
-  }
+type JobPlan = {
+  name: string
+  description: string
+  /** The two sides, once there is something to work with. */
+  on(stage: Stage): Pick<Job, 'gateway' | 'yardstick' | 'disagreement'>
 }
 
-function checkoutJob(
-  stage: Stage,
-  surface: 'rest' | 'graphql',
-  { rates, clients: buyers }: { rates: 'one' | 'many'; clients: number },
-): Job {
-  const targets = rates === 'one' ? stage.targets.slice(0, 1) : stage.targets
-  const { gateway, load, hold, countHolds } = stage
-  const asks = checkoutAsks(stage.apiKey, surface, targets)
-  return {
-    name: `checkout-${rates}-${surface}-${buyers}`,
-    description: `checkout of one ticket, ${rates === 'one' ? 'one rate' : `${targets.length} rates`}, ${surface === 'rest' ? 'REST' : 'GraphQL'}`,
-    gateway: counted(asked('gateway', gateway, load, { clients: buyers, asks }), countHolds),
-    yardstick: counted(holding(hold.name, hold.run, { clients, targets: targets.length }), countHolds),
-    disagreement: async () => stage.holdProblem,
-    residentMegabytes: () => residentMegabytes(stage),
-  }
-}
+const pageJob = (page: Page, name: string, description: string): JobPlan => ({
+  name,
+  description,
+  on({ gateway, barePages, load, pages }) {
+    const bare: Ask = { method: 'GET', path: `/${page}`, headers: {} }
+    return {
+      gateway: asked('gateway', gateway, load, { clients, asks: [pages[page]] }),
+      yardstick: asked('json_agg', barePages, load, { clients, asks: [bare] }),
+      disagreement: async () =>
+        disagreement(await answerOf(gateway, pages[page]), await answerOf(barePages, bare)),
+    }
+  },
+})
 
-/** Everything that is measured, in order: what reads before what sells. */
-export const jobsOn = (stage: Stage): Job[] => [
-  pageJob(stage, 'graphql', 'page-graphql', '50 events with everything nested, GraphQL'),
-  pageJob(stage, 'rest', 'page-rest', '50 events with populate=*, REST'),
-  pageJob(stage, 'events', 'events', '50 events without populate, REST'),
-  pageJob(stage, 'search', 'search', 'search for a word, REST'),
-  pageJob(stage, 'radius', 'radius', 'events within 25 km, REST'),
+const surfaces = { rest: 'REST', graphql: 'GraphQL' }
+
+const checkoutJob = (rates: 'one' | 'many', surface: keyof typeof surfaces, buyers: number): JobPlan => ({
+  name: `checkout-${rates}-${surface}-${buyers}`,
+  description: `checkout of one ticket, ${rates} rate${rates === 'one' ? '' : 's'}, ${surfaces[surface]}, ${buyers} clients`,
+  on({ apiKey, gateway, load, hold, countHolds, holdProblem, ...stage }) {
+    const targets = rates === 'one' ? stage.targets.slice(0, 1) : stage.targets
+    const asks = checkoutAsks(apiKey, surface, targets)
+    return {
+      gateway: counted(asked('gateway', gateway, load, { clients: buyers, asks }), countHolds),
+      yardstick: counted(holding(hold.name, hold.run, { clients, targets: targets.length }), countHolds),
+      disagreement: async () => holdProblem,
+    }
+  },
+})
+
+const plans: JobPlan[] = [
+  pageJob('graphql', 'page-graphql', '50 events with everything nested, GraphQL'),
+  pageJob('rest', 'page-rest', '50 events with populate=*, REST'),
+  pageJob('events', 'events', '50 events without populate, REST'),
+  pageJob('search', 'search', 'events with a word in their name, REST'),
+  pageJob('radius', 'radius', 'events within 25 km, REST'),
   ...(['many', 'one'] as const).flatMap((rates) =>
     (['rest', 'graphql'] as const).flatMap((surface) =>
-      [16, 64].map((buyers) => checkoutJob(stage, surface, { rates, clients: buyers })),
+      [16, 64].map((buyers) => checkoutJob(rates, surface, buyers)),
     ),
   ),
 ]
+
+/** What is to be measured, in order: what reads before what sells. `only` is a part of a job's name. */
+export function chooseJobs(only: string): ((stage: Stage) => Job)[] {
+  const chosen = plans.filter(({ name }) => name.includes(only))
+  if (chosen.length === 0)
+    throw new Error(`no job has ${only} in its name: ${plans.map(({ name }) => name).join(', ')}`)
+  return chosen.map(({ on, ...named }) => (stage) => ({
+    ...named,
+    ...on(stage),
+    residentMegabytes: async () => (await usageOf(stage.gateway.pid))?.residentMegabytes ?? null,
+  }))
+}

@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createDatabase, fillDatabase, holdsOf, sampleOf, sizesOf, targetsOf } from './database.ts'
 import type { HoldResult, HoldTask } from './hold-driver.ts'
 import { holdWithPgbench, pgbenchVersion } from './hold-pgbench.ts'
-import { jobsOn } from './jobs.ts'
+import { chooseJobs, type Stage } from './jobs.ts'
 import type { Load, LoadResult } from './load.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, parseOptions } from './options.ts'
@@ -37,6 +38,7 @@ const gatewaySettings = (databaseUrl: string) => ({
 })
 
 async function run(options: Options): Promise<void> {
+  const jobs = chooseJobs(options.only)
   const database = await keep(createDatabase(), (database) => database.close())
   say(`PostgreSQL ${database.version}; seeding ${options.events} events…`)
   const { apiKey } = await fillDatabase(database, options.events)
@@ -47,7 +49,7 @@ async function run(options: Options): Promise<void> {
   )
   const barePages = await keep(
     startServer(
-      [new URL('./bare-pages.js', import.meta.url).pathname],
+      [fileURLToPath(new URL('./bare-pages.js', import.meta.url))],
       { DATABASE_URL: database.url, PARAMETERS: JSON.stringify(pageParameters(sample)) },
       '/ready',
     ),
@@ -76,7 +78,7 @@ async function run(options: Options): Promise<void> {
       .join(', ')}.\n`,
   )
 
-  const jobs = jobsOn({
+  const stage: Stage = {
     apiKey,
     gateway,
     barePages,
@@ -87,28 +89,28 @@ async function run(options: Options): Promise<void> {
       ? { name: 'pgbench', run: (task) => holdWithPgbench(database.url, task) }
       : { name: 'postgres.js', run: driver.run },
     countHolds: () => holdsOf(database),
-    holdProblem:
-      database.notDurable.length > 0 ? `commits are not durable: ${database.notDurable.join(', ')}` : null,
-  })
-  const chosen = jobs.filter(({ name }) => name.includes(options.only))
-  if (chosen.length === 0)
-    throw new Error(`no job has ${options.only} in its name: ${jobs.map(({ name }) => name).join(', ')}`)
+    holdProblem: database.problem,
+  }
   const results: Result[] = []
-  for (const job of chosen) {
-    results.push(await measure(job, options))
-    say(`${job.name}: ${job.description} (${results.length} of ${chosen.length})`)
+  for (const job of jobs) {
+    const result = await measure(job(stage), options)
+    results.push(result)
+    say(`${results.length}/${jobs.length} ${result.job}: ${result.description}`)
   }
   say(`\n${tableOf(results)}\n`)
   await mkdir(dirname(options.out), { recursive: true })
   const report = { at: new Date().toISOString(), options, machine, catalogue, sample, results }
   await writeFile(options.out, `${JSON.stringify(report, null, 2)}\n`)
   say(`All of it, round by round: ${options.out}`)
+  if (results.some(({ problem }) => problem !== null)) process.exitCode = 1
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void stopAll().then(() => process.exit(1)))
 
-await run(parseOptions(process.argv.slice(2)))
+await Promise.resolve(process.argv.slice(2))
+  .then(parseOptions)
+  .then(run)
   .catch((error) => {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1

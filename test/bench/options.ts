@@ -37,7 +37,7 @@ export function parseOptions(args: string[]): Options {
     events: wholeNumber('events', values.events ?? (quick ? '200' : '20000')),
     seconds: wholeNumber('seconds', values.seconds ?? (quick ? '1' : '2')),
     rounds: quick ? 1 : 3,
-    warmUpSeconds: 1,
+    warmUpSeconds: quick ? 1 : 2,
     only,
     out,
   }

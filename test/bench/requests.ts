@@ -70,10 +70,17 @@ export const pageAsks = (
   radius: getting(apiKey, `/events?lat=${latitude}&lng=${longitude}&radius=${radius}`),
 })
 
+// Somewhat larger than the circle, away from the poles and the date line.
+function boxAround({ latitude, longitude, radius }: Sample): number[] {
+  const height = radius / 111
+  const width = height / Math.cos(((Math.abs(latitude) + height) * Math.PI) / 180)
+  return [latitude - height, latitude + height, longitude - width, longitude + width]
+}
+
 /** The parameters of the same pages in the bare server's statements. */
-export const pageParameters = ({ word, latitude, longitude, radius }: Sample) => ({
-  search: [`'${word}':*`],
-  radius: [latitude, longitude, radius],
+export const pageParameters = (sample: Sample) => ({
+  search: [`'${sample.word}':*`],
+  radius: [sample.latitude, sample.longitude, sample.radius, ...boxAround(sample)],
 })
 
 /** A checkout of one ticket of each of the rates. */

@@ -24,7 +24,7 @@ export function startWorker<Task extends object, Result>(
         const onMessage = (reply: unknown) => settle(reply as Reply)
         const onExit = (code: number | null) => settle({ error: `${file.pathname} ended with ${code}` })
         child.on('message', onMessage).on('exit', onExit)
-        child.send(task)
+        child.send(task, (error) => error && settle({ error: error.message }))
       }),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
