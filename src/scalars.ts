@@ -26,43 +26,72 @@ export const phone = z
 export const gender = z.string().regex(/^\d$/, 'must be one digit, as text')
 
 export const birthday = z.iso
-  .date('must be a real date, YYYY-MM-DD')
+  .date({ error: 'must be a real date, YYYY-MM-DD', abort: true })
   .refine((day) => day > '1900-01-01' && day <= new Date().toISOString().slice(0, 10), 'must be in the past')
 
+const countryCodeError = 'must be a two-letter ISO 3166 country code'
 export const countryCode = z
   .string()
+  // Letters of ASCII: «ß» in capitals is «SS», which is South Sudan.
+  .regex(/^[A-Za-z]{2}$/, countryCodeError)
   .transform((code) => code.toUpperCase())
-  .refine(
-    (code) => code.length === 2 && isoCountries.isValid(code),
-    'must be a two-letter ISO 3166 country code',
-  )
+  .refine((code) => isoCountries.isValid(code), countryCodeError)
 
 export const documentType = z.enum(['dni', 'nie', 'passport', 'other'], 'must be dni, nie, passport or other')
 
 export const qrCode = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
 
 export const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address', abort: true })
   .max(2048, 'must be at most 2048 characters')
+  // The parser of addresses forgives these, and the database would not take them.
+  .refine((url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url), 'must be an http(s) address')
 
 const metadataLimit = 1024
 
-/** An object of at most 1024 bytes as UTF-8 JSON. Text and numbers are refused: they read back as something else. */
-export const metadata = z.record(z.string(), z.json()).superRefine((value, issues) => {
-  const json = JSON.stringify(value)
-  if (Buffer.byteLength(json) > metadataLimit)
-    issues.addIssue({
-      code: 'custom',
-      message: `must be at most ${metadataLimit} bytes as JSON`,
-      params: { code: 'METADATA_TOO_LARGE', facts: { limit: metadataLimit } },
+// What a jsonb column holds and gives back as it was: no infinity (1e400), no NUL, no half of a surrogate pair.
+const isStorable = (part: unknown) =>
+  typeof part === 'number'
+    ? Number.isFinite(part)
+    : typeof part !== 'string' || (part.isWellFormed() && !part.includes('\0'))
+
+function measureMetadata(value: object): { bytes: number; storable: boolean } {
+  let storable = true
+  try {
+    const json = JSON.stringify(value, (key, part) => {
+      storable &&= isStorable(key) && isStorable(part)
+      return part
     })
-  if (!json.isWellFormed() || json.includes('\\u0000'))
-    issues.addIssue({ code: 'custom', message: 'must hold printable text' })
-})
+    return { bytes: Buffer.byteLength(json), storable }
+  } catch {
+    // Nested deeper than the stack goes, which takes many times the limit.
+    return { bytes: Number.POSITIVE_INFINITY, storable }
+  }
+}
+
+/** An object of at most 1024 bytes as UTF-8 JSON. Text and numbers are refused: they read back as something else. */
+export const metadata = z
+  .record(z.string(), z.unknown(), 'must be a JSON object')
+  .superRefine((value, issues) => {
+    const { bytes, storable } = measureMetadata(value)
+    if (bytes > metadataLimit)
+      issues.addIssue({
+        code: 'custom',
+        message: `must be at most ${metadataLimit} bytes as JSON`,
+        params: { code: 'METADATA_TOO_LARGE', facts: { limit: metadataLimit } },
+      })
+    if (!storable) issues.addIssue({ code: 'custom', message: 'must hold printable text and finite numbers' })
+  })
 
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+
+const firstMoment = new Date('0001-01-01T00:00:00Z')
+const lastMoment = new Date('9999-12-31T23:59:59.999Z')
+
+/** Whether a date is one at all, and one that PostgreSQL reads: it has no year 0 and no year of five digits. */
+export const isStorableDate = (date: Date): boolean => date >= firstMoment && date <= lastMoment
 
 /** A moment: ISO 8601 with a zone, or without one in UTC; a plain date is midnight UTC (DECISIONS 3). */
 export const moment = z
@@ -73,12 +102,27 @@ export const moment = z
   .transform(
     (text) => new Date(/T.*(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`),
   )
+  .refine(isStorableDate, 'must be in the years 1 to 9999')
 
-export const latitude = z.number().min(-90, 'must be at least -90').max(90, 'must be at most 90')
-export const longitude = z.number().min(-180, 'must be at least -180').max(180, 'must be at most 180')
+// To a tenth of a millimetre: next to nothing, squared, is a number too small for PostgreSQL to take.
+const toPlace = (degrees: number) => Math.round(degrees * 1e9) / 1e9
+
+export const latitude = z
+  .number()
+  .min(-90, 'must be at least -90')
+  .max(90, 'must be at most 90')
+  .transform(toPlace)
+export const longitude = z
+  .number()
+  .min(-180, 'must be at least -180')
+  .max(180, 'must be at most 180')
+  .transform(toPlace)
 /** Kilometres. */
 export const radius = z.number().gt(0, 'must be more than 0').max(500, 'must be at most 500')
-export const search = z.string().max(200, 'must be at most 200 characters')
+export const search = z
+  .string()
+  .max(200, 'must be at most 200 characters')
+  .refine(printable, 'must be printable text')
 export const pageSize = z
   .int('must be a whole number')
   .min(1, 'must be at least 1')
@@ -115,15 +159,21 @@ function problemsOf(issue: Issue): Problem[] {
 
 // «must be …» is how this file's own messages begin; the library's are sentences already.
 const sentence = (issue: Issue, path: (string | number)[]) =>
-  issue.message.startsWith('must ') ? `${path.at(-1) ?? 'The value'} ${issue.message}.` : `${issue.message}.`
+  issue.message.startsWith('must ')
+    ? `${path.findLast((key) => typeof key === 'string') ?? 'The value'} ${issue.message}.`
+    : `${issue.message}.`
 
 /** Every mistake that a parser found, each with the place that it was found at. */
 export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
 
-/** Parses what a client sent. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, METADATA_TOO_LARGE, all at once. */
+// As many as anybody reads: an answer must not be many times the size of what was sent.
+const mostProblems = 100
+
+/** Parses what a client sent. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, METADATA_TOO_LARGE, all at once (the first
+ *  hundred of them). */
 export function parse<T extends z.ZodType>(type: T, given: unknown): z.output<T> {
   const parsed = type.safeParse(given, { reportInput: true })
   if (parsed.success) return parsed.data
-  const [first, ...rest] = problemsIn(parsed.error)
+  const [first, ...rest] = problemsIn(parsed.error).slice(0, mostProblems)
   throw new Refusal(first ?? { code: 'INVALID', message: 'The input is not valid.' }, ...rest)
 }

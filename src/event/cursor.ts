@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import { isStorableDate } from '../scalars.ts'
 import type { Event } from './table.ts'
 
 type Place = Pick<Event, 'startDate' | 'id'>
@@ -11,7 +12,7 @@ export const toCursor = (event: Place | undefined): string | null =>
 export function readCursor(cursor: string): Place {
   const match = /^(-?\d{1,15}) ([\w.:-]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString())
   const startDate = new Date(Number(match?.[1]))
-  if (!match?.[2] || Number.isNaN(startDate.getTime()))
+  if (!match?.[2] || !isStorableDate(startDate))
     throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })
   return { startDate, id: match[2] }
 }
