@@ -33,7 +33,8 @@ const mayImport: Record<string, string[]> = {
   routes: ['rest', 'context', '*/rest'],
   http: ['database', 'scalars', 'http'],
   yoga: ['authenticate', 'context', 'schema', 'http'],
-  'graphql-route': ['context', 'yoga', 'http'],
+  'graphql-params': ['scalars'],
+  'graphql-route': ['context', 'yoga', 'http', 'graphql-params'],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
     ...['graphql-route', '*/page'],
