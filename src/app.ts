@@ -1,23 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
-import formBody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import { readKey } from './access/key.ts'
+import { readCredentials } from './access/authenticate.ts'
+import { hashSecret, readKey } from './access/key.ts'
 import type { Config } from './config.ts'
 import type { House } from './context.ts'
 import type { Database } from './database.ts'
 import { addDocumentation } from './documentation.ts'
 import { Refusal } from './errors.ts'
+import type { Demo } from './graphiql-tabs.ts'
 import { addGraphql } from './graphql-route.ts'
 import { addHealth } from './health.ts'
-import { answerErrors } from './http-errors.ts'
+import { addHome } from './home.ts'
+import { answerClientError, answerErrors } from './http-errors.ts'
 import { readJsonStrictly } from './json-body.ts'
 import { addPaymentPage } from './payment/page.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { sendRefusal, validatorCompiler } from './rest.ts'
 import { addRoutes } from './routes.ts'
+import { printedSchema } from './schema.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
 import { bodyLimit } from './yoga.ts'
 
@@ -28,13 +31,19 @@ export type AppOptions = {
   provider: PaymentProvider
   /** Whether requests should be sent here; asked by `/ready`. */
   ready?: () => Promise<boolean>
-  /** The key that GraphiQL opens with, in the demo. */
-  demoKey?: string
+  /** What GraphiQL opens with, where the demo catalogue is seeded. */
+  demo?: Demo
+  /** Where log lines go; standard output where it is absent. */
+  logTo?: { write(line: string): void }
 }
 
-// A key's public id, so that each key has a limit of its own; else who sends.
-const rateLimitKey = ({ headers, ip }: FastifyRequest) =>
-  readKey(String(headers['x-api-key']))?.id ?? String(headers.integration_id ?? ip)
+// Each set of credentials has a limit of its own, and only who has all of it can use it up; else who sends. Hashed,
+// because the limits are kept.
+function rateLimitKey({ headers, ip }: FastifyRequest): string {
+  const { apiKey, integrationId, secret } = readCredentials(headers)
+  const isSet = (apiKey !== undefined && readKey(apiKey)) || (integrationId && secret)
+  return isSet ? hashSecret(JSON.stringify([apiKey, integrationId, secret])) : ip
+}
 
 // The address that is listened on, as long as nobody says what it looks like from outside.
 function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
@@ -51,6 +60,8 @@ async function addProtection(
   if (corsOrigins.length > 0)
     await app.register(cors, {
       origin: corsOrigins,
+      // A request that is no preflight would be answered in a shape of its own.
+      strictPreflight: false,
       exposedHeaders: ['link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
     })
   if (perSecond === null) return
@@ -76,6 +87,19 @@ function logRequests(app: FastifyInstance): void {
   })
 }
 
+const malformedAddress = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
+
+// What is no percent-encoded UTF-8 behind the question mark would else be taken for what it spells.
+function refuseMalformedQueries(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ url }) => {
+    try {
+      decodeURIComponent(url)
+    } catch {
+      throw malformedAddress()
+    }
+  })
+}
+
 /** The whole service as one HTTP application: GraphQL, REST, the payment page, their documentation. It opens nothing
  *  and reads no environment. */
 export async function createApp({
@@ -83,17 +107,28 @@ export async function createApp({
   config,
   provider,
   ready = async () => true,
-  demoKey,
+  demo,
+  logTo,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
-    logger: { level: config.logLevel, base: null, serializers: { req: () => ({}), res: () => ({}) } },
+    logger: {
+      level: config.logLevel,
+      base: null,
+      serializers: { req: () => ({}), res: () => ({}) },
+      stream: logTo,
+    },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => randomUUID(),
     bodyLimit,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
-    frameworkErrors: (_error, _request, reply) =>
-      void sendRefusal(reply, new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })),
+    requestTimeout: 30_000,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (_error, request, reply) => {
+      // No hook runs for an address that can't be read.
+      reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+      sendRefusal(reply, malformedAddress())
+    },
   })
   const house: House = {
     db,
@@ -108,10 +143,11 @@ export async function createApp({
   readJsonStrictly(app)
   logRequests(app)
   await addProtection(app, config)
-  await app.register(formBody)
+  refuseMalformedQueries(app)
   await addDocumentation(app)
   addHealth(app, ready)
-  await addGraphql(app, house, demoKey)
+  addHome(app, printedSchema())
+  await addGraphql(app, house, demo)
   await addRoutes(app, house, config)
   await addPaymentPage(app, house)
   await app.ready()

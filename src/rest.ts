@@ -26,14 +26,15 @@ export const errorBody = z.object({
 const inSnakeCase = (facts: object) =>
   Object.fromEntries(Object.entries(facts).map(([name, fact]) => [toSnakeCase(name), fact]))
 
-const toProblemBody = ({ code, message, path, facts }: Problem): z.output<typeof problemBody> => ({
-  code,
-  message,
-  ...(path &&
-    path.length > 0 && {
-      path: path.map((key) => (typeof key === 'string' ? toSnakeCase(key) : key)).join('.'),
-    }),
-  ...inSnakeCase(facts ?? {}),
+// A field that is unknown is named as the client spelled it: ticketRateId is not ticket_rate_id.
+const placeOf = ({ code, path = [] }: Problem) =>
+  path.map((key) => (typeof key === 'string' && code !== 'UNKNOWN_FIELD' ? toSnakeCase(key) : key)).join('.')
+
+const toProblemBody = (problem: Problem): z.output<typeof problemBody> => ({
+  code: problem.code,
+  message: problem.message,
+  ...(problem.path && problem.path.length > 0 && { path: placeOf(problem) }),
+  ...inSnakeCase(problem.facts ?? {}),
 })
 
 /** Answers a refusal with its status and the documented body. */
@@ -56,7 +57,8 @@ declare module 'fastify' {
   }
 }
 
-/** Lets the caller in, if it is of the right kind, before anything of its request is read or judged. */
+/** Lets the caller in, if it is of the right kind, before anything of its request is read or judged. For `preParsing`,
+ *  because the rate limit comes in `onRequest`, and what it refuses must cost no SQL. */
 export const authenticated =
   (house: House, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
     request.ctx = await createContext(house, readCredentials(request.headers))

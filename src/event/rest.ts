@@ -63,13 +63,13 @@ async function ticketRateBodies(event: Event, { loaders, now }: Context): Promis
   )
 }
 
-// RFC 8288: where the pages around this one are.
-function linksOf(url: string, { limit, offset }: Query, goesOn: boolean): string {
+// RFC 8288: where the pages around this one are. `asked` is what the request line said: a path, or a whole address.
+function linksOf(address: string, asked: string, { limit, offset }: Query, goesOn: boolean): string {
   const link = (rel: string, to: number) => {
-    const target = new URL(url)
-    target.searchParams.set('limit', String(limit))
-    target.searchParams.set('offset', String(to))
-    return `<${target.href}>; rel="${rel}"`
+    const { searchParams } = new URL(asked, address)
+    searchParams.set('limit', String(limit))
+    searchParams.set('offset', String(to))
+    return `<${address}?${searchParams}>; rel="${rel}"`
   }
   return [
     ...(goesOn ? [link('next', offset + limit)] : []),
@@ -84,7 +84,7 @@ export const eventRoutes =
     app.get(
       '/events',
       {
-        onRequest: authenticated(house, requireChannel),
+        preParsing: authenticated(house, requireChannel),
         schema: {
           operationId: 'listEvents',
           summary: 'List events',
@@ -96,7 +96,7 @@ export const eventRoutes =
           response: { 200: page, '4xx': errorBody },
         },
       },
-      async ({ query, ctx, url }, reply) => {
+      async ({ query, ctx, url, routeOptions }, reply) => {
         const { organization_id, location_id, start_date, end_date, search, limit, offset, populate } = query
         const found = await searchEvents(
           {
@@ -110,7 +110,7 @@ export const eventRoutes =
           { first: limit, offset },
           ctx,
         )
-        const links = linksOf(ctx.publicUrl() + url, query, found.length > limit)
+        const links = linksOf(`${ctx.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
         if (links) reply.header('link', links)
         const shown = found.slice(0, limit)
         const data = await Promise.all(

@@ -53,7 +53,7 @@ export const checkoutRoutes =
     app.post(
       '/tickets/checkout',
       {
-        onRequest: authenticated(house, requireChannel),
+        preParsing: authenticated(house, requireChannel),
         schema: {
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',
@@ -90,7 +90,7 @@ export const lookupRoutes =
     app.get(
       '/integrations/tickets/:ticketId',
       {
-        onRequest: authenticated(house, requireIntegration),
+        preParsing: authenticated(house, requireIntegration),
         schema: {
           operationId: 'lookUpTicket',
           summary: 'Read one ticket',
