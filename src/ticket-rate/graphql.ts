@@ -133,6 +133,8 @@ TicketRateRef.implement({
     event: t.field({
       type: EventRef,
       nullable: true,
+      // It leads back up: what is asked for below it is answered again for each rate of the event.
+      complexity: { field: 1, multiplier: 10 },
       description: 'The event that it is for.',
       resolve: (rate, _args, { loaders }) => loaders.eventById.load(rate.eventId),
     }),

@@ -5,6 +5,7 @@ import { toMajor } from '../money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import * as scalars from '../scalars.ts'
 import { PriceRef, TicketRateRef } from '../ticket-rate/graphql.ts'
+import { mostTickets } from './check-sale.ts'
 import { checkoutInput } from './checkout-input.ts'
 import { CheckoutInputRef } from './checkout-input-graphql.ts'
 import { type CheckoutAnswer, checkoutTickets } from './checkout-tickets.ts'
@@ -24,6 +25,7 @@ const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').
     }),
     tickets: t.field({
       type: [TicketRef],
+      complexity: { field: 1, multiplier: mostTickets },
       description: 'One ticket per entry.',
       resolve: ({ tickets }) => tickets,
     }),
@@ -73,6 +75,7 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
     }),
     tickets: t.field({
       type: [QuotedTicketRef],
+      complexity: { field: 1, multiplier: mostTickets },
       description: 'One per entry.',
       resolve: ({ tickets, currency }) => tickets.map((ticket) => ({ ...ticket, currency })),
     }),

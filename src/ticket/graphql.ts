@@ -5,6 +5,7 @@ import { minimumAge } from '../event/minimum-age.ts'
 import { toMajor } from '../money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { PriceRef, TicketRateRef } from '../ticket-rate/graphql.ts'
+import { mostTickets } from './check-sale.ts'
 import * as parts from './parts-graphql.ts'
 import type { Ticket } from './table.ts'
 import * as views from './views.ts'
@@ -204,6 +205,7 @@ TicketRef.implement({
 builder.objectField(PaymentRef, 'tickets', (t) =>
   t.field({
     type: [TicketRef],
+    complexity: { field: 1, multiplier: mostTickets },
     description: 'The tickets that it is for.',
     resolve: (payment, _args, { loaders }) => loaders.ticketsByPaymentId.load(payment.id),
   }),
