@@ -50,17 +50,16 @@ const withoutValues = (message: string): string =>
     .replace(/^(Expected value of type "[^"]+"), found .*$/s, '$1.')
     .replace(/\b((?:Block)?String|Int|Float) ".*"/s, '$1')
 
-const ofVariable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /
-// The last reason, because a value that is quoted before it may read like one.
-const invalidValue = /^(.*); ((?:Expected|Field|Value|Enum|\w+ (?:cannot|must)) .*)$/s
-
 /** What graphql-js says of a document or its variables, without what was sent; for a variable, with the place. */
-function readMessage(message: string): { message: string; path?: string } {
-  const variable = ofVariable.exec(message)?.[1]
+function readMessage({ message, originalError }: GraphQLError): { message: string; path?: string } {
+  const variable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /.exec(
+    message,
+  )?.[1]
   if (!variable) return { message: withoutValues(message) }
-  const [, before = '', reason] = invalidValue.exec(message) ?? []
-  if (!reason) return { message, path: variable }
-  const [, at = variable] = / at "([^"]*)"$/.exec(before) ?? []
+  if (!originalError) return { message, path: variable }
+  // «… got invalid value …; reason», and the reason is an error of its own.
+  const reason = originalError.message
+  const [, at = variable] = / at "([^"]*)"$/.exec(message.slice(0, -`; ${reason}`.length)) ?? []
   const field = /^Field "([^"]*)"/.exec(reason)?.[1]
   const path = [...at.split(/[.[\]]+/).filter(Boolean), ...(field === undefined ? [] : [field])]
   return { message: `Variable "$${variable}" is not valid: ${withoutValues(reason)}`, path: path.join('.') }
@@ -82,7 +81,7 @@ export function toClientError(
   const at = { nodes, source, positions, path }
   const origin = originOf(error)
   if (!origin) {
-    const { message, path: place } = readMessage(error.message)
+    const { message, path: place } = readMessage(error)
     const { http } = error.extensions
     const extensions = { code: codeOf(error), path: place, request_id: requestId, ...(http && { http }) }
     return new GraphQLError(message, { ...at, extensions })
