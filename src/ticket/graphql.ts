@@ -195,6 +195,8 @@ TicketRef.implement({
       payment: t.field({
         type: PaymentRef,
         nullable: true,
+        // It leads back up: what is asked for below it is answered again for each ticket of the payment.
+        complexity: { field: 1, multiplier: 10 },
         description: 'The payment of its checkout.',
         resolve: (ticket, _args, { loaders }) => loaders.paymentById.load(ticket.paymentId),
       }),
