@@ -1,10 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from './factories.ts'
 import { createTestDatabase, startGateway, type TestDatabase } from './harness.ts'
 import { runCli } from './processes.ts'
+
+// Each command is a process that opens the database anew.
+vi.setConfig({ testTimeout: 120_000 })
 
 let database: TestDatabase
 let folder: string
@@ -53,11 +56,15 @@ async function fileOf(content: unknown): Promise<string> {
   return file
 }
 
-/** What the service answers to these headers. */
-async function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+type Headers = Record<string, string>
+
+/** What the service answers to these requests. */
+async function statusesOf(...requests: [url: string, headers: Headers][]): Promise<number[]> {
   const gateway = await startGateway({ database })
   try {
-    return (await gateway.rest('GET', url, { headers })).statusCode
+    return await Promise.all(
+      requests.map(async ([url, headers]) => (await gateway.rest('GET', url, { headers })).statusCode),
+    )
   } finally {
     await gateway.close()
   }
@@ -65,13 +72,6 @@ async function statusOf(url: string, headers: Record<string, string>): Promise<n
 
 type ChannelKey = { channel_id: string; key: string }
 type IntegrationKey = { integration_id: string; secret: string | null; key: string }
-type ListedKey = {
-  id: string
-  status: string
-  channel_id?: string
-  integration_id?: string
-  secret_active?: boolean
-}
 
 const issueToChannel = () =>
   json<ChannelKey>('key', 'issue', 'channel', '--name', 'Shop', '--organization', 'org_1')
@@ -153,11 +153,10 @@ test('a channel key opens the events of its organizations; two live side by side
   const another = await json<ChannelKey>('key', 'issue', 'channel', '--channel', several.channel_id, '--test')
   expect(another.channel_id).toBe(several.channel_id)
   expect(another.key).toMatch(/^box_test_/)
-  expect(await statusOf('/events?organization_id=org_2', { 'x-api-key': several.key })).toBe(200)
-  expect(await statusOf('/events', { 'x-api-key': another.key })).toBe(200)
+  const both: [string, Headers][] = [several, another].map(({ key }) => ['/events', { 'x-api-key': key }])
+  expect(await statusesOf(...both)).toEqual([200, 200])
   await succeed('key', 'revoke', several.key)
-  expect(await statusOf('/events', { 'x-api-key': several.key })).toBe(401)
-  expect(await statusOf('/events', { 'x-api-key': another.key })).toBe(200)
+  expect(await statusesOf(...both)).toEqual([401, 200])
 })
 
 test('an integration has a secret and a key; another key leaves the secret as it is', async () => {
@@ -179,34 +178,26 @@ test('an integration has a secret and a key; another key leaves the secret as it
   const another = await json<IntegrationKey>('key', 'issue', 'integration', '--integration', integration_id)
   expect(another).toEqual({ integration_id, secret: null, key: expect.stringMatching(/^box_live_/) })
   const url = '/integrations/tickets/tkt_none'
-  const v1 = { integration_id, secret: secret ?? '' }
-  expect(await statusOf(url, v1)).toBe(404)
-  expect(await statusOf(url, { 'x-api-key': another.key })).toBe(404)
+  const both: [string, Headers][] = [
+    [url, { integration_id, secret: secret ?? '' }],
+    [url, { 'x-api-key': another.key }],
+  ]
+  expect(await statusesOf(...both)).toEqual([404, 404])
   expect(await json('key', 'revoke', integration_id)).toMatchObject({
     revoked_keys: [expect.any(String), expect.any(String)],
     revoked_secret: true,
   })
-  expect(await statusOf(url, v1)).toBe(401)
-  expect(await statusOf(url, { 'x-api-key': another.key })).toBe(401)
+  expect(await statusesOf(...both)).toEqual([401, 401])
 })
 
 test('a key is revoked by its id, by the whole of it, and by its channel', async () => {
-  const statusesOf = async (channelId: string) =>
-    (await json<ListedKey[]>('key', 'list')).flatMap((key) =>
-      key.channel_id === channelId ? key.status : [],
-    )
   const first = await issueToChannel()
-  await json('key', 'issue', 'channel', '--channel', first.channel_id)
-  const [, , id = ''] = first.key.split('_')
-  expect(await json('key', 'revoke', id)).toEqual({ revoked_keys: [id], revoked_secret: false })
-  expect(await statusesOf(first.channel_id)).toEqual(['revoked', 'active'])
-  expect(await json('key', 'revoke', first.key)).toEqual({ revoked_keys: [], revoked_secret: false })
-  await succeed('key', 'revoke', first.channel_id)
-  expect(await statusesOf(first.channel_id)).toEqual(['revoked', 'revoked'])
-  expect(await fail('key', 'revoke', 'nobody')).toEqual({
-    code: 1,
-    errors: 'There is no key, channel or integration of that id.',
-  })
+  const second = await json<ChannelKey>('key', 'issue', 'channel', '--channel', first.channel_id)
+  const [id, other] = [first, second].map(({ key }) => key.split('_')[2] ?? '')
+  const revoke = (name = '') => json('key', 'revoke', name)
+  expect(await revoke(id)).toEqual({ revoked_keys: [id], revoked_secret: false })
+  expect(await revoke(first.key)).toEqual({ revoked_keys: [], revoked_secret: false })
+  expect(await revoke(first.channel_id)).toEqual({ revoked_keys: [other], revoked_secret: false })
 })
 
 test('a key is shown once: the list has nothing secret in it', async () => {
@@ -221,13 +212,14 @@ test('a key is shown once: the list has nothing secret in it', async () => {
 })
 
 test('a grant is added and taken back', async () => {
-  const { channel_id, key } = await issueToChannel()
-  const url = '/events?limit=1&organization_id='
+  const { channel_id } = await issueToChannel()
   const change = (what: string) => succeed('grant', what, '--channel', channel_id, '--organization', 'org_2')
-  expect(await change('add')).toContain('sells for org_2 from now on')
-  expect(await change('add')).toContain('as before')
-  expect(await statusOf(`${url}org_2`, { 'x-api-key': key })).toBe(200)
-  expect(await change('revoke')).toContain('does not sell for org_2 from now on')
+  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2 from now on.\n`)
+  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2, as before.\n`)
+  const listed = await json<{ channel_id?: string; organization_ids: string[] }[]>('key', 'list')
+  const ours = listed.find((key) => key.channel_id === channel_id)
+  expect(ours).toMatchObject({ status: 'active', name: 'Shop', organization_ids: ['org_1', 'org_2'] })
+  expect(await change('revoke')).toBe(`Channel ${channel_id} does not sell for org_2 from now on.\n`)
 })
 
 const usage = '\nRun it with --help to see how.'
@@ -253,6 +245,7 @@ test.each<[args: string, code: number, errors: string]>([
     'expires must be in the future.',
   ],
   ['key issue channel --organization org_1 org_9 --name x', 1, 'There is no organization org_9.'],
+  ['key revoke nobody', 1, 'There is no key, channel or integration of that id.'],
   ['key issue channel --channel chn_9', 1, 'There is no channel chn_9.'],
   ['key issue integration --integration int_9', 1, 'There is no integration int_9.'],
   ['grant add --channel chn_9 --organization org_1', 1, 'There is no channel chn_9.'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue, seedDemo } from '../src/catalogue/demo-catalogue.ts'
+import { importCatalogue, type Summary } from '../src/catalogue/import-catalogue.ts'
 import { dumpCatalogue } from './imports.ts'
 import { openSale, type Sale } from './sale.ts'
 
@@ -87,8 +88,29 @@ test('it sells in currencies of no, two and three decimals, and is found without
   expect(await ratesOf('LODZ late')).toHaveLength(4)
 })
 
+const unchanged = (summary: Summary) =>
+  Object.values(summary).every(({ added, updated, removed }) => added + updated + removed === 0)
+
 test('seeding again changes nothing on the same day', async () => {
   const before = await dumpCatalogue(sale.db)
-  await seedDemo(sale.db, { events: 24 })
+  expect(await seedDemo(sale.db, { events: 24 })).toSatisfy(unchanged)
   expect(await dumpCatalogue(sale.db)).toEqual(before)
+})
+
+const eventsOf = async (from: Sale) =>
+  (await from.rest('GET', '/events?populate=*&limit=100', { headers: from.channel })).json().data
+
+test('what REST gives of it can be imported again, and into an empty house', async () => {
+  const events = await eventsOf(sale)
+  expect(events).toHaveLength(24)
+  // A price that the list doesn't show stays as it is, so there is nothing new in what the list shows.
+  expect(await importCatalogue(sale.db, { events })).toSatisfy(unchanged)
+  expect(await eventsOf(sale)).toEqual(events)
+  const { organizations, locations } = demoCatalogue({ events: 24, now })
+  const other = await openSale({ organizations, locations, events })
+  try {
+    expect(await eventsOf(other)).toEqual(events)
+  } finally {
+    await other.close()
+  }
 })

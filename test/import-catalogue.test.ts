@@ -1,6 +1,5 @@
 import { asc } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { demoCatalogue } from '../src/catalogue/demo-catalogue.ts'
 import { importCatalogue } from '../src/catalogue/import-catalogue.ts'
 import { prices, stock } from '../src/ticket-rate/table.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
@@ -68,37 +67,6 @@ test('identifiers of the file are kept, and what has none is found again', async
   expect(first.questions).toMatchObject([{ type: 'text', required: false }])
   await importing(file)
   expect(await dump()).toEqual(first)
-})
-
-test('importing again changes nothing', async () => {
-  const demo = demoCatalogue({ events: 12, now: new Date() })
-  await importing(demo)
-  const before = await dump()
-  const summary = await importing(demo)
-  expect(await dump()).toEqual(before)
-  for (const { added, updated, removed } of Object.values(summary))
-    expect([added, updated, removed]).toEqual([0, 0, 0])
-})
-
-test('what REST gives can be imported again, and into an empty house', async () => {
-  const demo = demoCatalogue({ events: 12, now: new Date() })
-  const demoSale = await openSale(demo)
-  try {
-    const list = async (from: Sale) =>
-      (await from.rest('GET', '/events?populate=*&limit=100', { headers: from.channel })).json().data
-    const exported = await list(demoSale)
-    expect(exported).toHaveLength(12)
-    const { events: _, stock: __, ...summary } = await importCatalogue(demoSale.db, { events: exported })
-    expect(
-      Object.values(summary).filter(({ added, updated, removed }) => added + updated + removed > 0),
-    ).toEqual([])
-    expect(await list(demoSale)).toEqual(exported)
-    const empty = await openSale({ ...demo, events: exported })
-    expect(await list(empty)).toEqual(exported)
-    await empty.close()
-  } finally {
-    await demoSale.close()
-  }
 })
 
 test('what is new is written: names, times, texts, order', async () => {

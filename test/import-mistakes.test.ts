@@ -122,6 +122,11 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     ],
   ],
   [
+    'an organization for a location',
+    { organizations: [anOrganization()], ...event({ location_id: 'org_1' }) },
+    ['events.0.location_id: There is no location org_1, in the file or in the database.'],
+  ],
+  [
     'no address of the web',
     event({ image_url: 'javascript:alert(1)' }),
     ['events.0.image_url: image_url must be an http(s) address.'],

@@ -61,7 +61,7 @@ function takenIds(catalogue: Catalogue, existing: Existing): Problem[] {
 function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
   const known = { organization: existing.organizations, location: existing.locations }
   const problems = catalogue.references
-    .filter(({ kind, id }) => !catalogue.named.has(id) && !known[kind].has(id))
+    .filter(({ kind, id }) => !catalogue.named[kind].has(id) && !known[kind].has(id))
     .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
   for (const { path, given, parentId, organizationId } of catalogue.ticketRates) {
     if (given.event_id && given.event_id !== parentId)

@@ -82,5 +82,5 @@ export async function writeStock(
   const wanted = wantedOf(catalogue)
   const { rows, problems } = decide(wanted, await rowsOf(tx, wanted).for('update'))
   refuse(problems)
-  return upsert(tx, stock, rows)
+  return upsert(tx, stock, rows, (row) => row)
 }

@@ -29,6 +29,8 @@ export type Entry<Given> = {
   given: Given
 }
 
+type Referred = 'organization' | 'location'
+
 type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
 
 /** A catalogue file, taken apart into lists of what is well formed in it, and its mistakes. */
@@ -41,9 +43,9 @@ export type Catalogue = {
   supplements: EntriesOf<typeof supplementFile>
   questions: EntriesOf<typeof questionFile>
   /** Every `_id` of an organization or a location, of malformed ones too: a reference to one is no further mistake. */
-  named: Set<string>
+  named: Record<Referred, Set<string>>
   /** What is referred to, and every amount, by malformed things too. */
-  references: { kind: 'organization' | 'location'; id: string; path: Path }[]
+  references: { kind: Referred; id: string; path: Path }[]
   amounts: { amount: number; organizationId: string; path: Path }[]
   problems: Problem[]
 }
@@ -78,7 +80,7 @@ export function readCatalogue(json: unknown): Catalogue {
     prices: [],
     supplements: [],
     questions: [],
-    named: new Set(),
+    named: { organization: new Set(), location: new Set() },
     references: [],
     amounts: [],
     problems: [],
@@ -110,7 +112,7 @@ export function readCatalogue(json: unknown): Catalogue {
     return id
   }
 
-  function refer(kind: 'organization' | 'location', { raw, path }: Item): string {
+  function refer(kind: Referred, { raw, path }: Item): string {
     const field = `${kind}_id`
     const id = identifier.safeParse(fieldOf(raw, field)).data ?? ''
     if (id) catalogue.references.push({ kind, id, path: [...path, field] })
@@ -119,20 +121,20 @@ export function readCatalogue(json: unknown): Catalogue {
 
   function note(field: string, { raw, path }: Item, { organizationId }: Parent): void {
     const amount = fieldOf(raw, field)
-    if (typeof amount === 'number') catalogue.amounts.push({ amount, organizationId, path: [...path, field] })
+    if (typeof amount === 'number' && Number.isFinite(amount))
+      catalogue.amounts.push({ amount, organizationId, path: [...path, field] })
   }
 
   const { organizations, locations, events, ticketRates, prices, supplements, questions } = catalogue
   parse(topOfFile, json, [])
-  for (const kind of ['organizations', 'locations'])
-    for (const { raw } of itemsOf(json, kind, [])) catalogue.named.add(textIn(raw, '_id'))
-
   for (const item of itemsOf(json, 'organizations', [])) {
     const id = textIn(item.raw, '_id')
+    catalogue.named.organization.add(id)
     enter(organizations, 'org', organizationFile, slugOf, item, { id, organizationId: id })
   }
   for (const location of itemsOf(json, 'locations', [])) {
     const id = refer('organization', location)
+    catalogue.named.location.add(textIn(location.raw, '_id'))
     enter(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
   }
   for (const event of itemsOf(json, 'events', [])) {

@@ -7,17 +7,27 @@ export type Tally = { added: number; updated: number; unchanged: number; removed
 
 const rowsAtOnce = 5_000
 
-/** Inserts rows, or updates those whose `id` is there already; rows that say nothing new are not written. The columns
- *  are those that the first row names. Rows go as one JSON parameter, because a parameter a value takes PostgreSQL only
- *  to 65,535 values, and the builder seconds to write them down. */
-export async function upsert<Table extends PgTable, Column extends keyof Table['$inferSelect'] & string>(
+/** Inserts a row for each item, or updates the one that has its `id` already; one that says nothing new is not written.
+ *  Only the columns that `rowOf` names are. Rows go as one JSON parameter, because PostgreSQL takes no more than 65,535
+ *  parameters, and building a statement of so many is slower than running it. They are made as they are needed: all of
+ *  them at once take time that the transaction stands idle, and memory. */
+export async function upsert<
+  Table extends PgTable,
+  Column extends keyof Table['$inferSelect'] & string,
+  Item,
+>(
   tx: Connection,
   table: Table,
-  rows: Pick<Table['$inferSelect'], Column>[],
+  items: Item[],
+  rowOf: (item: Item) => Pick<Table['$inferSelect'], Column>,
 ): Promise<Tally> {
-  const total = { added: 0, updated: 0, unchanged: rows.length, removed: 0 }
-  for (let start = 0; start < rows.length; start += rowsAtOnce) {
-    const { added, updated } = await upsertAtOnce(tx, table, rows.slice(start, start + rowsAtOnce))
+  const total = { added: 0, updated: 0, unchanged: items.length, removed: 0 }
+  for (let start = 0; start < items.length; start += rowsAtOnce) {
+    const { added, updated } = await upsertAtOnce(
+      tx,
+      table,
+      items.slice(start, start + rowsAtOnce).map(rowOf),
+    )
     total.added += added
     total.updated += updated
     total.unchanged -= added + updated

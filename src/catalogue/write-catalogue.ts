@@ -15,7 +15,7 @@ import {
   supplementRow,
   ticketRateRow,
 } from './rows.ts'
-import { type Tally, upsert } from './upsert.ts'
+import { upsert } from './upsert.ts'
 
 type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
 
@@ -26,57 +26,41 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   const currencyOf = ({ organizationId }: Entry<unknown>) => currencies.get(organizationId) ?? ''
 
   // Nothing is deleted, because tickets of it may be out.
-  async function writeListed<Table extends ChildTable>(
-    table: Table,
-    rows: Table['$inferSelect'][],
-    gone: ExistingChild[],
-  ): Promise<Tally> {
+  async function remove(table: ChildTable, gone: ExistingChild[]): Promise<{ removed: number }> {
     const ids = gone.map(({ id }) => id)
-    if (ids.length > 0) await tx.update<ChildTable>(table).set({ removed: true }).where(among(table.id, ids))
-    return { ...(await upsert(tx, table, rows)), removed: ids.length }
+    if (ids.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, ids))
+    return { removed: ids.length }
   }
 
-  const { ticketRates: rates } = catalogue
+  const rates = catalogue.ticketRates
+  const eventsWithRates = catalogue.events.filter(({ given }) => given.ticket_rates)
+  const withAllPrices = rates.filter(({ given }) => given.prices && given.show_all_prices !== false)
+  const withSupplements = rates.filter(({ given }) => given.supplements)
+  const withQuestions = rates.filter(({ given }) => given.questions)
   return {
-    organizations: await upsert(tx, organizations, catalogue.organizations.map(organizationRow)),
-    locations: await upsert(tx, locations, catalogue.locations.map(locationRow)),
-    events: await upsert(tx, events, catalogue.events.map(eventRow)),
-    ticketRates: await writeListed(
-      ticketRates,
-      rates.map(ticketRateRow),
-      unnamed(
-        existing.ticketRates,
-        rates,
-        catalogue.events.filter(({ given }) => given.ticket_rates),
-      ),
-    ),
-    prices: await writeListed(
-      prices,
-      placedPrices(catalogue, existing).map((price) => priceRow(price, currencyOf(price))),
-      unnamed(
-        existing.prices,
-        catalogue.prices,
-        rates.filter(({ given }) => given.prices && given.show_all_prices !== false),
-      ),
-    ),
-    supplements: await writeListed(
-      supplements,
-      catalogue.supplements.map((supplement) => supplementRow(supplement, currencyOf(supplement))),
-      unnamed(
-        existing.supplements,
-        catalogue.supplements,
-        rates.filter(({ given }) => given.supplements),
-      ),
-    ),
-    questions: await writeListed(
-      questions,
-      catalogue.questions.map(questionRow),
-      unnamed(
-        existing.questions,
-        catalogue.questions,
-        rates.filter(({ given }) => given.questions),
-      ),
-    ),
+    organizations: await upsert(tx, organizations, catalogue.organizations, organizationRow),
+    locations: await upsert(tx, locations, catalogue.locations, locationRow),
+    events: await upsert(tx, events, catalogue.events, eventRow),
+    ticketRates: {
+      ...(await upsert(tx, ticketRates, rates, ticketRateRow)),
+      ...(await remove(ticketRates, unnamed(existing.ticketRates, rates, eventsWithRates))),
+    },
+    prices: {
+      ...(await upsert(tx, prices, placedPrices(catalogue, existing), (price) =>
+        priceRow(price, currencyOf(price)),
+      )),
+      ...(await remove(prices, unnamed(existing.prices, catalogue.prices, withAllPrices))),
+    },
+    supplements: {
+      ...(await upsert(tx, supplements, catalogue.supplements, (supplement) =>
+        supplementRow(supplement, currencyOf(supplement)),
+      )),
+      ...(await remove(supplements, unnamed(existing.supplements, catalogue.supplements, withSupplements))),
+    },
+    questions: {
+      ...(await upsert(tx, questions, catalogue.questions, questionRow)),
+      ...(await remove(questions, unnamed(existing.questions, catalogue.questions, withQuestions))),
+    },
   }
 }
 
