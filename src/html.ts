@@ -38,8 +38,8 @@ export type Page = {
   style?: string
   /** After how many seconds a browser asks for the page again. */
   refresh?: number | null
-  /** Origins that a form of the page may lead to, by way of a redirect, besides our own. */
-  formOrigins?: string[]
+  /** Where a form of the page may lead to besides our own origin, by way of redirects: sources of a policy. */
+  formSources?: string[]
 }
 
 // A ticket of paper, and one that glows in the dark.
@@ -87,7 +87,7 @@ const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).di
 export function sendPage(
   reply: FastifyReply,
   status: number,
-  { title, body, style = '', refresh = null, formOrigins = [] }: Page,
+  { title, body, style = '', refresh = null, formSources = [] }: Page,
 ): FastifyReply {
   const styles = sharedStyle + style
   const document = html`<!doctype html>
@@ -110,7 +110,7 @@ ${body}
     "default-src 'none'",
     `style-src ${hashOf(styles)}`,
     'img-src data:',
-    `form-action ${["'self'", ...formOrigins].join(' ')}`,
+    `form-action ${["'self'", ...formSources].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ]

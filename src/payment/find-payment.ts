@@ -1,4 +1,4 @@
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import { statement } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
@@ -11,7 +11,7 @@ const paymentByToken = (db: Database) =>
   statement(db, 'payment_by_token', (db) =>
     db
       .select({
-        payment: getTableColumns(payments),
+        payment: payments,
         /** Whole seconds that the hold lasts yet, by the database's clock; 0 or less where its time is over. */
         secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - now()))::integer`,
         rateName: ticketRates.name,

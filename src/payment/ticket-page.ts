@@ -4,10 +4,7 @@ import type { FoundPayment, TicketLine } from './find-payment.ts'
 import { ticketStyle } from './page-style.ts'
 import type { Payment } from './table.ts'
 
-const dateFormat = (timeZone: string) =>
-  new Intl.DateTimeFormat('en-GB', {
-    ...{ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone },
-  })
+const dateFormat = (timeZone: string) => new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone })
 const timeFormat = (timeZone: string) =>
   new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' })
 
@@ -17,8 +14,8 @@ const count = (number: number, thing: string) => `${number} ${thing}${number ===
 function timeLeft(seconds: number): string {
   const minutes = Math.floor(seconds / 60)
   if (minutes === 0) return 'less than a minute left'
-  const hours = Math.floor(minutes / 60)
-  return `${[hours > 0 && count(hours, 'hour'), minutes % 60 > 0 && count(minutes % 60, 'minute')].filter(Boolean).join(' ')} left`
+  if (minutes < 60) return `${count(minutes, 'minute')} left`
+  return `${count(Math.floor(minutes / 60), 'hour')} ${count(minutes % 60, 'minute')} left`
 }
 
 const partLeft = ({ payment, secondsLeft }: FoundPayment) =>
@@ -48,24 +45,26 @@ const row = (name: string, amount: string, kind = '') =>
   html`<div class="row ${kind}"><dt>${name}</dt><dd>${amount}</dd></div>`
 
 function ticket(line: TicketLine, currency: string): Html {
-  const extras: [name: string, amount: number][] = [
-    ...line.supplements.map(({ label, amount }): [string, number] => [label, amount]),
-    ['Fees', line.feeAmount],
-    [`Warranty, refundable until ${count(line.warrantyHours, 'hour')} before`, line.warrantyAmount],
-  ]
-  return html`<li><dl>${row(line.priceName, formatAmount(line.priceAmount, currency))}
-${extras
-  .filter(([, amount]) => amount > 0)
-  .map(([name, amount]) => row(name, formatAmount(amount, currency), 'extra'))}</dl></li>`
+  const { priceName, priceAmount, supplements, feeAmount, warrantyAmount, warrantyHours } = line
+  const extra = (name: string, amount: number) => row(name, formatAmount(amount, currency), 'extra')
+  return html`<li><dl>
+${row(priceName, formatAmount(priceAmount, currency))}
+${supplements.map(({ label, amount }) => extra(label, amount))}
+${feeAmount > 0 && extra('Fees', feeAmount)}
+${warrantyAmount > 0 && extra(`Warranty, refundable until ${count(warrantyHours, 'hour')} before`, warrantyAmount)}
+</dl></li>`
 }
 
 const sandboxNote = html`<p class="note" role="note"><strong>This is a sandbox: no money is taken.</strong> Paying
 activates the tickets as if it had been.</p>`
 
-function originsOf({ redirectUrl, errorUrl }: Payment): string[] {
+// Chrome holds form-action over redirects as well, and over those that the shop itself goes on with: to www, to a
+// login. Blocked there, a buyer who paid would be left on this page with nothing happening.
+function formSourcesOf({ redirectUrl, errorUrl }: Payment): string[] {
   const origins = [redirectUrl, errorUrl].flatMap((address) => (address ? [new URL(address).origin] : []))
   // A host may hold characters that mean something in a policy; no name that anybody can register does.
-  return [...new Set(origins)].filter((origin) => /^https?:\/\/[\w.:-]+$/.test(origin))
+  const safe = origins.filter((origin) => /^https?:\/\/[\w.:-]+$/.test(origin))
+  return [...new Set(safe), ...(origins.length > 0 ? ['https:'] : [])]
 }
 
 /** What is being bought, until when it is held, and the two buttons. */
@@ -78,7 +77,7 @@ export function pendingPage(found: FoundPayment, lines: TicketLine[], isSandbox:
     title: `Pay for ${event.name}`,
     // When its time is over the page goes on by itself.
     refresh: secondsLeft + 1,
-    formOrigins: originsOf(payment),
+    formSources: formSourcesOf(payment),
     style: `${ticketStyle}.bar::before { animation: run-out ${secondsLeft}s linear forwards }
 @keyframes run-out { from { transform: scaleX(${partLeft(found)}) } to { transform: scaleX(0) } }`,
     body: html`<main>
@@ -107,18 +106,14 @@ ${footer(found)}`,
 
 type Outcome = { title: string; text: string }
 
-const paid = { title: 'Paid', text: 'Your tickets are active. You can close this page.' }
 const outcomes: Record<Exclude<Payment['status'], 'pending'>, Outcome> = {
-  paid,
+  paid: { title: 'Paid', text: 'Your tickets are active. You can close this page.' },
   partially_refunded: { title: 'Partly refunded', text: 'Part of what was paid has been given back.' },
   refunded: { title: 'Refunded', text: 'What was paid has been given back.' },
   processing: { title: 'One moment', text: 'Your payment is being decided. This page goes on by itself.' },
   failed: { title: 'Not paid', text: 'The payment failed, and the tickets are no longer held.' },
-  expired: {
-    title: 'Time is over',
-    text: 'The tickets were not paid in time and are no longer held. No money was taken.',
-  },
-  cancelled: { title: 'Cancelled', text: 'The tickets are no longer held. No money was taken.' },
+  expired: { title: 'Time is over', text: 'The tickets were not paid in time, and are no longer held.' },
+  cancelled: { title: 'Cancelled', text: 'The tickets are no longer held.' },
 }
 
 /** What became of the payment, for a buyer whom nobody waits for elsewhere. */
