@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ServerProcess, startedServer } from '../processes.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+// The service as `npm start` starts it, with its demo, in front of a browser.
+
+let folder: string
+let server: ServerProcess
+let browser: Browser
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphiql-'))
+  server = await startedServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const tabsOf = (page: Page) => page.locator('.graphiql-tab-button').allTextContents()
+
+async function open(page: Page): Promise<void> {
+  await page.goto(`${server.url}/graphql`)
+  await page.getByRole('button', { name: 'Execute query' }).waitFor()
+}
+
+/** Opens a tab, until GraphiQL has stored it: until then it may run it under the name of the one before. */
+async function openTab(page: Page, name: string): Promise<void> {
+  await page.locator('.graphiql-tab-button', { hasText: name }).click()
+  await page.waitForFunction((name) => {
+    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{"tabs":[]}')
+    return tabs[activeTabIndex]?.title === name
+  }, name)
+}
+
+/** Presses play and reads what the gateway answers. */
+async function run(page: Page) {
+  const answered = page.waitForResponse((response) => {
+    const sent = response.request().postData()
+    return sent !== null && !sent.includes('IntrospectionQuery')
+  })
+  await page.getByRole('button', { name: 'Execute query' }).click()
+  const answer = await (await answered).json()
+  await page.locator('.graphiql-response', { hasText: '"data"' }).waitFor()
+  return answer.data
+}
+
+test('opens with tabs that run: events, a quote, a checkout, and the ticket of it', async () => {
+  const { page, complaints, close } = await openPage(browser, server.url)
+  await open(page)
+  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket'])
+
+  const first = await run(page)
+  expect(first.events.nodes).toHaveLength(10)
+  expect(first.events.nodes[0].ticketRates[0].prices[0]).toMatchObject({ name: expect.any(String) })
+  await page.locator('.graphiql-response', { hasText: first.events.nodes[0].name }).waitFor()
+
+  await openTab(page, 'Quote')
+  const quoted = await run(page)
+  expect(quoted.quoteCheckout.totalAmount).toBeGreaterThan(0)
+
+  await openTab(page, 'Checkout')
+  const made = await run(page)
+  expect(made.checkout).toMatchObject({
+    totalAmount: quoted.quoteCheckout.totalAmount,
+    payment: { status: 'pending' },
+  })
+
+  await page.goto(made.checkout.payment.url)
+  await page.getByRole('button', { name: /^Pay/ }).click()
+  await page.getByRole('heading', { name: 'Paid' }).waitFor()
+
+  await open(page)
+  await openTab(page, 'Ticket')
+  await page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden)').click()
+  await page.keyboard.press('Control+A')
+  // The editor closes the brace by itself.
+  await page.keyboard.insertText(`{ "id": "${made.checkout.tickets[0].id}" `)
+  const read = await run(page)
+  expect(read.ticket).toMatchObject({ status: 'activated', payment: { status: 'paid' } })
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('completes field names and explains the schema, by itself', async () => {
+  const { page, complaints, close } = await openPage(browser, server.url)
+  await open(page)
+  await page.locator('.graphiql-query-editor .view-line', { hasText: 'totalCount' }).click()
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('edg')
+  await page.locator('.suggest-widget .monaco-list-row', { hasText: 'edges' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
+  await page.getByRole('link', { name: 'Query', exact: true }).click()
+  await page.locator('.graphiql-doc-explorer', { hasText: 'quoteCheckout' }).waitFor()
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('has the same tabs after a reload', async () => {
+  const { page, close } = await openPage(browser, server.url)
+  await open(page)
+  await page.reload()
+  await page.getByRole('button', { name: 'Execute query' }).waitFor()
+  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket'])
+  expect((await run(page)).events.nodes).toHaveLength(10)
+  await close()
+})
+
+test('the REST documentation and the root are there without the internet', async () => {
+  const { page, complaints, close } = await openPage(browser, server.url)
+  await page.goto(server.url)
+  await page.getByRole('link', { name: 'REST documentation' }).click()
+  await page.locator('.opblock', { hasText: '/tickets/checkout' }).waitFor()
+  await page.locator('.opblock', { hasText: '/integrations/tickets/' }).waitFor()
+  expect(complaints).toEqual([])
+  await close()
+})

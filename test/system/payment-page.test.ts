@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { eq, sql } from 'drizzle-orm'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payments } from '../../src/payment/table.ts'
+import { anEntry, checkedOut } from '../checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../factories.ts'
+import { openSale, type Sale } from '../sale.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+const cloakroom = aSupplement({ label: 'Cloakroom and a place for a very long umbrella' })
+const catalogue = aCatalogue({
+  events: [
+    anEvent({
+      name: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+      ticket_rates: [
+        aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements: [cloakroom] }),
+      ],
+    }),
+  ],
+})
+
+let sale: Sale
+let shop: Server
+let shopUrl: string
+let browser: Browser
+beforeAll(async () => {
+  sale = await openSale(catalogue, { listen: true })
+  // A shop on another origin.
+  shop = createServer(({ url = '' }, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end(`<title>Shop</title><h1>Back in the shop</h1><p>${encodeURI(url)}</p>`)
+  }).listen(0, '127.0.0.1')
+  await once(shop, 'listening')
+  const address = shop.address()
+  shopUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await sale?.close()
+  shop?.close()
+})
+
+const checkOut = (count = 1, more = {}) =>
+  checkedOut(sale, {
+    ticket_rate_id: 'rate_1',
+    tickets: Array.from({ length: count }, () =>
+      anEntry('price_1', { supplements: [{ supplement_id: cloakroom._id }] }),
+    ),
+    redirect_url: `${shopUrl}/thanks?order=7`,
+    error_url: `${shopUrl}/sorry`,
+    ...more,
+  })
+
+const phone: BrowserContextOptions = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true }
+
+test.each([
+  ['with JavaScript', {}],
+  ['without JavaScript', { javaScriptEnabled: false }],
+  ['on a phone', phone],
+])('paying ends on redirect_url, %s', async (_name, options) => {
+  const { payment_id, payment_url } = await checkOut(2)
+  const { page, close } = await openPage(browser, sale.url, options)
+  await page.goto(payment_url)
+  await page.getByRole('button', { name: 'Pay €49.00' }).click()
+  await page.getByRole('heading', { name: 'Back in the shop' }).waitFor()
+  expect(page.url()).toBe(`${shopUrl}/thanks?order=7&payment_id=${payment_id}&status=paid`)
+  await page.goto(payment_url)
+  expect(page.url()).toContain(`${shopUrl}/thanks`)
+  await close()
+})
+
+test('cancelling ends on error_url', async () => {
+  const { payment_id, payment_url } = await checkOut()
+  const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
+  await page.goto(payment_url)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('heading', { name: 'Back in the shop' }).waitFor()
+  expect(page.url()).toBe(`${shopUrl}/sorry?payment_id=${payment_id}&status=cancelled&code=PAYMENT_CANCELLED`)
+  await close()
+})
+
+test('the page goes on by itself when the time is over', async () => {
+  const { payment_id, payment_url } = await checkOut()
+  await sale.db
+    .update(payments)
+    .set({ expiresAt: sql`now() + interval '2 seconds'` })
+    .where(eq(payments.id, payment_id))
+  const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
+  await page.goto(payment_url)
+  await page.getByText('less than a minute left').waitFor()
+  await page.getByRole('heading', { name: 'Back in the shop' }).waitFor()
+  expect(page.url()).toBe(`${shopUrl}/sorry?payment_id=${payment_id}&status=expired&code=PAYMENT_EXPIRED`)
+  await close()
+})
+
+test('without an address the page tells how it ended, and complains of nothing', async () => {
+  const { payment_url } = await checkOut(1, { redirect_url: null, error_url: null })
+  const { page, complaints, close } = await openPage(browser, sale.url)
+  await page.goto(payment_url)
+  await page.getByRole('button', { name: /^Pay/ }).click()
+  await page.getByRole('heading', { name: 'Paid' }).waitFor()
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test.each([
+  [320, 640],
+  [390, 844],
+  [1280, 800],
+])('nothing is cut off at %i by %i, and Pay is in sight', async (width, height) => {
+  const { payment_url } = await checkOut(20)
+  const { page, close } = await openPage(browser, sale.url, { viewport: { width, height } })
+  await page.goto(payment_url)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+  const button = await page.getByRole('button', { name: /^Pay/ }).boundingBox()
+  expect((button?.y ?? height) + (button?.height ?? 0)).toBeLessThanOrEqual(height)
+  expect(button?.height).toBeGreaterThanOrEqual(44)
+  await close()
+})
