@@ -50,7 +50,9 @@ async function run(page: Page) {
   return answer.data
 }
 
-test('opens with tabs that run: events, a quote, a checkout, and the ticket of it', async () => {
+test('opens with tabs that run: events, a quote, a checkout, and the ticket of it', {
+  timeout: 60_000,
+}, async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
   expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket'])
