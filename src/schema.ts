@@ -7,6 +7,7 @@ import './event/graphql.ts'
 import './ticket-rate/graphql.ts'
 import './payment/graphql.ts'
 import './ticket/graphql.ts'
+import './ticket/lookup-graphql.ts'
 import './ticket/checkout-graphql.ts'
 
 // The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.

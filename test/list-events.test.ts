@@ -161,16 +161,15 @@ test('pages by cursor, over equal start dates too', async () => {
     nodes: { id: string }[]
     pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string }
   }
+  const pageAfter = async (after: string | null): Promise<Connection> => {
+    const { data } = await sale.graphql<{ events: Connection }>(query, { after }, sale.channel)
+    if (!data) throw new Error('a page has data')
+    return data.events
+  }
   const ids: string[] = []
   let after: string | null = null
   for (let pages = 1; ; pages++) {
-    const { data }: { data: { events: Connection } | null | undefined } = await sale.graphql(
-      query,
-      { after },
-      sale.channel,
-    )
-    if (!data) throw new Error('a page has data')
-    const { edges, nodes, pageInfo } = data.events
+    const { edges, nodes, pageInfo }: Connection = await pageAfter(after)
     expect(edges.map(({ node }) => node)).toEqual(nodes)
     expect([edges[0]?.cursor, edges.at(-1)?.cursor]).toEqual([pageInfo.startCursor, pageInfo.endCursor])
     expect(pageInfo.hasPreviousPage).toBe(pages > 1)

@@ -1,7 +1,6 @@
 import { builder, NodeRef } from '../builder.ts'
 import { requireCaller } from '../context.ts'
 import { EventRef } from '../event/graphql.ts'
-import { minimumAge } from '../event/minimum-age.ts'
 import { toMajor } from '../money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { PriceRef, TicketRateRef } from '../ticket-rate/graphql.ts'
@@ -30,34 +29,13 @@ TicketRef.implement({
         resolve: views.checkoutStatus,
       }),
       qrCode: t.exposeString('qrCode', { description: 'What is scanned at the door.' }),
-      code: t.exposeString('qrCode', {
-        description: 'The same as `qrCode`, in the word of the lookup view.',
-      }),
       channelId: t.exposeID('channelId', { description: 'The channel that sold it.' }),
       eventId: t.exposeID('eventId', { description: 'The event that it is for.' }),
       ticketRateId: t.exposeID('ticketRateId', { description: 'The ticket rate that it is of.' }),
-      rateId: t.exposeID('ticketRateId', {
-        description: 'The same as `ticketRateId`, in the word of the lookup view.',
-      }),
-      rateName: t.string({
-        nullable: true,
-        description: 'Name of its ticket rate.',
-        resolve: async (ticket, _args, { loaders }) =>
-          (await loaders.ticketRateById.load(ticket.ticketRateId))?.name ?? null,
-      }),
-      rateSlug: t.string({
-        nullable: true,
-        description: 'Slug of its ticket rate.',
-        resolve: async (ticket, _args, { loaders }) =>
-          (await loaders.ticketRateById.load(ticket.ticketRateId))?.slug ?? null,
-      }),
       priceId: t.exposeID('priceId', { description: 'The price that it was sold at.' }),
       paymentId: t.exposeID('paymentId', { description: 'The payment of its checkout.' }),
       paymentCurrency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
       fullName: t.exposeString('fullName', { description: 'Name of the attendee.' }),
-      name: t.exposeString('fullName', {
-        description: 'The same as `fullName`, in the word of the lookup view.',
-      }),
       email: t.exposeString('email', { description: 'E-mail address.' }),
       phone: t.exposeString('phone', { nullable: true, description: 'International number.' }),
       gender: t.exposeString('gender', { nullable: true, description: 'Digit as text.' }),
@@ -67,15 +45,6 @@ TicketRef.implement({
       countryCode: t.exposeString('countryCode', {
         nullable: true,
         description: 'ISO 3166 two-letter code.',
-      }),
-      country: t.exposeString('countryCode', {
-        nullable: true,
-        description: 'The same as `countryCode`, in the word of the lookup view.',
-      }),
-      language: t.string({
-        nullable: true,
-        description: 'Language code; a checkout does not tell it.',
-        resolve: () => null,
       }),
       personalDocumentType: t.exposeString('personalDocumentType', {
         nullable: true,
@@ -129,37 +98,9 @@ TicketRef.implement({
         nullable: true,
         description: 'The last entry.',
       }),
-      entryDate: t.int({
-        description: 'The last entry as unix seconds; 0 when nobody entered.',
-        resolve: views.entryDate,
-      }),
       totalSupplements: amount('Its supplements.', (ticket) => ticket.supplementsAmount),
       totalFees: amount('The fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
-      totalExtras: amount('Supplements and warranty.', views.totalExtras),
       totalPrice: amount('Price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
-      totalPaid: amount('What was paid for it: 0 while it is pending.', views.totalPaid),
-      raised: amount('What the organization keeps of it after refunds and commission.', views.raised),
-      priceInfo: t.field({
-        type: parts.PriceInfoRef,
-        description: 'The price that it was sold at, in the words of the lookup view.',
-        resolve: async (ticket, _args, { loaders }) => {
-          const [price, event] = await Promise.all([
-            loaders.priceById.load(ticket.priceId),
-            loaders.eventById.load(ticket.eventId),
-          ])
-          return { ticket, price, age: event && minimumAge(event) }
-        },
-      }),
-      saleType: t.string({ description: '`online`: every ticket here is.', resolve: () => views.saleType }),
-      referralId: t.string({
-        nullable: true,
-        description: 'Who referred the buyer; a checkout does not tell it.',
-        resolve: () => null,
-      }),
-      discountQuantitySubtract: t.float({
-        description: 'What a discount took off: there are none.',
-        resolve: () => 0,
-      }),
       invoiceReference: t.exposeString('invoiceReference', {
         nullable: true,
         description: 'Reference of its invoice.',

@@ -7,9 +7,10 @@ import { toMajor } from '../money.ts'
 import { paymentUrl } from '../payment/payment-url.ts'
 import { authenticated, errorBody } from '../rest.ts'
 import * as scalars from '../scalars.ts'
-import { issuedTicketBody, ticketBody, toIssuedTicketBody, toTicketBody } from './body.ts'
+import { ticketBody, toTicketBody } from './body.ts'
 import { checkoutBody } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
+import { issuedTicketBody, toIssuedTicketBody } from './issued-body.ts'
 import type { Ticket } from './table.ts'
 
 const checkoutAnswer = z.object({
