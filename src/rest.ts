@@ -15,13 +15,15 @@ const problemBody = z.looseObject({
 })
 
 /** What every refusal looks like (DECISIONS 6). Facts ride along in each of `errors`. */
-export const errorBody = z.object({
-  success: z.literal(false),
-  code: z.enum(codes).meta({ description: "The first error's." }),
-  message: z.string().meta({ description: "The first error's." }),
-  errors: z.array(problemBody).meta({ description: 'Everything that was wrong.' }),
-  request_id: z.string(),
-})
+export const errorBody = z
+  .object({
+    success: z.literal(false),
+    code: z.enum(codes).meta({ description: "The first error's." }),
+    message: z.string().meta({ description: "The first error's." }),
+    errors: z.array(problemBody).meta({ description: 'Everything that was wrong.' }),
+    request_id: z.string(),
+  })
+  .meta({ description: 'Why the request was refused.' })
 
 const inSnakeCase = (facts: object) =>
   Object.fromEntries(Object.entries(facts).map(([name, fact]) => [toSnakeCase(name), fact]))

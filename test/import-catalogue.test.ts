@@ -224,3 +224,9 @@ test('an identifier that something else has is refused', async () => {
     `${at}.0.questions.0._id: The identifier why is taken.`,
   ])
 })
+
+test('a fewest or a most of 0 is no limit', async () => {
+  await importing(aCatalogue({ events: [anEvent({ ticket_rates: [aRate({ min: 0, max: 0 })] })] }))
+  const answer = await sale.rest('GET', '/events?populate=*', { headers: sale.channel })
+  expect(answer.json().data[0].ticket_rates).toMatchObject([{ min: null, max: null, available: true }])
+})

@@ -142,7 +142,7 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     ],
   ],
   ['a minimum above the maximum', rate({ min: 3, max: 2 }), [`${ofRate}.max: max must be at least min.`]],
-  ['a minimum of none', rate({ min: 0 }), [`${ofRate}.min: min must be at least 1.`]],
+  ['a minimum below none', rate({ min: -1 }), [`${ofRate}.min: min must be at least 0.`]],
   [
     'half a place left',
     rate({ availability: { sold: 1, available: 1.5 } }),

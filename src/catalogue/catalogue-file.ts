@@ -103,8 +103,8 @@ const ticketRateShape = {
   availability: availability
     .nullish()
     .describe('The capacity is the sum of both. Absent, or with available null: there is no limit.'),
-  min: count(1).nullish(),
-  max: count(1).nullish(),
+  min: count(0).nullish().describe('The fewest tickets of a checkout; 0 or absent for no such limit.'),
+  max: count(0).nullish().describe('The most tickets of a checkout; 0 or absent for no such limit.'),
   show_all_prices: z
     .boolean()
     .nullish()
@@ -147,7 +147,7 @@ export const ticketRateFile = z
     supplements: list,
     questions: list,
   } satisfies Record<keyof TicketRateBody, z.ZodType>)
-  .refine(({ min, max }) => !((min ?? 1) > (max ?? largestCount)), rule('max', 'must be at least min'))
+  .refine(({ min, max }) => !((min || 1) > (max || largestCount)), rule('max', 'must be at least min'))
 
 export const eventFile = z
   .strictObject({ ...eventShape, ticket_rates: list } satisfies Record<keyof EventBody, z.ZodType>)

@@ -36,7 +36,9 @@ const query = z.strictObject({
 
 type Query = z.output<typeof query>
 
-const page = z.object({ success: z.literal(true), data: z.array(eventBody) })
+const page = z
+  .object({ success: z.literal(true), data: z.array(eventBody) })
+  .meta({ description: 'A page of events; empty past the end.' })
 
 function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
   if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }

@@ -13,20 +13,24 @@ import { checkoutTickets } from './checkout-tickets.ts'
 import { issuedTicketBody, toIssuedTicketBody } from './issued-body.ts'
 import type { Ticket } from './table.ts'
 
-const checkoutAnswer = z.object({
-  data: z.object({
-    payment_id: z.string(),
-    payment_url: z.url().meta({ description: 'Where to send the buyer.' }),
-    total_amount: z.number().meta({ description: 'What the buyer pays, in major units.' }),
-    tickets: z.array(issuedTicketBody),
-    conditions_changed: z.boolean().meta({
-      description:
-        "A named price can't be bought any more and the current one took its place: show the new total first.",
+const checkoutAnswer = z
+  .object({
+    data: z.object({
+      payment_id: z.string(),
+      payment_url: z.url().meta({ description: 'Where to send the buyer.' }),
+      total_amount: z.number().meta({ description: 'What the buyer pays, in major units.' }),
+      tickets: z.array(issuedTicketBody),
+      conditions_changed: z.boolean().meta({
+        description:
+          "A named price can't be bought any more and the current one took its place: show the new total first.",
+      }),
     }),
-  }),
-})
+  })
+  .meta({ description: 'The checkout: its tickets are held until the payment expires.' })
 
-const ticketAnswer = z.object({ success: z.literal(true), data: ticketBody })
+const ticketAnswer = z
+  .object({ success: z.literal(true), data: ticketBody })
+  .meta({ description: 'The ticket.' })
 
 async function issuedTicket(ticket: Ticket, { loaders }: Context) {
   const price = await loaders.priceById.load(ticket.priceId)
