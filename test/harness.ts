@@ -97,6 +97,8 @@ export type GatewayOptions = {
   /** A database of the caller's, which stays when the gateway closes; else a fresh copy. */
   database?: TestDatabase
   provider?: PaymentProvider
+  /** What is told of each log line, where `LOG_LEVEL` lets one through. */
+  onLog?: (line: string) => void
   /** On a free port of the loopback, for clients that need a real address. */
   listen?: boolean
 }
@@ -112,14 +114,15 @@ const startStatements = () => {
 
 /** The whole gateway on a database of its own, spoken to as a client does. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { settings, provider = sandboxProvider, listen = false } = options
+  const { settings, provider = sandboxProvider, onLog, listen = false } = options
   const config = parseConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', ...settings })
   const statements = startStatements()
   const watch = { onStatement: (text: string) => void statements.push(text) }
   const database = await (options.database?.open(watch) ?? openTestDatabase(watch))
   try {
     const { db, ready } = database
-    const app = await createApp({ db, config, provider, ready })
+    const logTo = onLog && { write: onLog }
+    const app = await createApp({ db, config, provider, ready, logTo })
     const url = listen ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''
     return {
       app,

@@ -21,9 +21,8 @@ const said = ({ code, path }: Problem) => (path === undefined ? code : `${code} 
 
 /** A refusal over REST in short: its status, then the code and place of each problem. Fails where the body is not the
  *  documented one. */
-export function refusal(answer: Answer): string {
+export function documented(answer: Answer): string {
   expect(answer.statusCode, answer.body).toBeGreaterThanOrEqual(400)
-  expect(innards.exec(answer.body)?.[0]).toBeUndefined()
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   const { errors, ...body } = answer.json() as { errors: [Problem, ...Problem[]] }
   expect(body).toEqual({
@@ -37,11 +36,16 @@ export function refusal(answer: Answer): string {
   return [answer.statusCode, ...errors.map(said)].join(' ')
 }
 
+/** The same; fails also where it shows anything of what is inside. */
+export function refusal(answer: Answer): string {
+  expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+  return documented(answer)
+}
+
 type GraphqlError = { message: string; extensions: Problem & { request_id: string } }
 
 /** The same over GraphQL, of an answer whose data is null. */
-export function graphqlRefusal(answer: Answer): string {
-  expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+export function documentedErrors(answer: Answer): string {
   const { errors, data } = answer.json() as { errors: GraphqlError[]; data?: object }
   expect(Object.values(data ?? {}).filter((value) => value !== null)).toEqual([])
   for (const { message, extensions } of errors) {
@@ -50,6 +54,11 @@ export function graphqlRefusal(answer: Answer): string {
     expect(extensions.request_id).toBe(answer.headers['x-request-id'])
   }
   return [answer.statusCode, ...errors.map(({ extensions }) => said(extensions))].join(' ')
+}
+
+export function graphqlRefusal(answer: Answer): string {
+  expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+  return documentedErrors(answer)
 }
 
 /** How much is written of what a checkout writes. */
