@@ -42,7 +42,7 @@ export async function checkedOut(
   return answer.json<{ data: Checkout }>().data
 }
 
-const camelCase = (value: unknown): unknown => {
+export const camelCase = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(camelCase)
   if (typeof value !== 'object' || value === null) return value
   const name = (key: string) => key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
