@@ -87,8 +87,9 @@ const settings = {
 }
 
 /** Starts a PostgreSQL of its own from the binaries in node_modules, in a temporary folder, on a free port of
- *  the loopback. It ends with the process that started it, and takes its folder with it. */
-export async function startPostgres(): Promise<PostgresServer> {
+ *  the loopback. It ends with the process that started it, and takes its folder with it. `given` are settings on top of
+ *  those of a test. */
+export async function startPostgres(given: Record<string, string> = {}): Promise<PostgresServer> {
   const user = await findUser()
   const folder = await makeFolder(user)
   const password = randomBytes(16).toString('hex')
@@ -108,7 +109,10 @@ export async function startPostgres(): Promise<PostgresServer> {
       as,
     )
     const port = await freePort()
-    const flags = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const flags = Object.entries({ ...settings, ...given, port }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ])
     const server = spawn('sh', ['-c', keeper, 'sh', join(bin, 'postgres'), '-D', data, ...flags], {
       ...as,
       // A terminal's Ctrl-C is for the tests; the server ends when they have.
