@@ -20,7 +20,9 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const allowed = [...known.values()]
       .filter((route) => route.path.test(path))
       .flatMap(({ methods }) => [...methods])
-    if (allowed.length === 0) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such path.' })
+    // A route of files takes the method, and has no such file.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such path.' })
     reply.header('allow', [...new Set(allowed)].join(', '))
     throw new Refusal({ code: 'METHOD_NOT_ALLOWED', message: `The path does not take ${request.method}.` })
   })

@@ -178,6 +178,8 @@ test.each([
   ['GET', '//events', '404 NOT_FOUND', undefined],
   ['GET', '/events/evt_1', '404 NOT_FOUND', undefined],
   ['POST', '/integrations/tickets', '404 NOT_FOUND', undefined],
+  ['GET', '/docs/static/nothing.js', '404 NOT_FOUND', undefined],
+  ['GET', '/docs/static/..%2F..%2Fpackage.json', '404 NOT_FOUND', undefined],
   ['GET', '/%zz', '400 BAD_REQUEST', undefined],
   ['GET', '/events%ff', '400 BAD_REQUEST', undefined],
   ['POST', '/events', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
