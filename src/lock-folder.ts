@@ -1,4 +1,4 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const hasCode = (error: unknown, code: string): boolean =>
@@ -13,52 +13,59 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function ownerOf(lock: string): Promise<number | null> {
-  try {
-    return Number(await readFile(lock, 'utf8'))
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
-    throw error
-  }
+/** The locks that a folder has seen and has not forgotten, the latest first. */
+async function turnsIn(folder: string): Promise<number[]> {
+  const names = await readdir(folder)
+  const turns = names.flatMap((name) => /^lock\.(\d+)$/.exec(name)?.[1] ?? [])
+  return turns.map(Number).sort((one, other) => other - one)
 }
 
-/** Takes a folder for this process alone; resolves to what gives it back. A lock that a dead process left is
- *  taken over. The embedded database loses data silently when two processes have one folder open. */
+/** Who has a lock; null where it was given back, or its owner is dead. One with our own pid is of an earlier process,
+ *  as in a container, where each has the same. */
+async function ownerOf(lock: string): Promise<number | null> {
+  const pid = await readFile(lock, 'utf8').then(Number, () => 0)
+  return pid > 0 && pid !== process.pid && isAlive(pid) ? pid : null
+}
+
+// A link appears whole or not at all: nobody reads a lock without a pid in it, and of several that make the same one
+// only the first does.
+const made = (mine: string, lock: string): Promise<boolean> =>
+  link(mine, lock).then(
+    () => true,
+    (error) => {
+      if (hasCode(error, 'EEXIST')) return false
+      throw error
+    },
+  )
+
+/** Takes a folder for this process alone; resolves to what gives it back. What a dead process left is taken over. The
+ *  embedded database loses data silently when two processes have one folder open.
+ *
+ *  Each owner has the next turn, `lock.1`, `lock.2`, …, and the latest is the one that counts. A turn is given back by
+ *  emptying it, never by removing it, and so never comes again: who looked long ago can't take one that is over. */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  const lock = join(folder, 'lock')
-  const mine = `${lock}.${process.pid}`
+  const mine = join(folder, `lock.of-${process.pid}`)
+  const fileOf = (turn: number) => join(folder, `lock.${turn}`)
   await writeFile(mine, String(process.pid))
   try {
     for (;;) {
-      try {
-        // A link appears whole or not at all: nobody reads a lock without a pid in it.
-        await link(mine, lock)
-        return () => rm(lock, { force: true })
-      } catch (error) {
-        if (!hasCode(error, 'EEXIST')) throw error
-      }
-      const owner = await ownerOf(lock)
-      if (owner === null) continue
-      if (owner !== process.pid && isAlive(owner))
+      const [latest = 0] = await turnsIn(folder)
+      const owner = await ownerOf(fileOf(latest))
+      if (owner !== null)
         throw new Error(
           `${folder} is open in process ${owner}: stop that one first, or set DATA_DIR to another folder`,
         )
-      await takeAway(lock, owner)
+      const turn = latest + 1
+      if (!(await made(mine, fileOf(turn)))) continue
+      const [now = 0, ...over] = await turnsIn(folder)
+      if (now !== turn) {
+        await rm(fileOf(turn), { force: true })
+        continue
+      }
+      await Promise.all(over.map((turn) => rm(fileOf(turn), { force: true })))
+      return () => writeFile(fileOf(turn), '')
     }
   } finally {
     await rm(mine, { force: true })
   }
-}
-
-// Of several that find the same dead owner, one moves its lock away; one that moved a living owner's puts it back.
-async function takeAway(lock: string, owner: number): Promise<void> {
-  const away = `${lock}.${process.pid}.stale`
-  try {
-    await rename(lock, away)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return
-    throw error
-  }
-  if ((await ownerOf(away)) !== owner) await link(away, lock).catch(() => {})
-  await rm(away, { force: true })
 }

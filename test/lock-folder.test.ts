@@ -37,6 +37,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+/** Whose turn it is, by the latest of the folder's locks; '' for nobody's. */
+async function ownerIn(folder: string): Promise<string> {
+  const names = await readdir(folder)
+  const turns = names.filter((name) => /^lock\.\d+$/.test(name)).map((name) => Number(name.slice(5)))
+  return readFile(join(folder, `lock.${Math.max(...turns)}`), 'utf8')
+}
+
 async function startChild() {
   const child = spawn('node', ['--input-type=module', '--eval', program, built, folder], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -81,7 +88,7 @@ test('a process that was refused leaves the lock to its owner', async () => {
   await first.lock()
   await second.lock()
   await second.leave()
-  expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(first.pid))
+  expect(await ownerIn(folder)).toBe(String(first.pid))
   await expect(lockFolder(folder)).rejects.toThrow(`open in process ${first.pid}`)
 })
 
@@ -89,7 +96,7 @@ test('a lock that was given back is free', async () => {
   const [first, second] = await Promise.all([startChild(), startChild()])
   await first.lock()
   await first.leave()
-  expect(await readdir(folder)).toEqual([])
+  expect(await ownerIn(folder)).toBe('')
   expect(await second.lock()).toBe('locked')
 })
 
@@ -97,18 +104,19 @@ test('the lock of a process that was killed is taken over', async () => {
   const [first, second] = await Promise.all([startChild(), startChild()])
   await first.lock()
   await first.die()
-  expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(first.pid))
+  expect(await ownerIn(folder)).toBe(String(first.pid))
   expect(await second.lock()).toBe('locked')
-  expect(await readFile(join(folder, 'lock'), 'utf8')).toBe(String(second.pid))
+  expect(await ownerIn(folder)).toBe(String(second.pid))
   await expect(lockFolder(folder)).rejects.toThrow(`open in process ${second.pid}`)
 })
 
 // A container's process has the same pid each time: its lock from the last time is nobody else's.
 test('the lock of an earlier process with the same pid is taken over', async () => {
-  await writeFile(join(folder, 'lock'), String(process.pid))
+  await writeFile(join(folder, 'lock.7'), String(process.pid))
   const unlock = await lockFolder(folder)
+  expect(await readdir(folder)).toEqual(['lock.8'])
   await unlock()
-  expect(await readdir(folder)).toEqual([])
+  expect(await ownerIn(folder)).toBe('')
 })
 
 test('of many that find a dead lock together, one has the folder', async () => {
@@ -116,11 +124,11 @@ test('of many that find a dead lock together, one has the folder', async () => {
   await dead.die()
   const rivals = await Promise.all(Array.from({ length: 8 }, startChild))
   for (let round = 0; round < 20; round++) {
-    await writeFile(join(folder, 'lock'), String(dead.pid))
+    await writeFile(join(folder, `lock.${round * 100 + 1}`), String(dead.pid))
     const answers = await Promise.all(rivals.map((rival) => rival.lock()))
     expect(answers.filter((answer) => answer === 'locked')).toHaveLength(1)
     expect(answers.filter((answer) => answer.includes('is open in process'))).toHaveLength(7)
     await Promise.all(rivals.map((rival) => rival.unlock()))
-    expect(await readdir(folder)).toEqual([])
+    expect(await ownerIn(folder)).toBe('')
   }
 })
