@@ -116,7 +116,7 @@ function fullBody(
 async function expectSameTickets({ tickets, payment_id, total_amount }: Checkout) {
   const query = `query ($id: ID!) { payment(id: $id) { totalAmount tickets { ${issuedFields} } } }`
   const { payment } = await overGraphql(query, { id: payment_id }, sale.channel)
-  const same = (payment?.tickets as Fields[]).map(({ checkout_status, issued, gender, ...rest }) => ({
+  const same = ((payment?.tickets ?? []) as Fields[]).map(({ checkout_status, issued, gender, ...rest }) => ({
     ...rest,
     status: checkout_status,
     supplements: issued,
