@@ -34,7 +34,7 @@ test.each<Body>([
   ['an array nested past any stack', nested(100_000), asJson, '400 INVALID'],
   ['__proto__', '{"__proto__":{"ticket_rate_id":"rate_1"}}', asJson, '400 BAD_REQUEST'],
   ['__proto__ spelled otherwise', '{"\\u005f_proto__":{"tickets":[]}}', asJson, '400 BAD_REQUEST'],
-  ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), asJson, '400 BAD_REQUEST'],
+  ['bytes that are no UTF-8', Buffer.from(body, 'latin1'), asJson, '400 BAD_REQUEST'],
   ['UTF-16', Buffer.from(body, 'utf16le'), asJson, '400 BAD_REQUEST'],
   ['Latin-1', body, { 'content-type': 'application/json; charset=iso-8859-1' }, '415 UNSUPPORTED_MEDIA_TYPE'],
   ['gzip', body, { ...asJson, 'content-encoding': 'gzip' }, '415 UNSUPPORTED_MEDIA_TYPE'],
