@@ -2,9 +2,16 @@ import { defineConfig } from 'vitest/config'
 
 // Tests that take no database of the set-up run once. Every other file runs once on each database, unless its name
 // says postgres.
-const once = ['bench/bench', 'boundaries', 'config', 'lock-folder', 'money', 'schema', 'server'].map(
-  (name) => `test/${name}.test.ts`,
-)
+const once = [
+  'bench/bench',
+  'boundaries',
+  'config',
+  'hold-queue',
+  'lock-folder',
+  'money',
+  'schema',
+  'server',
+].map((name) => `test/${name}.test.ts`)
 const all = 'test/**/*.test.ts'
 const onPostgresOnly = 'test/**/*.postgres.test.ts'
 const inSystem = 'test/system/*.test.ts'

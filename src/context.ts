@@ -1,4 +1,4 @@
-import { authenticate, type Caller, type Credentials } from './access/authenticate.ts'
+import { type Authenticated, authenticate, type Caller, type Credentials } from './access/authenticate.ts'
 import type { Scope } from './batch.ts'
 import type { Database } from './database.ts'
 import { Refusal } from './errors.ts'
@@ -43,16 +43,21 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
+const loadersOf = new WeakMap<Authenticated, Loaders>()
+
+// Requests that were let in together, with the same key, read together too: each row once for all of them.
+function shareLoaders(db: Database, authenticated: Authenticated): Loaders {
+  const shared = loadersOf.get(authenticated) ?? createLoaders(db, scopeOf(authenticated.caller))
+  loadersOf.set(authenticated, shared)
+  return shared
+}
+
 /** One a request, for both surfaces. Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
 export async function createContext(house: House, credentials: Credentials): Promise<Context> {
   const authenticated = await authenticate(house.db, credentials)
-  const caller = authenticated?.caller ?? null
-  return {
-    ...house,
-    caller,
-    now: authenticated?.now ?? new Date(),
-    loaders: createLoaders(house.db, scopeOf(caller)),
-  }
+  if (!authenticated)
+    return { ...house, caller: null, now: new Date(), loaders: createLoaders(house.db, scopeOf(null)) }
+  return { ...house, ...authenticated, loaders: shareLoaders(house.db, authenticated) }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

@@ -1,5 +1,6 @@
+import DataLoader from 'dataloader'
 import { eq, sql } from 'drizzle-orm'
-import { statement } from '../batch.ts'
+import { anyOf, statement } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { matchesHash, readKey } from './key.ts'
@@ -32,10 +33,21 @@ const unauthenticated = (message: string, ...path: string[]) =>
 
 const databaseNow = sql<Date>`now()`.mapWith(keys.createdAt)
 
-const keyById = (db: Database) =>
-  statement(db, 'key_by_id', (db) =>
+type KeyRow = Awaited<ReturnType<typeof readKeys>>[number]
+type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'expired' | 'revoked'> & { authenticated: Authenticated }
+
+function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow): Caller {
+  if (channelId) return { kind: 'channel', channelId, organizationIds: granted }
+  if (integrationId && organizationId)
+    return { kind: 'integration', integrationId, organizationIds: [organizationId] }
+  throw new Error('a key belongs to a channel or an integration')
+}
+
+const readKeys = (db: Database, ids: readonly string[]) =>
+  statement(db, 'keys_by_id', (db) =>
     db
       .select({
+        id: keys.id,
         mode: keys.mode,
         hash: keys.hash,
         expired: sql<boolean>`coalesce(${keys.expiresAt} <= now(), false)`,
@@ -50,8 +62,31 @@ const keyById = (db: Database) =>
       })
       .from(keys)
       .leftJoin(integrations, eq(integrations.id, keys.integrationId))
-      .where(eq(keys.id, sql.placeholder('id'))),
-  )
+      .where(anyOf(keys.id, 'ids')),
+  ).execute({ ids })
+
+type KeyLoader = DataLoader<string, KnownKey | null>
+const keyLoaders = new WeakMap<Database, KeyLoader>()
+
+// Requests that arrive in the same turn of the event loop are let in by one statement, and those with the same key as
+// one and the same Authenticated. Nothing is kept for later ones: a revoked key is refused from the next request on.
+function keyById(db: Database): KeyLoader {
+  const found: KeyLoader =
+    keyLoaders.get(db) ??
+    new DataLoader(
+      async (ids) => {
+        const known = (await readKeys(db, ids)).map((row): [string, KnownKey] => [
+          row.id,
+          { ...row, authenticated: { caller: ownerOf(row), now: row.now } },
+        ])
+        const byId = new Map(known)
+        return ids.map((id) => byId.get(id) ?? null)
+      },
+      { cache: false, batchScheduleFn: (run) => setImmediate(run) },
+    )
+  keyLoaders.set(db, found)
+  return found
+}
 
 const integrationById = (db: Database) =>
   statement(db, 'integration_by_id', (db) =>
@@ -69,26 +104,12 @@ async function authenticateKey(db: Database, apiKey: string): Promise<Authentica
   const header = 'x-api-key'
   const read = readKey(apiKey)
   if (!read) throw unauthenticated('The API key is malformed.', header)
-  const [key] = await keyById(db).execute({ id: read.id })
+  const key = await keyById(db).load(read.id)
   if (!key || key.mode !== read.mode || !matchesHash(apiKey, key.hash))
     throw unauthenticated('The API key is not known.', header)
   if (key.revoked) throw unauthenticated('The API key is revoked.', header)
   if (key.expired) throw unauthenticated('The API key has expired.', header)
-  if (key.channelId)
-    return {
-      caller: { kind: 'channel', channelId: key.channelId, organizationIds: key.granted },
-      now: key.now,
-    }
-  if (key.integrationId && key.organizationId)
-    return {
-      caller: {
-        kind: 'integration',
-        integrationId: key.integrationId,
-        organizationIds: [key.organizationId],
-      },
-      now: key.now,
-    }
-  throw new Error('a key belongs to a channel or an integration')
+  return key.authenticated
 }
 
 async function authenticateSecret(

@@ -8,8 +8,10 @@ import { toMajor } from '../money.ts'
 import { expireHoldsOf } from '../payment/expire-holds.ts'
 import { idempotencyKeys, isFresh } from '../payment/table.ts'
 import { leftOf } from '../ticket-rate/current-price.ts'
+import type { TicketRate } from '../ticket-rate/table.ts'
 import type { CheckoutInput } from './checkout-input.ts'
-import { type Checkout, holdStock, type Idempotency } from './hold-stock.ts'
+import type { Checkout, Idempotency } from './hold-rows.ts'
+import { holdTogether } from './hold-together.ts'
 import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
 
 /** A checkout, and whether it is an earlier one answered again under its key. */
@@ -59,11 +61,10 @@ function refuseDearer(
     })
 }
 
-/** What a request has read of a rate and its prices is old once a checkout touched them. */
-async function forgetStock(ticketRateId: string, { loaders }: Context): Promise<void> {
-  const rate = await loaders.ticketRateById.load(ticketRateId)
+/** What was read of a rate and its prices is old once a checkout touched them. */
+function forgetStock(ticketRateId: string, { loaders }: Context): void {
   loaders.ticketRateById.clear(ticketRateId)
-  if (rate) loaders.ticketRatesByEventId.clear(rate.eventId)
+  loaders.ticketRatesByEventId.clearAll()
   loaders.pricesByTicketRateId.clear(ticketRateId)
 }
 
@@ -71,12 +72,12 @@ const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
 // A refusal stands when no overdue hold was in the way, and nobody else freed one since its stock was read.
-async function isWorthAnotherLook(ticketRateId: string, ctx: Context): Promise<boolean> {
-  const before = await ctx.loaders.ticketRateById.load(ticketRateId)
-  if (await expireHoldsOf(ctx.db, ticketRateId)) return true
-  await forgetStock(ticketRateId, ctx)
-  const after = await ctx.loaders.ticketRateById.load(ticketRateId)
-  return before !== null && after !== null && (leftOf(after) ?? 0) > (leftOf(before) ?? 0)
+async function isWorthAnotherLook(seen: TicketRate | null, ctx: Context): Promise<boolean> {
+  if (!seen) return false
+  if (await expireHoldsOf(ctx.db, seen.id)) return true
+  forgetStock(seen.id, ctx)
+  const now = await ctx.loaders.ticketRateById.load(seen.id)
+  return now !== null && (leftOf(now) ?? 0) > (leftOf(seen) ?? 0)
 }
 
 /** One try. Null where it is worth another: somebody was quicker, or overdue holds were in the way. */
@@ -88,17 +89,21 @@ async function attempt(
 ): Promise<CheckoutAnswer | null> {
   const replayed = idempotency && (await replay(idempotency, ctx))
   if (replayed) return replayed
+  const seen = await ctx.loaders.ticketRateById.load(input.ticketRateId)
   try {
     const plan = await planCheckout(input, ctx)
     refuseDearer(plan, input.expectedTotal)
-    const checkout = await holdStock(plan, input, idempotency, channelId, ctx)
-    return checkout && { ...checkout, replayed: false }
+    const { provider, holdMinutes } = ctx
+    const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
+    const outcome = await holdTogether(ctx.db, job)
+    if (outcome instanceof Refusal) throw outcome
+    return outcome && { ...outcome, replayed: false }
   } catch (error) {
     if (isTransient(error)) return null
-    if (isAboutStock(error) && (await isWorthAnotherLook(input.ticketRateId, ctx))) return null
+    if (isAboutStock(error) && (await isWorthAnotherLook(seen, ctx))) return null
     throw error
   } finally {
-    await forgetStock(input.ticketRateId, ctx)
+    forgetStock(input.ticketRateId, ctx)
   }
 }
 

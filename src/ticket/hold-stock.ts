@@ -1,165 +1,178 @@
-import { and, eq, sql } from 'drizzle-orm'
-import type { Context } from '../context.ts'
-import type { Connection } from '../database.ts'
-import { type Problem, Refusal, refuseIf } from '../errors.ts'
-import { newId, newQrCode, newSecret } from '../ids.ts'
-import { idempotencyKeys, isFresh, type Payment, payments } from '../payment/table.ts'
-import { moveStock, stockMoves } from '../ticket-rate/move-stock.ts'
-import type { CheckoutInput } from './checkout-input.ts'
-import type { CheckoutPlan } from './plan-checkout.ts'
-import { type Ticket, tickets } from './table.ts'
+import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm'
+import { anyOf } from '../batch.ts'
+import type { Connection, Database } from '../database.ts'
+import { type Problem, Refusal } from '../errors.ts'
+import { idempotencyKeys, isFresh, payments } from '../payment/table.ts'
+import { leftOf } from '../ticket-rate/current-price.ts'
+import { moveStock, type StockMove, stockMoves } from '../ticket-rate/move-stock.ts'
+import { stock } from '../ticket-rate/table.ts'
+import { type Checkout, type HoldJob, type Idempotency, insertRows, toCheckout } from './hold-rows.ts'
+import { tickets } from './table.ts'
 
-export type Checkout = { payment: Payment; tickets: Ticket[] }
-/** The `Idempotency-Key` that a checkout is kept under, and what it asked for. */
-export type Idempotency = { id: string; requestHash: string }
+/** What became of a job: a checkout, why there is none, or null where the caller is to look again: the stock that the
+ *  plan saw is gone meanwhile, or the key's checkout was made meanwhile. */
+export type HoldOutcome = Checkout | Refusal | null
 
-const afterMinutes = (minutes: number) => sql<Date>`now() + make_interval(mins => ${minutes})`
+type Taken = Map<string, 'in use' | 'made'>
 
-function insertPayment(
-  tx: Connection,
-  plan: CheckoutPlan,
-  input: CheckoutInput,
-  channelId: string,
-  ctx: Context,
-) {
-  const isFree = plan.totalAmount === 0
-  return tx
-    .insert(payments)
-    .values({
-      id: newId('pay'),
-      channelId,
-      organizationId: plan.organization.id,
-      ticketRateId: plan.rate.id,
-      status: isFree ? 'paid' : 'pending',
-      provider: ctx.provider.name,
-      totalAmount: plan.totalAmount,
-      currency: plan.currency,
-      conditionsChanged: plan.conditionsChanged,
-      pageToken: newSecret(),
-      redirectUrl: input.redirectUrl,
-      errorUrl: input.errorUrl,
-      sendResourcers: input.sendResourcers ?? false,
-      expiresAt: afterMinutes(ctx.holdMinutes),
-      paidAt: isFree ? sql`now()` : null,
-    })
-    .returning()
-    .prepare('insert_payment')
-    .execute()
-}
-
-function rowsOf(plan: CheckoutPlan, { metadata }: CheckoutInput, payment: Payment) {
-  const isPaid = payment.status === 'paid'
-  return plan.tickets.map(({ entry, price, ...amounts }, position) => ({
-    ...amounts,
-    id: newId('tkt'),
-    paymentId: payment.id,
-    position,
-    organizationId: payment.organizationId,
-    channelId: payment.channelId,
-    eventId: plan.rate.eventId,
-    ticketRateId: plan.rate.id,
-    priceId: price.id,
-    status: isPaid ? ('active' as const) : ('held' as const),
-    qrCode: entry.qrCode ?? newQrCode(),
-    currency: plan.currency,
-    fullName: entry.fullName,
-    email: entry.email,
-    phone: entry.phone,
-    gender: entry.gender,
-    birthday: entry.birthday,
-    address: entry.address,
-    postalCode: entry.postalCode,
-    countryCode: entry.countryCode,
-    personalDocumentType: entry.personalDocumentType,
-    personalDocumentNumber: entry.personalDocumentNumber,
-    answers: entry.answers ?? [],
-    metadata,
-    activatedAt: isPaid ? sql`now()` : null,
-  }))
-}
-
-async function insertTickets(tx: Connection, plan: CheckoutPlan, input: CheckoutInput, payment: Payment) {
-  const rows = rowsOf(plan, input, payment)
-  const inserted = await tx
-    .insert(tickets)
-    // Two checkouts with the same codes meet in the same order, so that neither waits for the other.
-    .values(rows.toSorted((one, other) => (one.qrCode < other.qrCode ? -1 : 1)))
-    .onConflictDoNothing({
-      target: [tickets.eventId, tickets.qrCode],
-      where: sql`${tickets.status} <> 'expired'`,
-    })
-    .returning()
-    .prepare(`insert_${rows.length}_tickets`)
-    .execute()
-  const codes = new Set(inserted.map((ticket) => ticket.qrCode))
-  refuseIf(
-    rows.flatMap(({ qrCode }, index): Problem[] =>
-      codes.has(qrCode)
-        ? []
-        : [
-            {
-              code: 'QR_CODE_TAKEN',
-              message: 'The code is already used within the event.',
-              path: ['tickets', index, 'qrCode'],
-            },
-          ],
-    ),
-  )
-  return inserted.toSorted((one, other) => one.position - other.position)
-}
-
-/** Takes the key for this transaction. Refuses: IDEMPOTENCY_KEY_IN_USE while another one has it. */
-async function takeKey(tx: Connection, { id }: Idempotency): Promise<Payment['id'] | null> {
-  const [taken] = await tx
-    .select({ taken: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${id}, 0))` })
-    .from(sql`(values (1)) as one`)
-  if (!taken?.taken)
-    throw new Refusal({
-      code: 'IDEMPOTENCY_KEY_IN_USE',
-      message: 'A checkout with this key is still in progress.',
-      path: ['idempotencyKey'],
-    })
-  const [kept] = await tx
-    .select()
+/** Takes the idempotency keys for this transaction, and says of those that it could not take, why. */
+async function takeKeys(tx: Connection, keys: Idempotency[]): Promise<Taken> {
+  if (keys.length === 0) return new Map()
+  const ids = [...new Set(keys.map(({ id }) => id))]
+  const locked = await tx
+    .select({ id: sql<string>`id`, taken: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(id, 0))` })
+    .from(sql`unnest(${sql.placeholder('ids')}::text[]) as id`)
+    .prepare('lock_idempotency_keys')
+    .execute({ ids })
+  const made = await tx
+    .select({ id: idempotencyKeys.id })
     .from(idempotencyKeys)
-    .where(and(eq(idempotencyKeys.id, id), isFresh))
-  return kept?.paymentId ?? null
+    .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh))
+    .prepare('fresh_idempotency_keys')
+    .execute({ ids })
+  return new Map([
+    ...locked.filter(({ taken }) => !taken).map(({ id }) => [id, 'in use'] as const),
+    ...made.map(({ id }) => [id, 'made'] as const),
+  ])
 }
 
 // A key that is kept here already is older than 24 hours: the fresh ones were looked for under the lock.
-const keepKey = (tx: Connection, { id, requestHash }: Idempotency, paymentId: string) => {
-  const kept = { requestHash, paymentId, createdAt: sql`now()` }
-  return tx
+async function keepKeys(tx: Connection, kept: (typeof idempotencyKeys.$inferInsert)[]): Promise<void> {
+  if (kept.length === 0) return
+  await tx
     .insert(idempotencyKeys)
-    .values({ id, ...kept })
-    .onConflictDoUpdate({ target: idempotencyKeys.id, set: kept })
-}
-
-class DidNotFit extends Error {}
-
-/** Writes a planned checkout: its payment, its tickets, its key, and last the counters, in one transaction. All or
- *  nothing. Null where the stock that the plan saw is gone meanwhile, or where the key's checkout was made meanwhile:
- *  the caller looks again. Refuses: QR_CODE_TAKEN, IDEMPOTENCY_KEY_IN_USE (DECISIONS 4). */
-export async function holdStock(
-  plan: CheckoutPlan,
-  input: CheckoutInput,
-  idempotency: Idempotency | null,
-  channelId: string,
-  ctx: Context,
-): Promise<Checkout | null> {
-  try {
-    return await ctx.db.transaction(async (tx) => {
-      if (idempotency && (await takeKey(tx, idempotency))) throw new DidNotFit()
-      const [payment] = await insertPayment(tx, plan, input, channelId, ctx)
-      if (!payment) throw new Error('an insert returns its row')
-      const inserted = await insertTickets(tx, plan, input, payment)
-      if (idempotency) await keepKey(tx, idempotency, payment.id)
-      const moves = stockMoves(inserted, payment.status === 'paid' ? { sold: 1 } : { held: 1 })
-      if ((await moveStock(tx, moves)) < moves.length) throw new DidNotFit()
-      return { payment, tickets: inserted }
+    .values(kept)
+    .onConflictDoUpdate({
+      target: idempotencyKeys.id,
+      set: {
+        requestHash: sql`excluded.request_hash`,
+        paymentId: sql`excluded.payment_id`,
+        createdAt: sql`excluded.created_at`,
+      },
     })
-  } catch (error) {
-    if (error instanceof DidNotFit) return null
-    throw error
-  }
 }
+
+const codesOf = ({ input }: HoldJob) => input.tickets.flatMap(({ qrCode }) => (qrCode ? [qrCode] : []))
+
+/** Which of the channels' own codes are used already within the event. */
+async function takenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<string>> {
+  const codes = jobs.flatMap(codesOf)
+  const eventId = jobs[0]?.plan.rate.eventId
+  if (codes.length === 0 || !eventId) return new Set()
+  const taken = await tx
+    .select({ qrCode: tickets.qrCode })
+    .from(tickets)
+    .where(and(eq(tickets.eventId, eventId), inArray(tickets.qrCode, codes), ne(tickets.status, 'expired')))
+  return new Set(taken.map(({ qrCode }) => qrCode))
+}
+
+/** What is left of each rate and price that the jobs want, under a lock that this transaction keeps, in the order of
+ *  their ids, so that two never wait for each other; and the database's clock. */
+async function lockStock(tx: Connection, ids: string[]) {
+  const rows = await tx
+    .select({
+      id: stock.id,
+      capacity: stock.capacity,
+      soldBefore: stock.soldBefore,
+      sold: stock.sold,
+      held: stock.held,
+      now: sql<Date>`now()`.mapWith(payments.createdAt),
+    })
+    .from(stock)
+    .where(anyOf(stock.id, 'ids'))
+    .orderBy(asc(stock.id))
+    .for('update')
+    .prepare('lock_stock')
+    .execute({ ids })
+  const left = new Map(rows.map((row) => [row.id, leftOf(row) ?? Number.POSITIVE_INFINITY]))
+  return { left, now: rows[0]?.now ?? new Date() }
+}
+
+const movesOf = ({ plan }: HoldJob): StockMove[] =>
+  stockMoves(
+    plan.tickets.map(({ price }) => ({ ticketRateId: plan.rate.id, priceId: price.id })),
+    plan.totalAmount === 0 ? { sold: 1 } : { held: 1 },
+  )
+
+function codeProblems({ input }: HoldJob, taken: Set<string>): Problem[] {
+  return input.tickets.flatMap(({ qrCode }, index): Problem[] =>
+    qrCode && taken.has(qrCode)
+      ? [
+          {
+            code: 'QR_CODE_TAKEN',
+            message: 'The code is already used within the event.',
+            path: ['tickets', index, 'qrCode'],
+          },
+        ]
+      : [],
+  )
+}
+
+const keyInUse = () =>
+  new Refusal({
+    code: 'IDEMPOTENCY_KEY_IN_USE',
+    message: 'A checkout with this key is still in progress.',
+    path: ['idempotencyKey'],
+  })
+
+/** Decides job by job, first come first served, what fits: a small one may where a large one before it did not. */
+function decide(jobs: HoldJob[], keys: Taken, codes: Set<string>, left: Map<string, number>, now: Date) {
+  return jobs.map((job): HoldOutcome => {
+    const key = job.idempotency && keys.get(job.idempotency.id)
+    if (key) return key === 'made' ? null : keyInUse()
+    const [problem, ...more] = codeProblems(job, codes)
+    if (problem) return new Refusal(problem, ...more)
+    const moves = movesOf(job)
+    if (moves.some(({ id, held, sold }) => (left.get(id) ?? 0) < held + sold)) return null
+    for (const { id, held, sold } of moves) left.set(id, (left.get(id) ?? 0) - held - sold)
+    for (const code of codesOf(job)) codes.add(code)
+    if (job.idempotency) keys.set(job.idempotency.id, 'made')
+    return toCheckout(job, now)
+  })
+}
+
+const isCheckout = (outcome: HoldOutcome): outcome is Checkout => outcome !== null && 'payment' in outcome
+
+function sumOf(moves: StockMove[]): StockMove[] {
+  const sums = new Map<string, StockMove>()
+  for (const { id, held, sold } of moves) {
+    const sum = sums.get(id) ?? { id, held: 0, sold: 0 }
+    sums.set(id, { id, held: sum.held + held, sold: sum.sold + sold })
+  }
+  return [...sums.values()]
+}
+
+/** Writes planned checkouts of one rate in one transaction: payments, tickets, keys and counters. Each is all or nothing
+ *  by itself, and what one is refused touches no other. (INTERFACE, checkout; DECISIONS 4). */
+export const holdStock = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> =>
+  db.transaction(async (tx) => {
+    const keys = await takeKeys(
+      tx,
+      jobs.flatMap(({ idempotency }) => idempotency ?? []),
+    )
+    const moves = jobs.map(movesOf)
+    const { left, now } = await lockStock(tx, [...new Set(moves.flat().map(({ id }) => id))])
+    const outcomes = decide(jobs, keys, await takenCodes(tx, jobs), left, now)
+    const made = outcomes.filter(isCheckout)
+    if (made.length === 0) return outcomes
+    const kept = outcomes.flatMap((outcome, index) => {
+      const key = jobs[index]?.idempotency
+      return key && isCheckout(outcome) ? [{ ...key, paymentId: outcome.payment.id, createdAt: now }] : []
+    })
+    // Sent together: the rows that others wait for are locked while these run.
+    await Promise.all([
+      insertRows(
+        tx,
+        payments,
+        made.map(({ payment }) => payment),
+      ),
+      insertRows(
+        tx,
+        tickets,
+        made.flatMap(({ tickets }) => tickets),
+      ),
+      keepKeys(tx, kept),
+      moveStock(tx, sumOf(moves.filter((_, index) => isCheckout(outcomes[index] ?? null)).flat())),
+    ])
+    return outcomes
+  })
