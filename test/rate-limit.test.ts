@@ -40,8 +40,10 @@ test.each([
       expect(answer.headers['retry-after']).toBe('1')
       expect(JSON.stringify(answer.json().errors)).toMatch(/"limit":2,"retry_?after":1/i)
     }
-    // Two statements for each of those that were let in, and none for the others.
-    expect(sale.statements).toHaveLength(4)
+    // A list for each of the two that were let in, by a statement each or one for both; none for the others.
+    const lets = sale.statements.filter((text) => text.includes('from "keys"')).length
+    expect(sale.statements).toHaveLength(2 + lets)
+    expect([1, 2]).toContain(lets)
   },
 )
 
