@@ -20,6 +20,8 @@ const credentials = z.object({
 export type DemoCredentials = z.output<typeof credentials>
 
 const demoEvents = 60
+// Whose event is the first of the list, so that the integration finds what a newcomer buys.
+const firstOrganization = 'org_demo_luna'
 
 async function read(file: string): Promise<DemoCredentials | null> {
   try {
@@ -30,12 +32,13 @@ async function read(file: string): Promise<DemoCredentials | null> {
   }
 }
 
-async function issue(db: Database, organizationIds: string[]): Promise<DemoCredentials> {
-  const [organizationId = ''] = organizationIds
+async function issue(db: Database): Promise<DemoCredentials> {
+  const granting = await db.select({ id: organizations.id }).from(organizations)
+  const organizationIds = granting.map(({ id }) => id)
   const channel = await issueChannelKey(db, { name: 'Demo channel', organizationIds, mode: 'test' })
   const integration = await issueIntegrationKey(db, {
     name: 'Demo integration',
-    organizationId,
+    organizationId: firstOrganization,
     mode: 'test',
   })
   return {
@@ -47,7 +50,8 @@ async function issue(db: Database, organizationIds: string[]): Promise<DemoCrede
   }
 }
 
-/** A rate of the demo that is on sale for weeks, and the price that it is sold at now. */
+/** A rate of the demo that is on sale for some days, and the price that it is sold at now. Null once that is over: seeding
+ *  again moves the demo on to today. */
 export async function demoOffer(db: Database): Promise<{ ticketRateId: string; priceId: string } | null> {
   const ticketRateId = 'rate_demo_9_1'
   const [price] = await db
@@ -72,11 +76,7 @@ export async function openDemo(db: Database, folder: string): Promise<DemoCreden
   if (kept) return kept
   if ((await db.$count(organizations, not(like(organizations.id, 'org\\_demo\\_%')))) > 0) return null
   await seedDemo(db, { events: demoEvents })
-  const ids = await db.select({ id: organizations.id }).from(organizations).orderBy(organizations.id)
-  const issued = await issue(
-    db,
-    ids.map(({ id }) => id),
-  )
+  const issued = await issue(db)
   await writeFile(file, `${JSON.stringify(issued, null, 2)}\n`, { mode: 0o600 })
   return issued
 }
