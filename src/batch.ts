@@ -1,25 +1,43 @@
-import DataLoader from 'dataloader'
-import { type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { type Query, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgSelectBuilder, SelectedFields } from 'drizzle-orm/pg-core'
 import type { Database } from './database.ts'
+import { Loader } from './loader.ts'
+import type { Rows } from './rows.ts'
 
 type Prepared<Row> = { execute(values: Record<string, unknown>): Promise<Row[]> }
-type Query<Row> = { prepare(name: string): Prepared<Row> }
 
 const preparedByDatabase = new WeakMap<Database, Map<string, Prepared<unknown>>>()
 
-/** A statement that is built once a database and prepared once a connection, under its name. */
-export function statement<Row>(
-  db: Database,
-  name: string,
-  build: (db: Database) => Query<Row>,
-): Prepared<Row> {
+// Built once a database, and prepared once a connection.
+function once<Row>(db: Database, name: string, prepare: () => Prepared<Row>): Prepared<Row> {
   const prepared = preparedByDatabase.get(db) ?? new Map<string, Prepared<unknown>>()
   preparedByDatabase.set(db, prepared)
-  const found = (prepared.get(name) as Prepared<Row> | undefined) ?? build(db).prepare(name)
+  const found = (prepared.get(name) as Prepared<Row> | undefined) ?? prepare()
   prepared.set(name, found)
   return found
 }
+
+/** A statement that is built once a database and prepared once a connection, under its name. */
+export const statement = <Row>(
+  db: Database,
+  name: string,
+  build: (db: Database) => { prepare(name: string): Prepared<Row> },
+): Prepared<Row> => once(db, name, () => build(db).prepare(name))
+
+/** The same for rows that come as the driver gives them, without Drizzle's mapping of each value: for what is read by
+ *  the thousand. */
+export const rowStatement = <Row>(
+  db: Database,
+  name: string,
+  { fields, read }: Rows<Row>,
+  build: (select: PgSelectBuilder<SelectedFields>) => { toSQL(): Query },
+): Prepared<Row> =>
+  once(db, name, () => {
+    const query = build(db.select(fields)).toSQL()
+    // Without fields there is nothing that Drizzle would map.
+    const prepared = db._.session.prepareQuery(query, undefined, name, false)
+    return { execute: async (values) => read(await prepared.execute(values)) }
+  })
 
 /** `column = any($name)`: one statement for any number of keys, and none of them is interpolated. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${sql.placeholder(name)})`
@@ -37,7 +55,8 @@ export type Scope = {
 type Batch<Row> = {
   /** The statement's name, unique in the house. */
   name: string
-  query: (db: Database) => Query<Row>
+  rows: Rows<Row>
+  query: (select: PgSelectBuilder<SelectedFields>) => { toSQL(): Query }
   key: (row: Row) => string
 }
 
@@ -48,26 +67,26 @@ async function rowsByKey<Row>(
   db: Database,
   scope: Scope,
   keys: readonly string[],
-  batch: Batch<Row>,
+  { name, rows, query, key }: Batch<Row>,
 ): Promise<Map<string, Row[]>> {
   const known = keys.filter((key) => identifier.test(key))
   const found = new Map<string, Row[]>(known.map((key) => [key, []]))
   if (known.length === 0) return found
-  for (const row of await statement(db, batch.name, batch.query).execute({ ...scope, keys: known }))
-    found.get(batch.key(row))?.push(row)
+  for (const row of await rowStatement(db, name, rows, query).execute({ ...scope, keys: known }))
+    found.get(key(row))?.push(row)
   return found
 }
 
 /** Loads the row of each key in one statement a tick; null where there is none that the caller may see. */
-export const loadOne = <Row>(db: Database, scope: Scope, batch: Batch<Row>): DataLoader<string, Row | null> =>
-  new DataLoader(async (keys) => {
+export const loadOne = <Row>(db: Database, scope: Scope, batch: Batch<Row>): Loader<Row | null> =>
+  new Loader(async (keys) => {
     const found = await rowsByKey(db, scope, keys, batch)
     return keys.map((key) => found.get(key)?.[0] ?? null)
   })
 
 /** Loads the rows of each key in one statement a tick, in the order that the statement gives. */
-export const loadMany = <Row>(db: Database, scope: Scope, batch: Batch<Row>): DataLoader<string, Row[]> =>
-  new DataLoader(async (keys) => {
+export const loadMany = <Row>(db: Database, scope: Scope, batch: Batch<Row>): Loader<Row[]> =>
+  new Loader(async (keys) => {
     const found = await rowsByKey(db, scope, keys, batch)
     return keys.map((key) => found.get(key) ?? [])
   })

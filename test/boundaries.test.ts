@@ -14,15 +14,17 @@ const mayImport: Record<string, string[]> = {
   'lock-folder': [],
   scalars: [],
   database: ['lock-folder'],
-  batch: ['database'],
+  loader: [],
+  rows: [],
+  batch: ['database', 'loader', 'rows'],
   '*/table': ['*/table'],
-  '*/loaders': ['batch', 'database', '*/table'],
+  '*/loaders': ['batch', 'database', 'rows', '*/table'],
   authenticate: ['batch', 'database', '*/table', 'authenticate'],
   provider: ['*/table', 'provider'],
   context: ['batch', 'database', 'authenticate', 'provider', '*/loaders'],
   '*/verb': verb,
   builder: ['context', 'scalars'],
-  '*/graphql': ['builder', 'context', 'scalars', '*/table', '*/verb', '*/graphql'],
+  '*/graphql': ['builder', 'context', 'loader', 'scalars', '*/table', '*/verb', '*/graphql'],
   '*/body': ['scalars', '*/table', '*/verb', '*/body'],
   rest: ['http', 'authenticate', 'context', 'scalars'],
   '*/rest': ['rest', 'context', 'scalars', '*/table', '*/verb', '*/body'],
@@ -66,7 +68,16 @@ const named: Record<string, string> = {
   'payment/provider': 'provider',
   'payment/sandbox': 'provider',
 }
-const mayUseDrizzle = ['database', 'batch', 'authenticate', '*/table', '*/loaders', '*/verb', 'catalogue']
+const mayUseDrizzle = [
+  'database',
+  'batch',
+  'rows',
+  'authenticate',
+  '*/table',
+  '*/loaders',
+  '*/verb',
+  'catalogue',
+]
 const mayTouchProcess = ['server', 'cli', 'lock-folder']
 const mostLines = 200
 

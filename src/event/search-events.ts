@@ -1,11 +1,11 @@
 import { and, asc, between, eq, gt, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { anyOf, statement } from '../batch.ts'
+import { anyOf, rowStatement, statement } from '../batch.ts'
 import { type Context, requireChannel } from '../context.ts'
 import type { Database } from '../database.ts'
 import { locations } from '../location/table.ts'
 import * as scalars from '../scalars.ts'
-import { eventColumns } from './loaders.ts'
+import { eventRows } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
 import { type Event, events } from './table.ts'
 
@@ -91,9 +91,8 @@ const where = (names: Condition[]) =>
   and(anyOf(events.organizationId, 'organizationIds'), ...names.map((name) => conditions[name]))
 
 const eventPage = (db: Database, names: Condition[]) =>
-  statement<Event>(db, `events_${names.join('_')}`, (db) =>
-    db
-      .select(eventColumns)
+  rowStatement<Event>(db, `events_${names.join('_')}`, eventRows, (select) =>
+    select
       .from(events)
       .where(where(names))
       .orderBy(asc(events.startDate), asc(events.id))

@@ -1,14 +1,17 @@
-import { and, eq, or, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import { anyOf, loadOne, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
+import { rowsOf } from '../rows.ts'
 import { payments } from './table.ts'
+
+const paymentRows = rowsOf(getTableColumns(payments))
 
 export const paymentLoaders = (db: Database, scope: Scope) => ({
   paymentById: loadOne(db, scope, {
     name: 'payment_by_id',
-    query: (db) =>
-      db
-        .select()
+    rows: paymentRows,
+    query: (select) =>
+      select
         .from(payments)
         .where(
           and(

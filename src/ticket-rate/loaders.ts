@@ -1,48 +1,50 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
 import { anyOf, loadMany, loadOne, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
+import { rowsOf } from '../rows.ts'
 import { prices, questions, stock, supplements, ticketRates } from './table.ts'
 
 const { id: _, ...left } = getTableColumns(stock)
-const rateColumns = { ...getTableColumns(ticketRates), ...left }
-const priceColumns = { ...getTableColumns(prices), ...left }
-
-const rates = (db: Database) =>
-  db.select(rateColumns).from(ticketRates).innerJoin(stock, eq(stock.id, ticketRates.id))
+const rateRows = rowsOf({ ...getTableColumns(ticketRates), ...left })
+const priceRows = rowsOf({ ...getTableColumns(prices), ...left })
+const supplementRows = rowsOf(getTableColumns(supplements))
+const questionRows = rowsOf(getTableColumns(questions))
 
 /** A rate is found by its own id even when it is no longer listed, because tickets of it may be out. */
 export const ticketRateLoaders = (db: Database, scope: Scope) => ({
   ticketRateById: loadOne(db, scope, {
     name: 'ticket_rate_by_id',
-    query: (db) =>
-      rates(db).where(
-        and(anyOf(ticketRates.id, 'keys'), anyOf(ticketRates.organizationId, 'organizationIds')),
-      ),
+    rows: rateRows,
+    query: (select) =>
+      select
+        .from(ticketRates)
+        .innerJoin(stock, eq(stock.id, ticketRates.id))
+        .where(and(anyOf(ticketRates.id, 'keys'), anyOf(ticketRates.organizationId, 'organizationIds'))),
     key: (rate) => rate.id,
   }),
   ticketRatesByEventId: loadMany(db, scope, {
     name: 'ticket_rates_by_event_id',
-    query: (db) =>
-      rates(db)
+    rows: rateRows,
+    query: (select) =>
+      select
+        .from(ticketRates)
+        .innerJoin(stock, eq(stock.id, ticketRates.id))
         .where(and(anyOf(ticketRates.eventId, 'keys'), not(ticketRates.removed)))
         .orderBy(asc(ticketRates.position), asc(ticketRates.id)),
     key: (rate) => rate.eventId,
   }),
   priceById: loadOne(db, scope, {
     name: 'price_by_id',
-    query: (db) =>
-      db
-        .select(priceColumns)
-        .from(prices)
-        .innerJoin(stock, eq(stock.id, prices.id))
-        .where(anyOf(prices.id, 'keys')),
+    rows: priceRows,
+    query: (select) =>
+      select.from(prices).innerJoin(stock, eq(stock.id, prices.id)).where(anyOf(prices.id, 'keys')),
     key: (price) => price.id,
   }),
   pricesByTicketRateId: loadMany(db, scope, {
     name: 'prices_by_ticket_rate_id',
-    query: (db) =>
-      db
-        .select(priceColumns)
+    rows: priceRows,
+    query: (select) =>
+      select
         .from(prices)
         .innerJoin(stock, eq(stock.id, prices.id))
         .where(and(anyOf(prices.ticketRateId, 'keys'), not(prices.removed)))
@@ -51,9 +53,9 @@ export const ticketRateLoaders = (db: Database, scope: Scope) => ({
   }),
   supplementsByTicketRateId: loadMany(db, scope, {
     name: 'supplements_by_ticket_rate_id',
-    query: (db) =>
-      db
-        .select()
+    rows: supplementRows,
+    query: (select) =>
+      select
         .from(supplements)
         .where(and(anyOf(supplements.ticketRateId, 'keys'), not(supplements.removed)))
         .orderBy(asc(supplements.position), asc(supplements.id)),
@@ -61,9 +63,9 @@ export const ticketRateLoaders = (db: Database, scope: Scope) => ({
   }),
   questionsByTicketRateId: loadMany(db, scope, {
     name: 'questions_by_ticket_rate_id',
-    query: (db) =>
-      db
-        .select()
+    rows: questionRows,
+    query: (select) =>
+      select
         .from(questions)
         .where(and(anyOf(questions.ticketRateId, 'keys'), not(questions.removed)))
         .orderBy(asc(questions.position), asc(questions.id)),
