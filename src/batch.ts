@@ -24,19 +24,27 @@ export const statement = <Row>(
   build: (db: Database) => { prepare(name: string): Prepared<Row> },
 ): Prepared<Row> => once(db, name, () => build(db).prepare(name))
 
-/** The same for rows that come as the driver gives them, without Drizzle's mapping of each value: for what is read by
- *  the thousand. */
+type Answer = { columns: string }[]
+
+/** The same for rows that are read by the thousand: see rows.ts. */
 export const rowStatement = <Row>(
   db: Database,
   name: string,
-  { fields, read }: Rows<Row>,
+  { fields, wrap, read }: Rows<Row>,
   build: (select: PgSelectBuilder<SelectedFields>) => { toSQL(): Query },
 ): Prepared<Row> =>
   once(db, name, () => {
     const query = build(db.select(fields)).toSQL()
-    // Without fields there is nothing that Drizzle would map.
-    const prepared = db._.session.prepareQuery(query, undefined, name, false)
-    return { execute: async (values) => read(await prepared.execute(values)) }
+    // Without fields Drizzle maps nothing.
+    const prepared = db._.session.prepareQuery({ ...query, sql: wrap(query.sql) }, undefined, name, false)
+    return {
+      async execute(values) {
+        // One driver answers with the rows, the other with an object around them.
+        const answer = (await prepared.execute(values)) as Answer | { rows: Answer }
+        const [row] = Array.isArray(answer) ? answer : answer.rows
+        return row ? read(row.columns) : []
+      },
+    }
   })
 
 /** `column = any($name)`: one statement for any number of keys, and none of them is interpolated. */

@@ -1,4 +1,4 @@
-import { lexicographicSortSchema, printSchema } from 'graphql'
+import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
 import { builder, NodeRef } from './builder.ts'
 import { type Loaders, requireCaller } from './context.ts'
 import './organization/graphql.ts'
@@ -41,6 +41,12 @@ builder.queryField('node', (t) =>
 )
 
 export const schema = builder.toSchema()
+
+// A field that shows a property of its own name needs no resolver: whoever executes a query reads the property then.
+for (const type of Object.values(schema.getTypeMap()))
+  if (isObjectType(type))
+    for (const field of Object.values(type.getFields()))
+      if (field.extensions.pothosExposedField === field.name) field.resolve = undefined
 
 /** The contract as text, as it stands in schema.graphql. */
 export const printedSchema = (): string => `${printSchema(lexicographicSortSchema(schema))}\n`

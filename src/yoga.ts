@@ -3,6 +3,7 @@ import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
 import { GraphQLError } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { readCredentials } from './access/authenticate.ts'
+import { compiledExecution } from './compiled.ts'
 import { type Context, createContext, type House } from './context.ts'
 import { toClientError } from './graphql-errors.ts'
 import type { Log } from './mask.ts'
@@ -49,6 +50,7 @@ export const createGateway = (house: House) =>
     maskedErrors: false,
     maxRequestBodySize: bodyLimit,
     plugins: [
+      compiledExecution(),
       clientErrors,
       maxTokensPlugin({
         n: 2000,

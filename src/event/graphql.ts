@@ -2,6 +2,7 @@ import { builder, NodeRef } from '../builder.ts'
 import { requireCaller } from '../context.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
+import { preload } from '../preload.ts'
 import * as scalars from '../scalars.ts'
 import { readCursor, toCursor } from './cursor.ts'
 import { countEvents, type EventFilter, eventFilter, searchEvents } from './search-events.ts'
@@ -61,14 +62,22 @@ EventRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that holds it.',
-      resolve: (event, _args, { loaders }) => loaders.organizationById.load(event.organizationId),
+      extensions: {
+        preload: (events, { loaders }) =>
+          loaders.organizationById.loadAll(events.map(({ organizationId }) => organizationId)),
+      },
+      resolve: (event, _args, { loaders }) => loaders.organizationById.get(event.organizationId),
     }),
     location: t.field({
       type: LocationRef,
       nullable: true,
       description: 'Where it takes place.',
+      extensions: {
+        preload: (events, { loaders }) =>
+          loaders.locationById.loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
+      },
       resolve: (event, _args, { loaders }) =>
-        event.locationId ? loaders.locationById.load(event.locationId) : null,
+        event.locationId ? loaders.locationById.get(event.locationId) : null,
     }),
   }),
 })
@@ -101,7 +110,12 @@ const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
   description: 'An event in a list.',
   fields: (t) => ({
     cursor: t.id({ description: 'Its place in the list.', resolve: (event) => toCursor(event) ?? '' }),
-    node: t.field({ type: EventRef, description: 'The event.', resolve: (event) => event }),
+    node: t.field({
+      type: EventRef,
+      description: 'The event.',
+      extensions: { preload: (events) => events },
+      resolve: (event) => event,
+    }),
   }),
 })
 
@@ -112,12 +126,14 @@ const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection')
       type: [EventEdgeRef],
       complexity: { field: 1, multiplier: 1 },
       description: 'The events with their cursors.',
+      extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
       resolve: ({ nodes }) => nodes,
     }),
     nodes: t.field({
       type: [EventRef],
       complexity: { field: 1, multiplier: 1 },
       description: 'The events.',
+      extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
       resolve: ({ nodes }) => nodes,
     }),
     pageInfo: t.field({ type: PageInfoRef, description: 'Where the page stands.', resolve: (page) => page }),
@@ -163,15 +179,17 @@ builder.queryFields((t) => ({
       first: t.arg.int({ required: true, defaultValue: 50, description: 'How many, 1 to 100.' }),
       after: t.arg.id({ description: 'Behind the event with this cursor.' }),
     },
-    resolve: async (_root, { after, ...given }, ctx) => {
+    resolve: async (_root, { after, ...given }, ctx, info) => {
       const { first, ...filter } = scalars.parse(eventFilter.extend({ first: scalars.pageSize }), given)
       const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
-      return {
+      const page = {
         filter,
         nodes: found.slice(0, first),
         hasNextPage: found.length > first,
         hasPreviousPage: Boolean(after),
       }
+      await preload([page], info, ctx)
+      return page
     },
   }),
   event: t.field({

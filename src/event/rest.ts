@@ -51,16 +51,25 @@ function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
   })
 }
 
-async function ticketRateBodies(event: Event, { loaders, now }: Context): Promise<TicketRateBody[]> {
-  const rates = await loaders.ticketRatesByEventId.load(event.id)
-  return Promise.all(
-    rates.map(async (rate) => {
-      const [prices, supplements, questions] = await Promise.all([
-        loaders.pricesByTicketRateId.load(rate.id),
-        loaders.supplementsByTicketRateId.load(rate.id),
-        loaders.questionsByTicketRateId.load(rate.id),
-      ])
-      return toTicketRateBody(rate, { event, prices, supplements, questions, now })
+async function ticketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
+  const rates = await loaders.ticketRatesByEventId.loadAll(events.map(({ id }) => id))
+  const ids = rates.flat().map(({ id }) => id)
+  const [prices, supplements, questions] = await Promise.all([
+    loaders.pricesByTicketRateId.loadAll(ids),
+    loaders.supplementsByTicketRateId.loadAll(ids),
+    loaders.questionsByTicketRateId.loadAll(ids),
+  ])
+  let next = 0
+  return events.map((event, index) =>
+    (rates[index] ?? []).map((rate) => {
+      const place = next++
+      return toTicketRateBody(rate, {
+        event,
+        prices: prices[place] ?? [],
+        supplements: supplements[place] ?? [],
+        questions: questions[place] ?? [],
+        now,
+      })
     }),
   )
 }
@@ -115,10 +124,11 @@ export const eventRoutes =
         const links = linksOf(`${ctx.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
         if (links) reply.header('link', links)
         const shown = found.slice(0, limit)
-        const data = await Promise.all(
-          shown.map(async (event) => toEventBody(event, populate && (await ticketRateBodies(event, ctx)))),
-        )
-        return { success: true as const, data }
+        const rates = populate && (await ticketRateBodies(shown, ctx))
+        return {
+          success: true as const,
+          data: shown.map((event, index) => toEventBody(event, rates?.[index])),
+        }
       },
     )
   }

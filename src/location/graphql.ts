@@ -22,7 +22,11 @@ LocationRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that it belongs to.',
-      resolve: (location, _args, { loaders }) => loaders.organizationById.load(location.organizationId),
+      extensions: {
+        preload: (locations, { loaders }) =>
+          loaders.organizationById.loadAll(locations.map(({ organizationId }) => organizationId)),
+      },
+      resolve: (location, _args, { loaders }) => loaders.organizationById.get(location.organizationId),
     }),
   }),
 })

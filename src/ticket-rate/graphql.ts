@@ -1,6 +1,7 @@
 import { builder, NodeRef } from '../builder.ts'
-import { requireCaller } from '../context.ts'
+import { type Context, requireCaller } from '../context.ts'
 import { EventRef } from '../event/graphql.ts'
+import { whenKnown } from '../loader.ts'
 import { toMajor } from '../money.ts'
 import { currentPrice, isAvailable, leftOf, listedPrices } from './current-price.ts'
 import type { Price, Question, Supplement, TicketRate } from './table.ts'
@@ -90,6 +91,11 @@ const WarrantyRef = builder.objectRef<TicketRate>('RateWarranty').implement({
 
 export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
 
+const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
+
+const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
+  loaders.pricesByTicketRateId.loadAll(idsOf(rates))
+
 TicketRateRef.implement({
   description: 'A kind of ticket for an event.',
   interfaces: [NodeRef],
@@ -112,13 +118,20 @@ TicketRateRef.implement({
     }),
     available: t.boolean({
       description: 'Whether it can be bought now.',
-      resolve: async (rate, _args, { loaders, now }) => {
-        const [event, prices] = await Promise.all([
-          loaders.eventById.load(rate.eventId),
-          loaders.pricesByTicketRateId.load(rate.id),
-        ])
-        return event !== null && isAvailable(rate, event, prices, now)
+      extensions: {
+        preload: (rates, ctx) =>
+          Promise.all([
+            ctx.loaders.eventById.loadAll(rates.map(({ eventId }) => eventId)),
+            loadPrices(rates, ctx),
+          ]),
       },
+      resolve: (rate, _args, { loaders, now }) =>
+        whenKnown(loaders.eventById.get(rate.eventId), (event) =>
+          whenKnown(
+            loaders.pricesByTicketRateId.get(rate.id),
+            (prices) => event !== null && isAvailable(rate, event, prices, now),
+          ),
+        ),
     }),
     availability: t.field({
       type: AvailabilityRef,
@@ -136,30 +149,39 @@ TicketRateRef.implement({
       // It leads back up: what is asked for below it is answered again for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
       description: 'The event that it is for.',
-      resolve: (rate, _args, { loaders }) => loaders.eventById.load(rate.eventId),
+      extensions: {
+        preload: (rates, { loaders }) => loaders.eventById.loadAll(rates.map(({ eventId }) => eventId)),
+      },
+      resolve: (rate, _args, { loaders }) => loaders.eventById.get(rate.eventId),
     }),
     prices: t.field({
       type: [PriceRef],
       description: 'Its prices, in order.',
-      resolve: async (rate, _args, { loaders, now }) =>
-        listedPrices(rate, await loaders.pricesByTicketRateId.load(rate.id), now),
+      extensions: { preload: loadPrices },
+      resolve: (rate, _args, { loaders, now }) =>
+        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => listedPrices(rate, prices, now)),
     }),
     currentPrice: t.field({
       type: PriceRef,
       nullable: true,
       description: 'The first, by position, that has not passed `validUntil` and is not used up.',
-      resolve: async (rate, _args, { loaders, now }) =>
-        currentPrice(await loaders.pricesByTicketRateId.load(rate.id), now),
+      extensions: { preload: loadPrices },
+      resolve: (rate, _args, { loaders, now }) =>
+        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => currentPrice(prices, now)),
     }),
     supplements: t.field({
       type: [SupplementRef],
       description: 'What can be bought with a ticket.',
-      resolve: (rate, _args, { loaders }) => loaders.supplementsByTicketRateId.load(rate.id),
+      extensions: {
+        preload: (rates, { loaders }) => loaders.supplementsByTicketRateId.loadAll(idsOf(rates)),
+      },
+      resolve: (rate, _args, { loaders }) => loaders.supplementsByTicketRateId.get(rate.id),
     }),
     questions: t.field({
       type: [QuestionRef],
       description: 'What a buyer is asked.',
-      resolve: (rate, _args, { loaders }) => loaders.questionsByTicketRateId.load(rate.id),
+      extensions: { preload: (rates, { loaders }) => loaders.questionsByTicketRateId.loadAll(idsOf(rates)) },
+      resolve: (rate, _args, { loaders }) => loaders.questionsByTicketRateId.get(rate.id),
     }),
   }),
 })
@@ -168,7 +190,11 @@ builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
     description: 'The kinds of tickets that there are for it.',
-    resolve: (event, _args, { loaders }) => loaders.ticketRatesByEventId.load(event.id),
+    extensions: {
+      preload: async (events, { loaders }) =>
+        (await loaders.ticketRatesByEventId.loadAll(idsOf(events))).flat(),
+    },
+    resolve: (event, _args, { loaders }) => loaders.ticketRatesByEventId.get(event.id),
   }),
 )
 
