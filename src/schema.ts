@@ -1,9 +1,11 @@
 import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
 import { builder, NodeRef } from './builder.ts'
+import { replayOutcomes } from './compiled-execution.ts'
 import { type Loaders, requireCaller } from './context.ts'
 import './organization/graphql.ts'
 import './location/graphql.ts'
 import './event/graphql.ts'
+import './event/list-graphql.ts'
 import './ticket-rate/graphql.ts'
 import './payment/graphql.ts'
 import './ticket/graphql.ts'
@@ -41,6 +43,7 @@ builder.queryField('node', (t) =>
 )
 
 export const schema = builder.toSchema()
+replayOutcomes(schema)
 
 // A field that shows a property of its own name needs no resolver: whoever executes a query reads the property then.
 for (const type of Object.values(schema.getTypeMap()))

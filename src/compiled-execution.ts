@@ -1,0 +1,156 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import { compileOperation, type RootField } from './compile-operation.ts'
+import { isPromise, NotCompiled, type Run, type Variables } from './complete-value.ts'
+
+type Standard = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>
+
+/** How each field of a mutation came out, for the standard way to go on from. */
+type Outcomes = Map<string, () => unknown>
+
+const outcomesOf = new WeakMap<object, Outcomes>()
+
+/** Lets what a mutation came to be told in the standard way, without making it again. */
+export function replayOutcomes(schema: GraphQLSchema): void {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const { resolve } = field
+    field.resolve = (root: object | undefined, args, ctx, info) => {
+      const outcome = root && outcomesOf.get(root)?.get(String(info.path.key))
+      return outcome ? outcome() : resolve?.(root, args, ctx, info)
+    }
+  }
+}
+
+/** A document's operation, made into functions as it is needed. */
+class Compiled {
+  readonly #schema: GraphQLSchema
+  readonly #operation: OperationDefinitionNode
+  readonly #fragments: Record<string, FragmentDefinitionNode>
+  // The variables that decide what is included: their values are part of what is compiled.
+  readonly #deciding = new Set<string>()
+  readonly #fields = new Map<string, RootField[] | null>()
+
+  constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
+    this.#schema = schema
+    this.#operation = operation
+    this.#fragments = Object.fromEntries(
+      document.definitions.flatMap((definition) =>
+        definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
+      ),
+    )
+    visit(document, {
+      Directive: (directive) => {
+        visit(directive, { Variable: ({ name }) => void this.#deciding.add(name.value) })
+      },
+    })
+  }
+
+  async execute(args: ExecutionArgs, standard: Standard): Promise<ExecutionResult> {
+    const definitions = this.#operation.variableDefinitions ?? []
+    const { coerced } = getVariableValues(this.#schema, definitions, args.variableValues ?? {})
+    if (!coerced) return standard(args)
+    const key = JSON.stringify([...this.#deciding].map((name) => coerced[name]))
+    const outcomes: Outcomes = new Map()
+    try {
+      const fields = this.#fieldsFor(key, coerced)
+      if (!fields) return standard(args)
+      const run: Run = { context: args.contextValue, variables: coerced, waiting: [] }
+      return { data: await this.#answer(fields, run, outcomes) }
+    } catch (error) {
+      if (error instanceof NotCompiled) this.#fields.set(key, null)
+      // A query is asked again, which changes nothing. A mutation has been made: its outcome stands.
+      const rootValue = {}
+      outcomesOf.set(rootValue, outcomes)
+      return standard({ ...args, rootValue })
+    }
+  }
+
+  #fieldsFor(key: string, variables: Variables): RootField[] | null {
+    const known = this.#fields.get(key)
+    if (known !== undefined) return known
+    const made = compileOperation({
+      schema: this.#schema,
+      operation: this.#operation,
+      fragments: this.#fragments,
+      variables,
+    })
+    this.#fields.set(key, made)
+    return made
+  }
+
+  async #answer(fields: RootField[], run: Run, outcomes: Outcomes): Promise<Variables> {
+    const isMutation = this.#operation.operation === 'mutation'
+    const data: Variables = {}
+    for (const { key, resolve, complete } of fields) {
+      data[key] = null
+      if (isMutation) {
+        data[key] = complete(await recorded(() => resolve(run), key, outcomes), run)
+        await settle(run)
+        continue
+      }
+      const value = resolve(run)
+      if (isPromise(value))
+        run.waiting.push(
+          value.then((value) => {
+            data[key] = complete(value, run)
+          }),
+        )
+      else data[key] = complete(value, run)
+    }
+    await settle(run)
+    return data
+  }
+}
+
+async function recorded(resolve: () => unknown, key: string, outcomes: Outcomes): Promise<unknown> {
+  try {
+    const value = await resolve()
+    outcomes.set(key, () => value)
+    return value
+  } catch (error) {
+    outcomes.set(key, () => {
+      throw error
+    })
+    throw error
+  }
+}
+
+// Until nothing that was promised leads to another promise. All of them, even where one fails, so that none is left alone.
+async function settle(run: Run): Promise<void> {
+  const failures: unknown[] = []
+  while (run.waiting.length > 0)
+    for (const settled of await Promise.allSettled(run.waiting.splice(0)))
+      if (settled.status === 'rejected') failures.push(settled.reason)
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Executes operations by functions that are made for them, once for each document. Whatever is not as it should be, and
+ *  what they are not made for, is left to the standard way. */
+export function compiledExecution(): Plugin {
+  const compiled = new WeakMap<DocumentNode, Map<OperationDefinitionNode, Compiled>>()
+  return {
+    onExecute({ executeFn, setExecuteFn }) {
+      setExecuteFn((args: ExecutionArgs) => {
+        const { schema, document, operationName } = args
+        const operation = getOperationAST(document, operationName)
+        if (!operation) return executeFn(args)
+        const ofDocument = compiled.get(document) ?? new Map<OperationDefinitionNode, Compiled>()
+        compiled.set(document, ofDocument)
+        const found = ofDocument.get(operation) ?? new Compiled(schema, document, operation)
+        ofDocument.set(operation, found)
+        return found.execute(args, executeFn)
+      })
+    },
+  }
+}

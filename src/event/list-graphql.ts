@@ -1,0 +1,119 @@
+import { builder } from '../builder.ts'
+import { preload } from '../preload.ts'
+import * as scalars from '../scalars.ts'
+import { readCursor, toCursor } from './cursor.ts'
+import { EventRef } from './graphql.ts'
+import { countEvents, type EventFilter, eventFilter, searchEvents } from './search-events.ts'
+import type { Event } from './table.ts'
+
+type EventConnection = { filter: EventFilter; nodes: Event[]; hasNextPage: boolean; hasPreviousPage: boolean }
+
+const PageInfoRef = builder.objectRef<EventConnection>('PageInfo').implement({
+  description: 'Where a page stands in its list.',
+  fields: (t) => ({
+    hasNextPage: t.exposeBoolean('hasNextPage', {
+      description: 'Whether the list goes on behind this page.',
+    }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+      description: 'Whether this page was asked for `after` another.',
+    }),
+    startCursor: t.string({
+      nullable: true,
+      description: 'The cursor of the first of the page.',
+      resolve: ({ nodes }) => toCursor(nodes[0]),
+    }),
+    endCursor: t.string({
+      nullable: true,
+      description: 'The cursor of the last of the page: give it as `after` for the next one.',
+      resolve: ({ nodes }) => toCursor(nodes.at(-1)),
+    }),
+  }),
+})
+
+const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
+  description: 'An event in a list.',
+  fields: (t) => ({
+    cursor: t.id({ description: 'Its place in the list.', resolve: (event) => toCursor(event) ?? '' }),
+    node: t.field({
+      type: EventRef,
+      description: 'The event.',
+      extensions: { preload: (events) => events },
+      resolve: (event) => event,
+    }),
+  }),
+})
+
+const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection').implement({
+  description: 'A page of events, by `startDate` and id.',
+  fields: (t) => ({
+    edges: t.field({
+      type: [EventEdgeRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'The events with their cursors.',
+      extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
+      resolve: ({ nodes }) => nodes,
+    }),
+    nodes: t.field({
+      type: [EventRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'The events.',
+      extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
+      resolve: ({ nodes }) => nodes,
+    }),
+    pageInfo: t.field({ type: PageInfoRef, description: 'Where the page stands.', resolve: (page) => page }),
+    totalCount: t.int({
+      complexity: 100,
+      description: 'How many events there are in all. Counted only when it is asked for.',
+      resolve: ({ filter }, _args, ctx) => countEvents(filter, ctx),
+    }),
+  }),
+})
+
+const NearInput = builder.inputType('NearInput', {
+  description: 'A circle on the globe.',
+  fields: (t) => ({
+    lat: t.float({ required: true, description: 'Latitude of its centre, in degrees.' }),
+    lng: t.float({ required: true, description: 'Longitude of its centre, in degrees.' }),
+    radius: t.float({
+      required: true,
+      defaultValue: 5,
+      description: 'Kilometres, more than 0 and at most 500.',
+    }),
+  }),
+})
+
+builder.queryFields((t) => ({
+  events: t.field({
+    type: EventConnectionRef,
+    nullable: true,
+    description:
+      'The events of the organizations that granted the channel, by `startDate` and id. Without a date only those that have not ended. Null together with an error, so that the other fields of a query keep their values.',
+    // The database does for a search what the rest of the house does for thousands of fields. A `first` that is out of
+    // its limits is refused for that, and not for what it would cost.
+    complexity: ({ first }) => ({ field: 5_000, multiplier: Math.min(100, Math.max(1, first)) }),
+    args: {
+      organizationId: t.arg.id({ description: 'Only of this organization.' }),
+      locationId: t.arg.id({ description: 'Only at this location.' }),
+      startDate: t.arg({ type: 'DateTime', description: 'Only those that start at or after it.' }),
+      endDate: t.arg({ type: 'DateTime', description: 'Only those that end at or before it.' }),
+      search: t.arg.string({
+        description: 'Each word must begin a word of the name; case and accents do not count.',
+      }),
+      near: t.arg({ type: NearInput, description: 'Only those in this circle.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'How many, 1 to 100.' }),
+      after: t.arg.id({ description: 'Behind the event with this cursor.' }),
+    },
+    resolve: async (_root, { after, ...given }, ctx, info) => {
+      const { first, ...filter } = scalars.parse(eventFilter.extend({ first: scalars.pageSize }), given)
+      const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
+      const page = {
+        filter,
+        nodes: found.slice(0, first),
+        hasNextPage: found.length > first,
+        hasPreviousPage: Boolean(after),
+      }
+      await preload([page], info, ctx)
+      return page
+    },
+  }),
+}))
