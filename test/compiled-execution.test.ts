@@ -38,12 +38,20 @@ const cat = {
   gone: 'here',
   friends: [dog],
 }
-const wait = () => new Promise((resolve) => setImmediate(resolve))
+const late = async <Value>(value: () => Value): Promise<Value> => {
+  await new Promise((resolve) => setImmediate(resolve))
+  return value()
+}
 
 let made: number
 beforeEach(() => {
   made = 0
 })
+const make = <Value>(value: () => Value) =>
+  late(() => {
+    made++
+    return value()
+  })
 
 const fail = () => {
   throw new Error('broken')
@@ -52,25 +60,25 @@ const resolvers: Record<string, Record<string, GraphQLFieldResolver<never, unkno
   Query: {
     pets: (_root, { first }) => [cat, dog, cat].slice(0, first),
     cat: () => cat,
-    late: async () => (await wait(), cat),
+    late: () => late(() => cat),
     none: () => null,
     must: () => null,
     broken: fail,
-    lateBroken: async () => (await wait(), fail()),
+    lateBroken: () => late(fail),
     list: () => [1, null, 3],
     matrix: () => [[1, 2], []],
     thing: async (_root, { id }) => [cat, dog].find((thing) => thing.id === id) ?? null,
   },
   Cat: {
-    friends: async ({ friends }: typeof cat) => (await wait(), friends),
+    friends: ({ friends }: typeof cat) => late(() => friends),
     liar: () => 'not a number',
-    gone: async () => (await wait(), null),
+    gone: () => late(() => null),
   },
   Dog: { friends: ({ friends }: typeof dog, { first }) => friends.slice(0, first) },
   Mutation: {
-    adopt: async (_root, { name }) => (await wait(), made++, { ...cat, name }),
-    fail: async () => (await wait(), made++, fail()),
-    count: async () => (await wait(), made),
+    adopt: (_root, { name }) => make(() => ({ ...cat, name })),
+    fail: () => make(fail),
+    count: () => late(() => made),
   },
 }
 for (const [type, fields] of Object.entries(resolvers)) {
