@@ -43,7 +43,7 @@ const late = async <Value>(value: () => Value): Promise<Value> => {
   return value()
 }
 
-let made: number
+let made = 0
 beforeEach(() => {
   made = 0
 })
