@@ -24,7 +24,7 @@ export const statement = <Row>(
   build: (db: Database) => { prepare(name: string): Prepared<Row> },
 ): Prepared<Row> => once(db, name, () => build(db).prepare(name))
 
-type Answer = { columns: string }[]
+type Answer = Record<string, string | null>[]
 
 /** The same for rows that are read by the thousand: see rows.ts. */
 export const rowStatement = <Row>(
@@ -42,7 +42,7 @@ export const rowStatement = <Row>(
         // One driver answers with the rows, the other with an object around them.
         const answer = (await prepared.execute(values)) as Answer | { rows: Answer }
         const [row] = Array.isArray(answer) ? answer : answer.rows
-        return row ? read(row.columns) : []
+        return row ? read(row) : []
       },
     }
   })

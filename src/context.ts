@@ -43,13 +43,11 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-const loadersOf = new WeakMap<Authenticated, Loaders>()
-
-// Requests that were let in together, with the same key, read together too: each row once for all of them.
-function shareLoaders(db: Database, authenticated: Authenticated): Loaders {
-  const shared = loadersOf.get(authenticated) ?? createLoaders(db, scopeOf(authenticated.caller))
-  loadersOf.set(authenticated, shared)
-  return shared
+// Requests that were let in together, with the same key, read together too: each row once for all of them. Kept on what
+// they share, because what a WeakMap leads to outlives the collections of young garbage.
+function shareLoaders(db: Database, together: Authenticated & { loaders?: Loaders }): Loaders {
+  together.loaders ??= createLoaders(db, scopeOf(together.caller))
+  return together.loaders
 }
 
 /** One a request, for both surfaces. Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
@@ -57,7 +55,8 @@ export async function createContext(house: House, credentials: Credentials): Pro
   const authenticated = await authenticate(house.db, credentials)
   if (!authenticated)
     return { ...house, caller: null, now: new Date(), loaders: createLoaders(house.db, scopeOf(null)) }
-  return { ...house, ...authenticated, loaders: shareLoaders(house.db, authenticated) }
+  const { caller, now } = authenticated
+  return { ...house, caller, now, loaders: shareLoaders(house.db, authenticated) }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */
