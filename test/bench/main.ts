@@ -21,18 +21,24 @@ async function measureOn<Stage>(
   chosen: JobPlan<Stage>[],
   open: (setUp: SetUp) => Promise<Stage>,
   setUp: Omit<SetUp, 'scope'>,
-): Promise<Result[]> {
-  if (chosen.length === 0) return []
+  results: Result[],
+): Promise<void> {
+  if (chosen.length === 0) return
   const scope = await everything.keep<Scope>(Promise.resolve(openScope()), (scope) => scope.stop())
   const stage = await open({ ...setUp, scope })
-  const results: Result[] = []
-  for (const { on, ...named } of chosen) {
-    const result = await measure({ ...named, ...(await on(stage)) }, setUp.options)
-    results.push(result)
-    say(`${results.length}/${chosen.length} ${result.job}: ${result.description}`)
+  for (const [index, { on, ...named }] of chosen.entries()) {
+    results.push(await measure({ ...named, ...(await on(stage)) }, setUp.options))
+    say(`${index + 1}/${chosen.length} ${named.name}: ${named.description}`)
   }
   await scope.stop()
-  return results
+}
+
+async function report(options: Options, machine: object, results: Result[]): Promise<void> {
+  say(`\n${tableOf(results)}\n`)
+  await mkdir(dirname(options.out), { recursive: true })
+  const all = { at: new Date().toISOString(), options, machine, results }
+  await writeFile(options.out, `${JSON.stringify(all, null, 2)}\n`)
+  say(`All of it, round by round: ${options.out}`)
 }
 
 async function run(options: Options): Promise<void> {
@@ -52,15 +58,14 @@ async function run(options: Options): Promise<void> {
   say(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgresql}.`)
   say(`Bare holds: ${machine.holdYardstick}.`)
   const setUp = { server, options, hasPgbench: pgbench !== null, say }
-  const results = [
-    ...(await measureOn(onOne, openStage, setUp)),
-    ...(await measureOn(onMany, openGrowthStage, setUp)),
-  ]
-  say(`\n${tableOf(results)}\n`)
-  await mkdir(dirname(options.out), { recursive: true })
-  const report = { at: new Date().toISOString(), options, machine, results }
-  await writeFile(options.out, `${JSON.stringify(report, null, 2)}\n`)
-  say(`All of it, round by round: ${options.out}`)
+  const results: Result[] = []
+  try {
+    await measureOn(onOne, openStage, setUp, results)
+    await measureOn(onMany, openGrowthStage, setUp, results)
+  } finally {
+    // What was measured is told even where a later job ends the run.
+    if (results.length > 0) await report(options, machine, results)
+  }
   if (results.some(({ problem }) => problem !== null)) process.exitCode = 1
 }
 
