@@ -175,7 +175,7 @@ test('clients that have something of their own to ask for stay with it', async (
   const port = await listen(server)
   const keys = Array.from({ length: clients }, (_, number) => `key-${number}`)
   const asks = eachWithItsOwn(keys, (key) => ({ method: 'GET', path: '/', headers: { 'x-api-key': key } }))
-  const { answers } = await runLoad({ ...asks, port, seconds: 0.1 })
+  const { answers } = await runLoad({ ...asks, port, seconds: 0.3 })
   expect(answers).toBeGreaterThan(2 * clients)
   expect([...seen.values()].map((asked) => [...asked].join()).sort()).toEqual([...keys].sort())
   expect(() => eachWithItsOwn(keys.slice(1), () => ({ method: 'GET', path: '/', headers: {} }))).toThrow(
@@ -208,8 +208,9 @@ test('a load fails where the server hangs up', async () => {
 })
 
 test('the command line is checked', () => {
-  expect(parseOptions([])).toMatchObject({ events: 20_000, rounds: 3, only: '' })
+  expect(parseOptions([])).toMatchObject({ events: 20_000, rounds: 3, only: [''] })
   expect(parseOptions(['--quick'])).toMatchObject({ events: 200, seconds: 1, rounds: 1 })
+  expect(parseOptions(['--only', 'page,shared'])).toMatchObject({ only: ['page', 'shared'] })
   expect(() => parseOptions(['--seconds', '0'])).toThrow('--seconds must be a whole number of at least 1')
   expect(() => parseOptions(['--fast'])).toThrow('--fast')
 })

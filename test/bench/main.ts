@@ -42,11 +42,12 @@ async function report(options: Options, machine: object, results: Result[]): Pro
 }
 
 async function run(options: Options): Promise<void> {
-  const onOne = plans.filter(({ name }) => name.includes(options.only))
-  const onMany = growthPlans(options.sizes).filter(({ name }) => name.includes(options.only))
+  const all = { onOne: plans, onMany: growthPlans(options.sizes) }
+  const isChosen = ({ name }: { name: string }) => options.only.some((part) => name.includes(part))
+  const [onOne, onMany] = [all.onOne.filter(isChosen), all.onMany.filter(isChosen)]
   if (onOne.length + onMany.length === 0) {
-    const names = [...plans, ...growthPlans(options.sizes)].map(({ name }) => name)
-    throw new Error(`no job has ${options.only} in its name: ${names.join(', ')}`)
+    const names = [...all.onOne, ...all.onMany].map(({ name }) => name)
+    throw new Error(`no job has ${options.only.join(' or ')} in its name: ${names.join(', ')}`)
   }
   const server = await everything.keep(openServer(), (server) => server.stop())
   const pgbench = await pgbenchVersion()

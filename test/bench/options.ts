@@ -11,8 +11,8 @@ export type Options = {
   rounds: number
   /** How long each side works before it is measured. */
   warmUpSeconds: number
-  /** Only the jobs that have this in their name. */
-  only: string
+  /** Only the jobs that have one of these in their name. */
+  only: string[]
   /** Where the JSON goes. */
   out: string
 }
@@ -44,7 +44,7 @@ export function parseOptions(args: string[]): Options {
     seconds: wholeNumber('seconds', values.seconds ?? (quick ? '1' : '2')),
     rounds: quick ? 1 : 3,
     warmUpSeconds: quick ? 1 : 2,
-    only,
+    only: only.split(','),
     out,
   }
 }
