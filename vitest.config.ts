@@ -16,6 +16,8 @@ const once = [
 const all = 'test/**/*.test.ts'
 const onPostgresOnly = 'test/**/*.postgres.test.ts'
 const inSystem = 'test/system/*.test.ts'
+// The bench installs a package of its own below test/.
+const inPackages = '**/node_modules/**'
 
 const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({
   // Else there are two copies of graphql, and neither knows the other's errors.
@@ -31,12 +33,12 @@ export default defineConfig({
       project('unit', { include: once }),
       project('pglite', {
         include: [all],
-        exclude: [...once, inSystem, onPostgresOnly],
+        exclude: [...once, inSystem, onPostgresOnly, inPackages],
         globalSetup: ['test/setup/pglite.ts'],
       }),
       project('postgres', {
         include: [all],
-        exclude: [...once, inSystem],
+        exclude: [...once, inSystem, inPackages],
         globalSetup: ['test/setup/postgres.ts'],
       }),
       project('system', {

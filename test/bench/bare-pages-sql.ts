@@ -1,29 +1,8 @@
+import { graphql, major, moment, rest, type Spelling, select } from './spelling.ts'
+
 // What the gateway answers, made by PostgreSQL alone in one statement a page: the same rows and fields in the same shape.
 
-const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-const major = (amount: string, currency: string) =>
-  `${amount} / case ${currency} when 'JPY' then 1 when 'KWD' then 1000 else 100 end::float8`
 const isUsedUp = 'capacity - sold_before - sold - held = 0'
-
-/** How a surface spells a field: `image_url` or `imageUrl`. */
-type Spelling = { id: string; field(name: string): string }
-
-const rest: Spelling = { id: '_id', field: (name) => name }
-const graphql: Spelling = {
-  id: 'id',
-  field: (name) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-}
-
-const select = (
-  { field }: Spelling,
-  columns: string[],
-  computed: Record<string, string>,
-  table = '',
-): string =>
-  [
-    ...columns.map((name) => `${table}${name} as "${field(name)}"`),
-    ...Object.entries(computed).map(([name, value]) => `${value} as "${field(name)}"`),
-  ].join(', ')
 
 const priceFields = (spelling: Spelling) =>
   select(
@@ -143,7 +122,7 @@ const eventFields = (spelling: Spelling, nested: Record<string, string>) =>
 
 // Only what is shown is spelled out: the page is chosen before.
 const pageOf = (spelling: Spelling, nested: Record<string, string>, where = '') => `
-  select coalesce(json_agg(body), '[]')::text as page
+  select coalesce(json_agg(body), '[]')::text as body
   from (
     select ${eventFields(spelling, nested)}
     from (

@@ -1,12 +1,19 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buildSchema, type GraphQLSchema, isObjectType, parse, validate } from 'graphql'
 import { expect, onTestFinished, test } from 'vitest'
+import { growthPlans } from './growth-jobs.ts'
+import { clients, eachWithItsOwn } from './job-plan.ts'
+import { plans } from './jobs.ts'
 import { runLoad } from './load.ts'
 import { type Job, measure, type Round, type Side } from './measure.ts'
 import { parseOptions } from './options.ts'
+import { tableOf } from './report.ts'
+import { nestedPageAsk } from './requests.ts'
 import { disagreement } from './same-answer.ts'
-import { counted } from './sides.ts'
+import { asked, counted } from './sides.ts'
 import { median, percentile } from './statistics.ts'
 
 const round = (requests: number, problem: string | null = null): Round => ({
@@ -22,16 +29,17 @@ const round = (requests: number, problem: string | null = null): Round => ({
 const sideOf = (name: string, ...requests: number[]): Side => ({
   name,
   clients: 1,
+  residentMegabytes: async () => null,
   run: async () => round(requests.shift() ?? 0),
 })
 
 const jobOf = (job: Partial<Job>): Job => ({
   name: 'job',
-  description: '',
+  description: 'a job',
+  reach: null,
   gateway: sideOf('gateway', 1, 10, 40, 30),
   yardstick: sideOf('yardstick', 1, 20, 20, 20),
   disagreement: async () => null,
-  residentMegabytes: async () => null,
   ...job,
 })
 
@@ -40,15 +48,58 @@ const threeRounds = { seconds: 1, rounds: 3, warmUpSeconds: 1 }
 test('the ratio is the median of the rounds', async () => {
   expect(await measure(jobOf({}), threeRounds)).toMatchObject({
     ratio: 1.5,
+    reached: null,
     problem: null,
     gateway: { requestsPerSecond: 30 },
     yardstick: { requestsPerSecond: 20 },
   })
 })
 
-test('there is no ratio where the two answer differently', async () => {
-  const result = await measure(jobOf({ disagreement: async () => 'rows.data: 50 and 49' }), threeRounds)
-  expect(result).toMatchObject({ ratio: null, problem: 'rows.data: 50 and 49' })
+test.each([
+  [{ atLeast: 1.5 }, 1.5, true],
+  [{ atLeast: 1.6 }, 1.5, false],
+  [{ atMost: 0.7 }, 2 / 3, true],
+  [{ atMost: 0.6 }, 2 / 3, false],
+])('what is to be reached, %j, is a ratio of requests or of times', async (reach, ratio, reached) => {
+  expect(await measure(jobOf({ reach }), threeRounds)).toMatchObject({ ratio, reached })
+})
+
+test('there is no ratio where the two answer differently, and nothing is reached', async () => {
+  const job = jobOf({ reach: { atLeast: 1 }, disagreement: async () => 'rows.data: 50 and 49' })
+  expect(await measure(job, threeRounds)).toMatchObject({
+    ratio: null,
+    reached: false,
+    problem: 'rows.data: 50 and 49',
+  })
+})
+
+test('what must be done before is done before the two are compared', async () => {
+  let isPrepared = false
+  const job = jobOf({
+    async prepare() {
+      isPrepared = true
+    },
+    disagreement: async () => (isPrepared ? null : 'too early'),
+  })
+  expect(await measure(job, threeRounds)).toMatchObject({ ratio: 1.5, problem: null })
+})
+
+test('the table is Markdown, and tells what is reached and why a ratio is missing', async () => {
+  const results = [
+    await measure(jobOf({ reach: { atLeast: 1 } }), threeRounds),
+    await measure(jobOf({ reach: { atMost: 1.2 }, disagreement: async () => 'no rows' }), threeRounds),
+  ]
+  const lines = tableOf(results).split('\n')
+  const cells = lines.map((line) => line.split('|').map((cell) => cell.trim()))
+  expect(cells[0]).toHaveLength(16)
+  expect(cells[1]?.join('')).toMatch(/^-+$/)
+  expect(cells[2]).toEqual(
+    ['', 'a job', '1', '30.0', '1.0', '2.0', '–', '–', 'yardstick', '20.0', '1.0', '2.0'].concat(
+      ...['1.50×', '≥ 1×', 'yes', ''],
+    ),
+  )
+  expect(cells[3]?.slice(-4)).toEqual(['none', '≤ 1.2×', 'no', ''])
+  expect(lines.at(-1)).toBe('No ratio for job: no rows')
 })
 
 test('there is no ratio where fewer were written than were answered', async () => {
@@ -100,7 +151,7 @@ test('a load is answered to its end, counted by status and spread over its reque
         .end(answer)
     })
   })
-  const { answers, statuses } = await runLoad({
+  const { answers, statuses, shortest, longest } = await runLoad({
     port: await listen(server),
     clients: 4,
     seconds: 0.2,
@@ -112,6 +163,42 @@ test('a load is answered to its end, counted by status and spread over its reque
   expect([...seen.keys()].sort()).toEqual(['GET /missing', 'POST /'])
   expect(statuses).toEqual({ 200: seen.get('POST /'), 404: seen.get('GET /missing') })
   expect(answers).toBe([...seen.values()].reduce((sum, count) => sum + count))
+  expect([shortest, longest]).toEqual([200_000, 200_002])
+})
+
+test('clients that have something of their own to ask for stay with it', async () => {
+  const seen = new Map<unknown, Set<unknown>>()
+  const server = createServer((request, response) => {
+    seen.set(request.socket, (seen.get(request.socket) ?? new Set()).add(request.headers['x-api-key']))
+    response.writeHead(200, { 'content-length': 0 }).end()
+  })
+  const port = await listen(server)
+  const keys = Array.from({ length: clients }, (_, number) => `key-${number}`)
+  const asks = eachWithItsOwn(keys, (key) => ({ method: 'GET', path: '/', headers: { 'x-api-key': key } }))
+  const { answers } = await runLoad({ ...asks, port, seconds: 0.3 })
+  expect(answers).toBeGreaterThan(2 * clients)
+  expect([...seen.values()].map((asked) => [...asked].join()).sort()).toEqual([...keys].sort())
+  expect(() => eachWithItsOwn(keys.slice(1), () => ({ method: 'GET', path: '/', headers: {} }))).toThrow(
+    'a key of its own',
+  )
+})
+
+test.each([
+  [150, null],
+  [40, 'gateway: answers of 40 and of 100 bytes'],
+])('an answer of %i bytes among those of 100', async (length, problem) => {
+  let answers = 0
+  const server = createServer((_, response) => {
+    const body = 'x'.repeat(answers++ % 2 ? 100 : length)
+    response.writeHead(200, { 'content-length': body.length }).end(body)
+  })
+  const side = asked(
+    'gateway',
+    { port: await listen(server), pid: process.pid, stop: async () => {} },
+    { run: runLoad, stop: async () => {} },
+    { clients: 1, asks: [{ method: 'GET', path: '/', headers: {} }] },
+  )
+  expect(await side.run(0.1)).toMatchObject({ problem })
 })
 
 test('a load fails where the server hangs up', async () => {
@@ -121,8 +208,49 @@ test('a load fails where the server hangs up', async () => {
 })
 
 test('the command line is checked', () => {
-  expect(parseOptions([])).toMatchObject({ events: 20_000, rounds: 3, only: '' })
+  expect(parseOptions([])).toMatchObject({ events: 20_000, rounds: 3, only: [''] })
   expect(parseOptions(['--quick'])).toMatchObject({ events: 200, seconds: 1, rounds: 1 })
+  expect(parseOptions(['--only', 'page,shared'])).toMatchObject({ only: ['page', 'shared'] })
   expect(() => parseOptions(['--seconds', '0'])).toThrow('--seconds must be a whole number of at least 1')
   expect(() => parseOptions(['--fast'])).toThrow('--fast')
+})
+
+test('each job has a name of its own, and each size is held against the smallest', () => {
+  const grown = growthPlans({ events: [10, 20, 30], tickets: [1, 2] })
+  const names = [...plans, ...grown].map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  expect(grown.map(({ name }) => name)).toEqual([
+    ...['growth-page-20', 'growth-page-30', 'growth-checkout-one-2', 'growth-checkout-many-2'],
+  ])
+})
+
+const schemaOf = (path: string) => buildSchema(readFileSync(new URL(path, import.meta.url), 'utf8'))
+const fieldsOf = (schema: GraphQLSchema) =>
+  Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
+    .flatMap((type) =>
+      isObjectType(type)
+        ? Object.values(type.getFields()).map((field) => `${type.name}.${field.name}: ${field.type}`)
+        : [],
+    )
+
+test('what Mercurius serves is a part of what the gateway serves', () => {
+  const ours = new Set(fieldsOf(schemaOf('../../schema.graphql')))
+  const theirs = fieldsOf(schemaOf('./mercurius/schema.graphql'))
+  expect(theirs.length).toBeGreaterThan(70)
+  expect(theirs.filter((field) => !ours.has(field))).toEqual([])
+  const asked: { query: string } = JSON.parse(nestedPageAsk('key').body ?? '')
+  expect(validate(schemaOf('./mercurius/schema.graphql'), parse(asked.query))).toEqual([])
+})
+
+test('Mercurius runs on the same versions of what both are built on', () => {
+  const read = (path: string): { dependencies: Record<string, string> } =>
+    JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
+  const ours = read('../../package.json').dependencies
+  const { mercurius, ...shared } = read('./mercurius/package.json').dependencies
+  expect(mercurius).toMatch(/^\d+\.\d+\.\d+$/)
+  expect(ours).toMatchObject(shared)
+  expect(readFileSync(new URL('./mercurius/package-lock.json', import.meta.url), 'utf8')).not.toContain(
+    '"resolved"',
+  )
 })

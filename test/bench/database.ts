@@ -7,6 +7,7 @@ import { type PostgresServer, startPostgres } from '../setup/postgres-server.ts'
 import { countHolds, createTargets, openTargets } from './hold-statements.ts'
 import type { Sample, Target } from './requests.ts'
 import type { Holds } from './sides.ts'
+import { countSold, sellTickets } from './sold-tickets.ts'
 
 const run = promisify(execFile)
 
@@ -17,42 +18,58 @@ const settings = { ...durability, autovacuum: 'on', shared_buffers: '512MB', max
 const start: (settings: Record<string, string>) => Promise<PostgresServer> = startPostgres
 
 export type BenchDatabase = {
+  name: string
   url: string
-  version: string
+  /** One connection. */
   sql: Sql
-  /** Why a commit here is not worth what a commit is; null where it is. */
-  problem: string | null
-  close(): Promise<void>
+  drop(): Promise<void>
 }
 
-/** A database of this run's own, on the server that BENCH_DATABASE_URL names, else on one that is started for it. */
-export async function createDatabase(): Promise<BenchDatabase> {
+export type BenchServer = {
+  version: string
+  /** Why a commit here is not worth what a commit is; null where it is. */
+  problem: string | null
+  /** A database of this run's own: an empty one, or a copy of one that nobody is connected to. */
+  create(template?: BenchDatabase): Promise<BenchDatabase>
+  stop(): Promise<void>
+}
+
+/** The server that BENCH_DATABASE_URL names, else one that is started for this run. */
+export async function openServer(): Promise<BenchServer> {
   const given = process.env.BENCH_DATABASE_URL
   const server = given ? { url: given, stop: async () => {} } : await start(settings)
-  const name = `boxoffice_bench_${randomBytes(6).toString('hex')}`
-  const onServer = postgres(server.url, { max: 1, onnotice: () => {} })
+  const sql = postgres(server.url, { max: 1, onnotice: () => {} })
+  const stop = async () => {
+    await sql.end()
+    await server.stop()
+  }
   try {
-    await onServer`create database ${onServer(name)} template template0 encoding 'UTF8'`
-    const url = inDatabase(server.url, name)
-    const sql = postgres(url, { max: 1, onnotice: () => {} })
     const shown = await sql<{ name: string; setting: string }[]>`
       select name, setting from pg_settings where name = any(${[...Object.keys(durability), 'server_version']})`
     const off = shown.flatMap(({ name, setting }) => (setting === 'off' ? [`${name} is off`] : []))
     return {
-      url,
       version: shown.find(({ name }) => name === 'server_version')?.setting ?? '',
-      sql,
       problem: off.length > 0 ? `commits are not durable: ${off.join(', ')}` : null,
-      async close() {
-        await sql.end()
-        await onServer`drop database ${onServer(name)} with (force)`
-        await onServer.end()
-        await server.stop()
+      async create(template) {
+        const name = `boxoffice_bench_${randomBytes(6).toString('hex')}`
+        await template?.sql.end()
+        await sql`create database ${sql(name)} template ${sql(template?.name ?? 'template0')} encoding 'UTF8'`
+        const url = inDatabase(server.url, name)
+        const own = postgres(url, { max: 1, onnotice: () => {} })
+        return {
+          name,
+          url,
+          sql: own,
+          async drop() {
+            await own.end()
+            await sql`drop database ${sql(name)} with (force)`
+          },
+        }
       },
+      stop,
     }
   } catch (error) {
-    await onServer.end()
-    await server.stop()
+    await stop()
     throw error
   }
 }
@@ -62,36 +79,64 @@ const boxoffice = async (url: string, ...args: string[]): Promise<string> =>
   (await run(process.execPath, ['dist/cli.js', ...args], { env: { ...process.env, DATABASE_URL: url } }))
     .stdout
 
-/** Migrates and seeds, and issues a key that sees all of it. */
-export async function fillDatabase({ url, sql }: BenchDatabase, events: number): Promise<{ apiKey: string }> {
+async function issueKey(url: string, ...options: string[]): Promise<string> {
+  const issued: { key: string } = JSON.parse(await boxoffice(url, 'key', 'issue', ...options, '--json'))
+  return issued.key
+}
+
+/** So that what is measured next begins with known statistics and nothing left to write. */
+export async function settle({ sql }: BenchDatabase): Promise<void> {
+  await sql.unsafe('vacuum analyze')
+  await sql.unsafe('checkpoint')
+}
+
+/** Migrates and seeds, and issues a key each to so many channels that see all of it. */
+export async function fillDatabase(
+  database: BenchDatabase,
+  { events, channels }: { events: number; channels: number },
+): Promise<{ keys: string[] }> {
+  const { url, sql } = database
   await boxoffice(url, 'migrate')
   await boxoffice(url, 'seed', '--events', String(events))
   const organizations = await sql<{ id: string }[]>`select id from organizations order by id`
-  const issued: { key: string } = JSON.parse(
-    await boxoffice(
-      url,
-      ...['key', 'issue', 'channel', '--name', 'bench', '--json'],
-      ...organizations.flatMap(({ id }) => ['--organization', id]),
-    ),
-  )
+  const granted = organizations.flatMap(({ id }) => ['--organization', id])
+  const keys: string[] = []
+  for (let number = 1; number <= channels; number++)
+    keys.push(await issueKey(url, 'channel', '--name', `bench ${number}`, ...granted))
   await sql.unsafe(createTargets)
   await sql.unsafe('alter table bench_targets add primary key (number)')
   await sql.unsafe(openTargets)
-  await sql.unsafe('vacuum analyze')
-  await sql.unsafe('checkpoint')
-  return { apiKey: issued.key }
+  await settle(database)
+  return { keys }
 }
 
-/** How many rows of each kind the catalogue has. */
+/** Sells so many tickets. Throws where the counters say something else than the rows. */
+export async function sell(database: BenchDatabase, count: number): Promise<void> {
+  await database.sql.begin(async (tx) => {
+    for (const statement of sellTickets(count)) await tx.unsafe(statement)
+    const [sold] = await tx.unsafe<{ rows: string; counters: string }[]>(countSold)
+    if (Number(sold?.rows) !== count || sold?.rows !== sold?.counters)
+      throw new Error(`${count} tickets sold, but ${sold?.rows} rows and ${sold?.counters} in the counters`)
+  })
+  await settle(database)
+}
+
+/** A key for the integration of the organization that sold most tickets, and some of these tickets. */
+export async function ticketsOf({ url, sql }: BenchDatabase): Promise<{ key: string; ids: string[] }> {
+  const [organization] = await sql<{ id: string }[]>`
+    select organization_id as id from tickets group by 1 order by count(*) desc, 1 limit 1`
+  if (!organization) throw new Error('no ticket is sold')
+  const tickets = await sql<{ id: string }[]>`
+    select id from tickets where organization_id = ${organization.id} order by md5(id) limit 2000`
+  const key = await issueKey(url, 'integration', '--name', 'bench', '--organization', organization.id)
+  return { key, ids: tickets.map(({ id }) => id) }
+}
+
+/** How many rows of each kind the database has. */
 export async function sizesOf({ sql }: BenchDatabase): Promise<Record<string, number>> {
   const tables = [
-    'organizations',
-    'locations',
-    'events',
-    'ticket_rates',
-    'prices',
-    'supplements',
-    'questions',
+    ...['organizations', 'locations', 'events', 'ticket_rates', 'prices', 'supplements', 'questions'],
+    'tickets',
   ]
   const sizes = await Promise.all(
     tables.map(async (table) => {

@@ -1,7 +1,12 @@
 import { connect, type Socket } from 'node:net'
 
 /** A request of a load. */
-export type Ask = { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string }
+export type Ask = {
+  method: 'GET' | 'POST' | 'PUT'
+  path: string
+  headers: Record<string, string>
+  body?: string
+}
 
 /** The bytes of a request: written once, sent many times. */
 export function toBytes({ method, path, headers, body }: Ask, port: number): Buffer {
@@ -11,26 +16,29 @@ export function toBytes({ method, path, headers, body }: Ask, port: number): Buf
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`)
 }
 
-export type Client = { send(bytes: Buffer): Promise<number>; close(): void }
+/** What is read of an answer; `length` is the body's, in bytes. */
+type Answer = { status: number; length: number }
+
+export type Client = { send(bytes: Buffer): Promise<Answer>; close(): void }
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
 // The least work that tells where an answer ends, because the generator shares the machine with what it measures:
 // http.request costs as much as some of the answers do.
-function readHead(head: string): { status: number; length: number } {
+function readHead(head: string): Answer {
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
   if (!status || !length) throw new Error(`an answer without a status or a content-length:\n${head}`)
   return { status: Number(status), length: Number(length) }
 }
 
-/** One client: a connection that is kept, on which one request is sent after the answer to the last. `send` resolves to
- *  the status once the whole answer is here, and rejects when the connection ends before. */
+/** One client: a connection that is kept, on which one request is sent after the answer to the last. `send` resolves
+ *  once the whole answer is here, and rejects when the connection ends before. */
 export function openClient(port: number): Promise<Client> {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  let pending: { resolve(status: number): void; reject(error: Error): void } | null = null
+  let pending: { resolve(answer: Answer): void; reject(error: Error): void } | null = null
   let head: Buffer = Buffer.alloc(0)
-  let status = 0
+  let answer: Answer = { status: 0, length: 0 }
   let missing = -1
 
   const fail = (error: Error) => {
@@ -45,9 +53,8 @@ export function openClient(port: number): Promise<Client> {
       head = seen === 0 ? chunk : Buffer.concat([head, chunk])
       const end = head.indexOf(endOfHead)
       if (end < 0) return
-      const { status: read, length } = readHead(head.toString('latin1', 0, end))
-      status = read
-      missing = length
+      answer = readHead(head.toString('latin1', 0, end))
+      missing = answer.length
       body = head.length - end - endOfHead.length
     }
     missing -= body
@@ -57,7 +64,7 @@ export function openClient(port: number): Promise<Client> {
     head = Buffer.alloc(0)
     const answered = pending
     pending = null
-    answered?.resolve(status)
+    answered?.resolve(answer)
   }
   socket.on('data', (chunk) => {
     try {

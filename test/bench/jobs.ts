@@ -1,21 +1,31 @@
+import type { Surface } from './bare-lookups-sql.ts'
 import type { Page } from './bare-pages-sql.ts'
 import type { HoldResult, HoldTask } from './hold-driver.ts'
 import type { Ask } from './http-client.ts'
+import { allTheSame, answerOf, clients, eachWithItsOwn, type JobPlan, jsonOf } from './job-plan.ts'
 import type { Load, LoadResult } from './load.ts'
-import type { Job } from './measure.ts'
-import { checkoutAsks, type Target } from './requests.ts'
+import type { Reach } from './measure.ts'
+import { checkoutAsks, lookupAsks, nestedPageAsk, pageAsks, type Sample, type Target } from './requests.ts'
 import { disagreement } from './same-answer.ts'
-import { type Server, usageOf } from './server-process.ts'
+import type { Server } from './server-process.ts'
 import { asked, counted, type Holds, holding } from './sides.ts'
 import type { Worker } from './worker.ts'
 
 /** What the jobs work with. */
 export type Stage = {
-  apiKey: string
+  /** Keys of channels that see the same, one for each client. */
+  keys: string[]
+  /** An integration's key, and tickets that it reads. */
+  tickets: { key: string; ids: string[] }
+  /** The service as it comes, and with shared reads switched off. */
   gateway: Server
-  barePages: Server
+  unshared: Server
+  bare: Server
+  bytes: Server
+  /** Installs and starts it the first time. */
+  mercurius(): Promise<Server>
   load: Worker<Load, LoadResult>
-  pages: Record<Page, Ask>
+  sample: Sample
   targets: Target[]
   /** The bare hold transaction, and what does it. */
   hold: { name: string; run(task: HoldTask): Promise<HoldResult> }
@@ -24,73 +34,126 @@ export type Stage = {
   holdProblem: string | null
 }
 
-// Enough to keep two processors busy. The bare hold runs with as many, however many buyers the gateway has: more would
-// only wait for each other's rows.
-const clients = 16
+type Plan = JobPlan<Stage>
 
-async function answerOf({ port }: Server, { method, path, headers, body }: Ask): Promise<unknown> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body })
-  return response.json()
-}
+const surfaces: Record<Surface, string> = { rest: 'REST', graphql: 'GraphQL' }
+const bareAsk = (path: string): Ask => ({ method: 'GET', path, headers: {} })
 
-type JobPlan = {
-  name: string
-  description: string
-  /** The two sides, once there is something to work with. */
-  on(stage: Stage): Pick<Job, 'gateway' | 'yardstick' | 'disagreement'>
-}
-
-const pageJob = (page: Page, name: string, description: string): JobPlan => ({
+const pageJob = (
+  page: Page,
+  { name, description, reach }: Pick<Plan, 'name' | 'description' | 'reach'>,
+): Plan => ({
   name,
   description,
-  on({ gateway, barePages, load, pages }) {
-    const bare: Ask = { method: 'GET', path: `/${page}`, headers: {} }
+  reach,
+  async on({ keys, unshared, bare, load, sample }) {
+    const ask = (key: string) => pageAsks(key, sample)[page]
+    const [key = ''] = keys
+    const bareOne = bareAsk(`/pages/${page}`)
     return {
-      gateway: asked('gateway', gateway, load, { clients, asks: [pages[page]] }),
-      yardstick: asked('json_agg', barePages, load, { clients, asks: [bare] }),
-      disagreement: async () =>
-        disagreement(await answerOf(gateway, pages[page]), await answerOf(barePages, bare)),
+      gateway: asked('gateway', unshared, load, eachWithItsOwn(keys, ask)),
+      yardstick: asked('json_agg', bare, load, allTheSame(bareOne)),
+      disagreement: async () => disagreement(await jsonOf(unshared, ask(key)), await jsonOf(bare, bareOne)),
     }
   },
 })
 
-const surfaces = { rest: 'REST', graphql: 'GraphQL' }
+const mercuriusJob: Plan = {
+  name: 'page-graphql-mercurius',
+  description: 'nested page, GraphQL, nothing shared',
+  reach: { atLeast: 3 },
+  async on({ keys, unshared, load, ...stage }) {
+    const mercurius = await stage.mercurius()
+    const asks = eachWithItsOwn(keys, nestedPageAsk)
+    const one = nestedPageAsk(keys[0] ?? '')
+    return {
+      gateway: asked('gateway', unshared, load, asks),
+      yardstick: asked('Mercurius + JIT', mercurius, load, asks),
+      disagreement: async () => disagreement(await jsonOf(unshared, one), await jsonOf(mercurius, one)),
+    }
+  },
+}
 
-const checkoutJob = (rates: 'one' | 'many', surface: keyof typeof surfaces, buyers: number): JobPlan => ({
+const sharedJob = (surface: Surface): Plan => ({
+  name: `shared-${surface}`,
+  description: `nested page, ${surfaces[surface]}, shared`,
+  reach: { atLeast: 0.5 },
+  async on({ keys: [key = ''], gateway, bytes, load, sample }) {
+    const ask = pageAsks(key, sample)[surface]
+    const bytesAsk = bareAsk(`/${surface}`)
+    return {
+      gateway: asked('gateway', gateway, load, allTheSame(ask)),
+      yardstick: asked('bytes in memory', bytes, load, allTheSame(bytesAsk)),
+      async prepare() {
+        const { body, type } = await answerOf(gateway, ask)
+        await answerOf(bytes, { ...bytesAsk, method: 'PUT', headers: { 'content-type': type }, body })
+      },
+      disagreement: async () => disagreement(await jsonOf(gateway, ask), await jsonOf(bytes, bytesAsk)),
+    }
+  },
+})
+
+// So many tickets are compared before and after.
+const compared = 50
+
+const lookupJob = (surface: Surface, readers: number): Plan => ({
+  name: `lookup-${surface}-${readers}`,
+  description: `lookup of a ticket, ${surfaces[surface]}`,
+  reach: { atLeast: 0.6 },
+  async on({ tickets: { key, ids }, gateway, bare, load }) {
+    const asks = lookupAsks(key, surface, ids)
+    const bareAsks = ids.map((id) => bareAsk(`/tickets/${surface}/${id}`))
+    const answers = async (server: Server, all: Ask[]) => ({
+      tickets: await Promise.all(all.slice(0, compared).map((ask) => jsonOf(server, ask))),
+    })
+    return {
+      gateway: asked('gateway', gateway, load, { clients: readers, asks }),
+      yardstick: asked('bare driver', bare, load, { clients: readers, asks: bareAsks }),
+      disagreement: async () => disagreement(await answers(gateway, asks), await answers(bare, bareAsks)),
+    }
+  },
+})
+
+const checkoutJob = (rates: 'one' | 'many', surface: Surface, buyers: number, reach: Reach | null): Plan => ({
   name: `checkout-${rates}-${surface}-${buyers}`,
-  description: `checkout of one ticket, ${rates} rate${rates === 'one' ? '' : 's'}, ${surfaces[surface]}, ${buyers} clients`,
-  on({ apiKey, gateway, load, hold, countHolds, holdProblem, ...stage }) {
+  description: `checkout, ${rates === 'one' ? 'one rate' : 'many rates'}, ${surfaces[surface]}`,
+  reach,
+  async on({ keys: [key = ''], gateway, load, hold, countHolds, holdProblem, ...stage }) {
     const targets = rates === 'one' ? stage.targets.slice(0, 1) : stage.targets
-    const asks = checkoutAsks(apiKey, surface, targets)
+    const asks = checkoutAsks(key, surface, targets)
     return {
       gateway: counted(asked('gateway', gateway, load, { clients: buyers, asks }), countHolds),
+      // With as many as keep it busy, however many buyers the gateway has: more would only wait for each other's rows.
       yardstick: counted(holding(hold.name, hold.run, { clients, targets: targets.length }), countHolds),
       disagreement: async () => holdProblem,
     }
   },
 })
 
-const plans: JobPlan[] = [
-  pageJob('graphql', 'page-graphql', '50 events with everything nested, GraphQL'),
-  pageJob('rest', 'page-rest', '50 events with populate=*, REST'),
-  pageJob('events', 'events', '50 events without populate, REST'),
-  pageJob('search', 'search', 'events with a word in their name, REST'),
-  pageJob('radius', 'radius', 'events within 25 km, REST'),
-  ...(['many', 'one'] as const).flatMap((rates) =>
-    (['rest', 'graphql'] as const).flatMap((surface) =>
-      [16, 64].map((buyers) => checkoutJob(rates, surface, buyers)),
-    ),
-  ),
+/** What is measured on one catalogue, in order: what reads before what sells. */
+export const plans: Plan[] = [
+  mercuriusJob,
+  pageJob('graphql', { ...mercuriusJob, name: 'page-graphql', reach: { atLeast: 1 } }),
+  pageJob('rest', {
+    name: 'page-rest',
+    description: 'nested page, REST, nothing shared',
+    reach: { atLeast: 1.2 },
+  }),
+  sharedJob('graphql'),
+  sharedJob('rest'),
+  pageJob('events', { name: 'events', description: '50 events without `populate`, REST', reach: null }),
+  pageJob('search', { name: 'search', description: 'a search, REST', reach: null }),
+  pageJob('radius', { name: 'radius', description: 'a radius of 25 km, REST', reach: null }),
+  lookupJob('graphql', 16),
+  lookupJob('graphql', 64),
+  lookupJob('rest', 16),
+  lookupJob('rest', 64),
+  checkoutJob('many', 'rest', 16, { atLeast: 0.8 }),
+  checkoutJob('many', 'rest', 64, { atLeast: 0.8 }),
+  checkoutJob('many', 'graphql', 16, null),
+  checkoutJob('many', 'graphql', 64, null),
+  checkoutJob('one', 'rest', 16, null),
+  checkoutJob('one', 'rest', 64, { atLeast: 4 }),
+  checkoutJob('one', 'graphql', 16, null),
+  checkoutJob('one', 'graphql', 64, { atLeast: 2 }),
 ]
-
-/** What is to be measured, in order: what reads before what sells. `only` is a part of a job's name. */
-export function chooseJobs(only: string): ((stage: Stage) => Job)[] {
-  const chosen = plans.filter(({ name }) => name.includes(only))
-  if (chosen.length === 0)
-    throw new Error(`no job has ${only} in its name: ${plans.map(({ name }) => name).join(', ')}`)
-  return chosen.map(({ on, ...named }) => (stage) => ({
-    ...named,
-    ...on(stage),
-    residentMegabytes: async () => (await usageOf(stage.gateway.pid))?.residentMegabytes ?? null,
-  }))
-}

@@ -1,112 +1,77 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { createDatabase, fillDatabase, holdsOf, sampleOf, sizesOf, targetsOf } from './database.ts'
-import type { HoldResult, HoldTask } from './hold-driver.ts'
-import { holdWithPgbench, pgbenchVersion } from './hold-pgbench.ts'
-import { chooseJobs, type Stage } from './jobs.ts'
-import type { Load, LoadResult } from './load.ts'
+import { openServer } from './database.ts'
+import { growthPlans } from './growth-jobs.ts'
+import { pgbenchVersion } from './hold-pgbench.ts'
+import type { JobPlan } from './job-plan.ts'
+import { plans } from './jobs.ts'
+import { describeMachine } from './machine.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, parseOptions } from './options.ts'
 import { tableOf } from './report.ts'
-import { pageAsks, pageParameters } from './requests.ts'
-import { startServer } from './server-process.ts'
-import { startWorker } from './worker.ts'
+import { openScope, type Scope } from './scope.ts'
+import { openGrowthStage, openStage, type SetUp } from './stages.ts'
 
 const say = (text: string) => console.log(text)
 
-// What was started, in order: it ends in the other order, however the run ends.
-const running: (() => Promise<void>)[] = []
-async function keep<Started>(starting: Promise<Started>, stop: (started: Started) => Promise<void>) {
-  const started = await starting
-  running.push(() => stop(started))
-  return started
+const everything = openScope()
+
+/** Measures what was chosen on a stage that is open for so long; nothing is opened for nothing. */
+async function measureOn<Stage>(
+  chosen: JobPlan<Stage>[],
+  open: (setUp: SetUp) => Promise<Stage>,
+  setUp: Omit<SetUp, 'scope'>,
+  results: Result[],
+): Promise<void> {
+  if (chosen.length === 0) return
+  const scope = await everything.keep<Scope>(Promise.resolve(openScope()), (scope) => scope.stop())
+  const stage = await open({ ...setUp, scope })
+  for (const [index, { on, ...named }] of chosen.entries()) {
+    results.push(await measure({ ...named, ...(await on(stage)) }, setUp.options))
+    say(`${index + 1}/${chosen.length} ${named.name}: ${named.description}`)
+  }
+  await scope.stop()
 }
-const stopAll = async () => {
-  for (let stop = running.pop(); stop; stop = running.pop()) await stop().catch(console.error)
-}
 
-const gatewaySettings = (databaseUrl: string) => ({
-  DATABASE_URL: databaseUrl,
-  NODE_ENV: 'production',
-  ALLOW_SANDBOX_PAYMENTS: 'true',
-  RATE_LIMIT: 'off',
-  LOG_LEVEL: 'silent',
-  // No hold expires while it runs.
-  HOLD_MINUTES: '1440',
-})
-
-async function run(options: Options): Promise<void> {
-  const jobs = chooseJobs(options.only)
-  const database = await keep(createDatabase(), (database) => database.close())
-  say(`PostgreSQL ${database.version}; seeding ${options.events} events…`)
-  const { apiKey } = await fillDatabase(database, options.events)
-  const sample = await sampleOf(database)
-  const gateway = await keep(
-    startServer(['dist/server.js'], gatewaySettings(database.url), '/ready'),
-    (server) => server.stop(),
-  )
-  const barePages = await keep(
-    startServer(
-      [fileURLToPath(new URL('./bare-pages.js', import.meta.url))],
-      { DATABASE_URL: database.url, PARAMETERS: JSON.stringify(pageParameters(sample)) },
-      '/ready',
-    ),
-    (server) => server.stop(),
-  )
-  const load = startWorker<Load, LoadResult>(new URL('./load-worker.js', import.meta.url))
-  const driver = startWorker<HoldTask, HoldResult>(new URL('./hold-driver.js', import.meta.url), {
-    DATABASE_URL: database.url,
-  })
-  running.push(load.stop, driver.stop)
-  const pgbench = await pgbenchVersion()
-  const machine = {
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: availableParallelism(),
-    memoryGigabytes: Math.round(totalmem() / 2 ** 30),
-    system: `${process.platform} ${release()}`,
-    node: process.version,
-    postgresql: database.version,
-    holdYardstick: pgbench ?? 'postgres.js: there is no pgbench on the PATH',
-  }
-  const catalogue = await sizesOf(database)
-  say(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}. Bare holds: ${machine.holdYardstick}.`)
-  say(
-    `Catalogue: ${Object.entries(catalogue)
-      .map(([table, count]) => `${count} ${table}`)
-      .join(', ')}.\n`,
-  )
-
-  const stage: Stage = {
-    apiKey,
-    gateway,
-    barePages,
-    load,
-    pages: pageAsks(apiKey, sample),
-    targets: await targetsOf(database),
-    hold: pgbench
-      ? { name: 'pgbench', run: (task) => holdWithPgbench(database.url, task) }
-      : { name: 'postgres.js', run: driver.run },
-    countHolds: () => holdsOf(database),
-    holdProblem: database.problem,
-  }
-  const results: Result[] = []
-  for (const job of jobs) {
-    const result = await measure(job(stage), options)
-    results.push(result)
-    say(`${results.length}/${jobs.length} ${result.job}: ${result.description}`)
-  }
+async function report(options: Options, machine: object, results: Result[]): Promise<void> {
   say(`\n${tableOf(results)}\n`)
   await mkdir(dirname(options.out), { recursive: true })
-  const report = { at: new Date().toISOString(), options, machine, catalogue, sample, results }
-  await writeFile(options.out, `${JSON.stringify(report, null, 2)}\n`)
+  const all = { at: new Date().toISOString(), options, machine, results }
+  await writeFile(options.out, `${JSON.stringify(all, null, 2)}\n`)
   say(`All of it, round by round: ${options.out}`)
+}
+
+async function run(options: Options): Promise<void> {
+  const all = { onOne: plans, onMany: growthPlans(options.sizes) }
+  const isChosen = ({ name }: { name: string }) => options.only.some((part) => name.includes(part))
+  const [onOne, onMany] = [all.onOne.filter(isChosen), all.onMany.filter(isChosen)]
+  if (onOne.length + onMany.length === 0) {
+    const names = [...all.onOne, ...all.onMany].map(({ name }) => name)
+    throw new Error(`no job has ${options.only.join(' or ')} in its name: ${names.join(', ')}`)
+  }
+  const server = await everything.keep(openServer(), (server) => server.stop())
+  const pgbench = await pgbenchVersion()
+  const machine = {
+    ...describeMachine(),
+    postgresql: server.version,
+    holdYardstick: pgbench ?? 'postgres.js: there is no pgbench on the PATH',
+  }
+  say(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgresql}.`)
+  say(`Bare holds: ${machine.holdYardstick}.`)
+  const setUp = { server, options, hasPgbench: pgbench !== null, say }
+  const results: Result[] = []
+  try {
+    await measureOn(onOne, openStage, setUp, results)
+    await measureOn(onMany, openGrowthStage, setUp, results)
+  } finally {
+    // What was measured is told even where a later job ends the run.
+    if (results.length > 0) await report(options, machine, results)
+  }
   if (results.some(({ problem }) => problem !== null)) process.exitCode = 1
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void stopAll().then(() => process.exit(1)))
+  process.once(signal, () => void everything.stop().then(() => process.exit(1)))
 
 await Promise.resolve(process.argv.slice(2))
   .then(parseOptions)
@@ -115,4 +80,4 @@ await Promise.resolve(process.argv.slice(2))
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1
   })
-  .finally(stopAll)
+  .finally(() => everything.stop())

@@ -17,18 +17,26 @@ export type Side = {
   name: string
   clients: number
   run(seconds: number): Promise<Round>
+  /** What the process that answers keeps in memory now, in megabytes; null where it isn't known. */
+  residentMegabytes(): Promise<number | null>
 }
+
+/** How many of the yardstick's requests a second are to be reached at least, or how much of its time a request may take
+ *  at most. */
+export type Reach = { atLeast: number } | { atMost: number }
 
 /** The gateway's work beside the same work done by something simpler, in the same minute on the same machine. */
 export type Job = {
   name: string
   description: string
+  /** Null where nothing is asked for. */
+  reach: Reach | null
   gateway: Side
   yardstick: Side
+  /** What must be done before the two are compared. */
+  prepare?(): Promise<void>
   /** Compares what the two answer. Resolves to why they can't be compared, or to null. */
   disagreement(): Promise<string | null>
-  /** What the gateway's process keeps in memory now, in megabytes. */
-  residentMegabytes(): Promise<number | null>
 }
 
 /** Medians over the rounds. */
@@ -39,6 +47,7 @@ export type Measured = {
   p50: number
   p99: number
   cpuMillisecondsPerRequest: number | null
+  residentMegabytes: number | null
   rounds: Round[]
 }
 
@@ -47,28 +56,35 @@ export type Result = {
   description: string
   gateway: Measured
   yardstick: Measured
-  residentMegabytes: number | null
-  /** The gateway's requests for each of the yardstick's: the median over the rounds. Null where `problem` says why. */
+  reach: Reach | null
+  /** The gateway's requests for each of the yardstick's, or its time for each of the yardstick's where there is a most
+   *  to it: the median over the rounds. Null where `problem` says why. */
   ratio: number | null
+  /** Whether there is a ratio and it is what it is to be; null where nothing is asked for. */
+  reached: boolean | null
   problem: string | null
 }
 
 const perSecond = ({ requests, seconds }: Round) => requests / seconds
 
-function summarize({ name, clients }: Side, rounds: Round[]): Measured {
+async function summarize(side: Side, rounds: Round[]): Promise<Measured> {
   const cpu = rounds.flatMap(({ cpuSeconds, requests }) =>
     cpuSeconds === null ? [] : [(cpuSeconds * 1000) / requests],
   )
   return {
-    name,
-    clients,
+    name: side.name,
+    clients: side.clients,
     requestsPerSecond: median(rounds.map(perSecond)),
     p50: median(rounds.map(({ p50 }) => p50)),
     p99: median(rounds.map(({ p99 }) => p99)),
     cpuMillisecondsPerRequest: cpu.length > 0 ? median(cpu) : null,
+    residentMegabytes: await side.residentMegabytes(),
     rounds,
   }
 }
+
+const isReached = (ratio: number, reach: Reach): boolean =>
+  'atLeast' in reach ? ratio >= reach.atLeast : ratio <= reach.atMost
 
 /** Measures the two sides by turns, so that what else the machine does meets both. Each round gives one ratio, and the
  *  result is their median. There is none where the two didn't do the same. */
@@ -76,6 +92,7 @@ export async function measure(
   job: Job,
   { seconds, rounds, warmUpSeconds }: { seconds: number; rounds: number; warmUpSeconds: number },
 ): Promise<Result> {
+  await job.prepare?.()
   const problems = [await job.disagreement()]
   const gateway: Round[] = []
   const yardstick: Round[] = []
@@ -86,15 +103,19 @@ export async function measure(
   }
   problems.push(...[...gateway, ...yardstick].map(({ problem }) => problem), await job.disagreement())
   const problem = problems.find((problem) => problem !== null) ?? null
+  const ratioOf = (one: Round, other: Round) =>
+    job.reach && 'atMost' in job.reach ? perSecond(other) / perSecond(one) : perSecond(one) / perSecond(other)
+  const ratio = problem
+    ? null
+    : median(gateway.map((round, index) => ratioOf(round, yardstick[index] ?? round)))
   return {
     job: job.name,
     description: job.description,
-    gateway: summarize(job.gateway, gateway),
-    yardstick: summarize(job.yardstick, yardstick),
-    residentMegabytes: await job.residentMegabytes(),
-    ratio: problem
-      ? null
-      : median(gateway.map((round, index) => perSecond(round) / perSecond(yardstick[index] ?? round))),
+    gateway: await summarize(job.gateway, gateway),
+    yardstick: await summarize(job.yardstick, yardstick),
+    reach: job.reach,
+    ratio,
+    reached: job.reach && ratio !== null && isReached(ratio, job.reach),
     problem,
   }
 }

@@ -1,15 +1,18 @@
 import { parseArgs } from 'node:util'
+import type { Sizes } from './growth-jobs.ts'
 
 export type Options = {
   /** How many events the catalogue has. */
   events: number
+  /** How large the catalogues are that show what growth does. */
+  sizes: Sizes
   /** How long each side of a job works in each round. */
   seconds: number
   rounds: number
   /** How long each side works before it is measured. */
   warmUpSeconds: number
-  /** Only the jobs that have this in their name. */
-  only: string
+  /** Only the jobs that have one of these in their name. */
+  only: string[]
   /** Where the JSON goes. */
   out: string
 }
@@ -35,10 +38,13 @@ export function parseOptions(args: string[]): Options {
   const { quick, only, out } = values
   return {
     events: wholeNumber('events', values.events ?? (quick ? '200' : '20000')),
+    sizes: quick
+      ? { events: [100, 200, 1000], tickets: [100, 10_000] }
+      : { events: [2000, 20_000, 200_000], tickets: [1000, 1_000_000] },
     seconds: wholeNumber('seconds', values.seconds ?? (quick ? '1' : '2')),
     rounds: quick ? 1 : 3,
     warmUpSeconds: quick ? 1 : 2,
-    only,
+    only: only.split(','),
     out,
   }
 }

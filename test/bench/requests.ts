@@ -1,3 +1,4 @@
+import type { Surface } from './bare-lookups-sql.ts'
 import type { Page } from './bare-pages-sql.ts'
 import type { Ask } from './http-client.ts'
 
@@ -45,6 +46,17 @@ const checkout = `mutation ($input: CheckoutInput!) {
   }
 }`
 
+// What the REST lookup holds. Its number `price` is the one in `priceInfo`.
+const lookup = `query ($id: ID!) {
+  ticket(id: $id) {
+    id activationDate channelId code discountQuantitySubtract email gender address language country postalCode
+    enter entryDate eventId for name paymentId phone raised rateId rateName rateSlug referralId refunded saleType
+    priceInfo { id price age content additionalInfo }
+    supplements { id price label description hasFakePrice fakePrice productQuantity productQuantityUsed }
+    status totalExtras totalFees totalPaid invoiceReference correctiveInvoiceReferences
+  }
+}`
+
 const getting = (apiKey: string, path: string): Ask => ({
   method: 'GET',
   path,
@@ -58,12 +70,15 @@ const posting = (apiKey: string, path: string, body: object): Ask => ({
   body: JSON.stringify(body),
 })
 
+/** The request for the page with everything nested. */
+export const nestedPageAsk = (apiKey: string): Ask => posting(apiKey, '/graphql', { query: nestedPage })
+
 /** The request for each page. */
 export const pageAsks = (
   apiKey: string,
   { word, latitude, longitude, radius }: Sample,
 ): Record<Page, Ask> => ({
-  graphql: posting(apiKey, '/graphql', { query: nestedPage }),
+  graphql: nestedPageAsk(apiKey),
   rest: getting(apiKey, '/events?populate=*'),
   events: getting(apiKey, '/events'),
   search: getting(apiKey, `/events?search=${encodeURIComponent(word)}`),
@@ -84,7 +99,7 @@ export const pageParameters = (sample: Sample) => ({
 })
 
 /** A checkout of one ticket of each of the rates. */
-export const checkoutAsks = (apiKey: string, surface: 'rest' | 'graphql', targets: Target[]): Ask[] =>
+export const checkoutAsks = (apiKey: string, surface: Surface, targets: Target[]): Ask[] =>
   targets.map(({ rateId, priceId }) =>
     surface === 'rest'
       ? posting(apiKey, '/tickets/checkout', {
@@ -108,4 +123,12 @@ export const checkoutAsks = (apiKey: string, surface: 'rest' | 'graphql', target
             },
           },
         }),
+  )
+
+/** A lookup of each of the tickets, with the key of their organization's integration. */
+export const lookupAsks = (apiKey: string, surface: Surface, ids: string[]): Ask[] =>
+  ids.map((id) =>
+    surface === 'rest'
+      ? getting(apiKey, `/integrations/tickets/${id}`)
+      : posting(apiKey, '/graphql', { query: lookup, variables: { id } }),
   )

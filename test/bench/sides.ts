@@ -1,22 +1,23 @@
 import type { HoldResult, HoldTask } from './hold-driver.ts'
-import type { Ask } from './http-client.ts'
 import type { Load, LoadResult } from './load.ts'
 import type { Round, Side } from './measure.ts'
 import { type Server, usageOf } from './server-process.ts'
 import type { Worker } from './worker.ts'
 
-/** A server that is asked the same things again and again; every answer must be a 200. */
+/** A server that is asked the same things again and again; every answer must be a 200, and none of them less than half
+ *  as long as another, because an error of GraphQL is a 200 too. */
 export const asked = (
   name: string,
   server: Server,
   load: Worker<Load, LoadResult>,
-  { clients, asks }: { clients: number; asks: Ask[] },
+  given: Omit<Load, 'port' | 'seconds'>,
 ): Side => ({
   name,
-  clients,
+  clients: given.clients,
+  residentMegabytes: async () => (await usageOf(server.pid))?.residentMegabytes ?? null,
   async run(seconds) {
     const before = await usageOf(server.pid)
-    const result = await load.run({ port: server.port, clients, seconds, asks })
+    const result = await load.run({ ...given, port: server.port, seconds })
     const after = await usageOf(server.pid)
     const { 200: good = 0, ...bad } = result.statuses
     return {
@@ -26,9 +27,11 @@ export const asked = (
       p99: result.p99,
       cpuSeconds: before && after ? after.cpuSeconds - before.cpuSeconds : null,
       problem:
-        good === result.answers && good > 0
-          ? null
-          : `${name}: answers other than 200: ${JSON.stringify(bad)}`,
+        good !== result.answers || good === 0
+          ? `${name}: answers other than 200: ${JSON.stringify(bad)}`
+          : result.shortest < result.longest / 2
+            ? `${name}: answers of ${result.shortest} and of ${result.longest} bytes`
+            : null,
     }
   },
 })
@@ -41,6 +44,7 @@ export const holding = (
 ): Side => ({
   name,
   clients: task.clients,
+  residentMegabytes: async () => null,
   async run(seconds) {
     const { transactions, ...result } = await hold({ ...task, seconds })
     return { ...result, requests: transactions, cpuSeconds: null, problem: null }

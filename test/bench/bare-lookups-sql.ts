@@ -1,0 +1,87 @@
+import { graphql, major, moment, rest, type Spelling, select } from './spelling.ts'
+
+// What the gateway answers when a ticket is looked up, made by PostgreSQL alone in one statement.
+
+export type Surface = 'graphql' | 'rest'
+
+const supplements = (spelling: Spelling) => `(
+    select coalesce(json_agg(body order by place), '[]')
+    from jsonb_array_elements(ticket.supplements) with ordinality as one(sold, place),
+      lateral (select ${select(spelling, [], {
+        [spelling.id]: `sold ->> 'supplementId'`,
+        price: major(`(sold ->> 'amount')::bigint`, 'ticket.currency'),
+        label: `sold ->> 'label'`,
+        description: 'null',
+        has_fake_price: `(sold ->> 'hasFakePrice')::boolean`,
+        fake_price: major(`(sold ->> 'fakeAmount')::bigint`, 'ticket.currency'),
+        product_quantity: '1',
+        product_quantity_used: '0',
+      })}) as body)`
+
+const priceInfo = (spelling: Spelling) => `(
+    select row_to_json(body) from (select ${select(spelling, [], {
+      [spelling.id]: 'price.id',
+      price: major('ticket.price_amount', 'ticket.currency'),
+      age: `substring(event.age from '\\d{1,3}')::integer`,
+      content: 'price.includes',
+      additional_info: 'price.additional_info',
+    })}) as body)`
+
+const paid = (amount: string) =>
+  major(`case when ticket.activated_at is null then 0 else ${amount} end`, 'ticket.currency')
+
+const ticketFields = (spelling: Spelling) =>
+  select(
+    spelling,
+    [
+      ...['channel_id', 'email', 'gender', 'address', 'postal_code', 'event_id', 'payment_id', 'phone'],
+      ...['invoice_reference', 'corrective_invoice_references'],
+    ],
+    {
+      [spelling.id]: 'ticket.id',
+      activation_date: moment('ticket.activated_at'),
+      code: 'ticket.qr_code',
+      discount_quantity_subtract: '0',
+      language: 'null',
+      country: 'ticket.country_code',
+      enter: 'ticket.entered',
+      entry_date: 'coalesce(floor(extract(epoch from ticket.last_entry_at)), 0)',
+      for: 'ticket.admits',
+      name: 'ticket.full_name',
+      raised: paid('ticket.total_amount - ticket.platform_fee_amount - ticket.refunded_amount'),
+      rate_id: 'ticket.ticket_rate_id',
+      rate_name: 'rate.name',
+      rate_slug: 'rate.slug',
+      referral_id: 'null',
+      refunded: major('ticket.refunded_amount', 'ticket.currency'),
+      sale_type: `'online'`,
+      price_info: priceInfo(spelling),
+      supplements: supplements(spelling),
+      status: `case ticket.status when 'held' then 'pending' when 'active' then 'activated' else ticket.status::text end`,
+      total_extras: major('(ticket.supplements_amount + ticket.warranty_amount)', 'ticket.currency'),
+      total_fees: major('ticket.organization_fee_amount', 'ticket.currency'),
+      total_paid: paid('ticket.total_amount'),
+      // In GraphQL `price` is the price object, and this number is the one in `priceInfo`.
+      ...(spelling === rest && { price: major('ticket.price_amount', 'ticket.currency') }),
+    },
+    'ticket.',
+  )
+
+// $1: the ticket.
+const lookupOf = (spelling: Spelling) => `
+  select row_to_json(body)::text as body
+  from (
+    select ${ticketFields(spelling)}
+    from tickets as ticket
+    join ticket_rates as rate on rate.id = ticket.ticket_rate_id
+    join prices as price on price.id = ticket.price_id
+    join events as event on event.id = ticket.event_id
+    where ticket.id = $1
+  ) as body`
+
+/** The statement that looks a ticket up. */
+export const lookupStatements: Record<Surface, string> = { graphql: lookupOf(graphql), rest: lookupOf(rest) }
+
+/** What stands around a ticket in an answer. */
+export const lookupEnvelope = (surface: Surface): [before: string, after: string] =>
+  surface === 'graphql' ? ['{"data":{"ticket":', '}}'] : ['{"success":true,"data":', '}']

@@ -1,0 +1,63 @@
+// A catalogue made larger by PostgreSQL alone: each event with everything under it again and again, under new
+// identifiers, one half of the copies years ago and the other years ahead. What is on the first page stays the same, so
+// that a page of the large catalogue can be compared with the same page of the small one.
+
+// Longer than a demo's year, so that no copy comes to lie among the first events.
+const days = 400
+
+// Copy 1 is the first of those to come, copy 2 the first of those that are over, and so on.
+const shift = `make_interval(days => ${days} * case when copy % 2 = 1 then (copy + 1) / 2 else -copy / 2 end)`
+const again = (id: string) => `${id} || '_' || copy`
+
+/** The columns of a table, and how a copy differs from what it is made from. */
+const copies: [table: string, columns: string, changed: Record<string, string>][] = [
+  [
+    'events',
+    `organization_id, location_id, name, slug, description, age, outfit, ambiences, music_genres, artists, image_url,
+      iframe_tag_url, iframe_script_url, search_words`,
+    {
+      id: again('id'),
+      display_date: `display_date + ${shift}`,
+      start_date: `start_date + ${shift}`,
+      end_date: `end_date + ${shift}`,
+    },
+  ],
+  ['stock', 'capacity, sold_before', { id: again('id') }],
+  [
+    'ticket_rates',
+    `organization_id, position, name, slug, complete, type, min, max, show_all_prices, warranty_enabled,
+      warranty_percentage, warranty_hours, removed`,
+    { id: again('id'), event_id: again('event_id'), valid_from: `valid_from + ${shift}` },
+  ],
+  [
+    'prices',
+    'position, name, amount, currency, includes, additional_info, fee_type, fee_quantity, removed',
+    {
+      id: again('id'),
+      ticket_rate_id: again('ticket_rate_id'),
+      valid_until: `valid_until + ${shift}`,
+    },
+  ],
+  [
+    'supplements',
+    'position, label, amount, currency, has_fake_price, fake_amount, removed',
+    { id: again('id'), ticket_rate_id: again('ticket_rate_id') },
+  ],
+  [
+    'questions',
+    'position, label, type, required, items, removed',
+    { id: again('id'), ticket_rate_id: again('ticket_rate_id') },
+  ],
+]
+
+/** Makes the catalogue so many times as large. To be run in one transaction. */
+export const growCatalogue = (times: number): string[] => [
+  // Copies refer to copies: that they are there needs no look. Only who owns the server may do without.
+  `select set_config('session_replication_role', 'replica', true) where current_setting('is_superuser') = 'on'`,
+  ...copies.map(
+    ([table, columns, changed]) => `
+      insert into ${table} (${columns}, ${Object.keys(changed).join(', ')})
+      select ${columns}, ${Object.values(changed).join(', ')}
+      from ${table}, generate_series(1, ${times - 1}) as copy`,
+  ),
+]

@@ -1,0 +1,154 @@
+import { fileURLToPath } from 'node:url'
+import {
+  type BenchDatabase,
+  type BenchServer,
+  fillDatabase,
+  holdsOf,
+  sampleOf,
+  sell,
+  settle,
+  sizesOf,
+  targetsOf,
+  ticketsOf,
+} from './database.ts'
+import { growCatalogue } from './grow-catalogue.ts'
+import type { Grown, GrowthStage } from './growth-jobs.ts'
+import type { HoldResult, HoldTask } from './hold-driver.ts'
+import { holdWithPgbench } from './hold-pgbench.ts'
+import { clients } from './job-plan.ts'
+import type { Stage } from './jobs.ts'
+import type { Load, LoadResult } from './load.ts'
+import { installMercurius } from './mercurius-package.ts'
+import type { Options } from './options.ts'
+import { pageParameters } from './requests.ts'
+import type { Scope } from './scope.ts'
+import { startServer } from './server-process.ts'
+import { startWorker } from './worker.ts'
+
+/** What the stages are set up with. */
+export type SetUp = {
+  scope: Scope
+  server: BenchServer
+  options: Options
+  hasPgbench: boolean
+  say(text: string): void
+}
+
+const gatewaySettings = {
+  NODE_ENV: 'production',
+  ALLOW_SANDBOX_PAYMENTS: 'true',
+  RATE_LIMIT: 'off',
+  LOG_LEVEL: 'silent',
+  // No hold expires while it runs.
+  HOLD_MINUTES: '1440',
+}
+const unsharedReads = { SHARED_READS_MS: '0' }
+
+// How many tickets were sold before they are looked up.
+const soldTickets = 5000
+
+const compiled = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+/** Runs it the first time, and resolves to the same from then on. */
+function once<Result>(start: () => Promise<Result>): () => Promise<Result> {
+  let started: Promise<Result> | null = null
+  return () => {
+    started ??= start()
+    return started
+  }
+}
+
+const starterOf =
+  (scope: Scope) =>
+  (args: string[], { url }: Pick<BenchDatabase, 'url'>, settings: Record<string, string> = {}) =>
+    scope.keep(startServer(args, { DATABASE_URL: url, ...settings }, '/ready'), (server) => server.stop())
+
+const startLoad = (scope: Scope) =>
+  scope.keep(
+    Promise.resolve(startWorker<Load, LoadResult>(new URL('./load-worker.js', import.meta.url))),
+    (worker) => worker.stop(),
+  )
+
+/** One catalogue, the gateway twice, and everything that it is held against. */
+export async function openStage({ scope, server, options, hasPgbench, say }: SetUp): Promise<Stage> {
+  say(`Seeding ${options.events} events…`)
+  const database = await scope.keep(server.create(), (database) => database.drop())
+  const { keys } = await fillDatabase(database, { events: options.events, channels: clients })
+  await sell(database, soldTickets)
+  const sample = await sampleOf(database)
+  const start = starterOf(scope)
+  const driver = await scope.keep(
+    Promise.resolve(
+      startWorker<HoldTask, HoldResult>(new URL('./hold-driver.js', import.meta.url), {
+        DATABASE_URL: database.url,
+      }),
+    ),
+    (worker) => worker.stop(),
+  )
+  const catalogue = Object.entries(await sizesOf(database)).map(([table, count]) => `${count} ${table}`)
+  say(`It has ${catalogue.join(', ')}.\n`)
+  return {
+    keys,
+    tickets: await ticketsOf(database),
+    gateway: await start(['dist/server.js'], database, gatewaySettings),
+    unshared: await start(['dist/server.js'], database, { ...gatewaySettings, ...unsharedReads }),
+    bare: await start([compiled('./bare-server.js')], database, {
+      PARAMETERS: JSON.stringify(pageParameters(sample)),
+    }),
+    bytes: await start([compiled('./bare-bytes.js')], database),
+    mercurius: once(async () => start([await installMercurius(say)], database)),
+    load: await startLoad(scope),
+    sample,
+    targets: await targetsOf(database),
+    hold: hasPgbench
+      ? { name: 'pgbench', run: (task) => holdWithPgbench(database.url, task) }
+      : { name: 'postgres.js', run: driver.run },
+    countHolds: () => holdsOf(database),
+    holdProblem: server.problem,
+  }
+}
+
+/** The same catalogue on databases side by side: in several sizes, and with more and fewer tickets sold. */
+export async function openGrowthStage({ scope, server, options, say }: SetUp): Promise<GrowthStage> {
+  const [events = 0] = options.sizes.events
+  const base = await scope.keep(server.create(), (database) => database.drop())
+  const { keys } = await fillDatabase(base, { events, channels: clients })
+  const targets = await targetsOf(base)
+  const start = starterOf(scope)
+
+  /** A gateway on a copy of the base that was made larger. Each is made once. */
+  const grown = (
+    what: string,
+    settings: Record<string, string>,
+    grow: (database: BenchDatabase, count: number) => Promise<void>,
+  ) => {
+    const made = new Map<number, () => Promise<Grown>>()
+    const make = async (count: number): Promise<Grown> => {
+      say(`Making ${count} ${what}…`)
+      const database = await scope.keep(server.create(base), (database) => database.drop())
+      await grow(database, count)
+      await settle(database)
+      return {
+        gateway: await start(['dist/server.js'], database, { ...gatewaySettings, ...settings }),
+        countHolds: () => holdsOf(database),
+      }
+    }
+    return (count: number) => {
+      const found = made.get(count) ?? once(() => make(count))
+      made.set(count, found)
+      return found()
+    }
+  }
+  return {
+    keys,
+    load: await startLoad(scope),
+    targets,
+    withEvents: grown('events', unsharedReads, async ({ sql }, count) => {
+      await sql.begin(async (tx) => {
+        for (const statement of growCatalogue(count / events)) await tx.unsafe(statement)
+      })
+    }),
+    withTickets: grown('sold tickets', {}, sell),
+    holdProblem: server.problem,
+  }
+}
