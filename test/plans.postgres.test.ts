@@ -55,6 +55,11 @@ test('finds the first page in the order of the list', async () => {
   const plan = await planOf({})
   expect(plan).toContain('events_start_date_id_index')
   expect(plan).not.toContain('Sort')
+  // From the first that may not have ended, and not past all that have.
+  expect(plan).toMatch(/Index Cond: \(start_date >= /)
+  expect(plan).toMatch(
+    /Index Only Scan Backward using events_duration|Index Scan Backward using events_duration/,
+  )
 })
 
 test('reads it all where there is no index: the control of these', async () => {

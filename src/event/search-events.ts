@@ -1,4 +1,4 @@
-import { and, asc, between, eq, gt, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, between, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { anyOf, rowStatement, statement } from '../batch.ts'
 import { type Context, requireChannel } from '../context.ts'
@@ -7,7 +7,7 @@ import { locations } from '../location/table.ts'
 import * as scalars from '../scalars.ts'
 import { eventRows } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
-import { type Event, events } from './table.ts'
+import { duration, type Event, events } from './table.ts'
 
 /** Which events: dates are moments, the circle in degrees and kilometres, great-circle. */
 export const eventFilter = z.object({
@@ -34,7 +34,10 @@ const conditions = {
   locationId: eq(events.locationId, parameter('locationId')),
   startDate: gte(events.startDate, parameter('startDate')),
   endDate: lte(events.endDate, parameter('endDate')),
-  notEnded: gt(events.endDate, sql`now()`),
+  // No event that has not ended began longer ago than the longest one takes: so the index of starts leads to the first
+  // of them, however many have ended.
+  notEnded: sql`${events.endDate} > now() and ${events.startDate} >= now() - make_interval(secs =>
+    (select max(${duration(events)}) from ${events})::double precision)`,
   search: sql`${events.searchWords} @@ ${parameter('search')}::tsquery`,
   near: inArray(
     events.locationId,

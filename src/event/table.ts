@@ -1,11 +1,15 @@
-import { sql } from 'drizzle-orm'
-import { check, customType, index, jsonb, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import { type SQL, sql } from 'drizzle-orm'
+import { check, customType, index, jsonb, type PgColumn, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 
 const tsvector = customType<{ data: string; driverData: string }>({ dataType: () => 'tsvector' })
 
 export type Artist = { name: string; imageUrl: string | null }
+
+/** How long an event takes, in seconds. */
+export const duration = (event: Record<'startDate' | 'endDate', PgColumn>): SQL =>
+  sql`extract(epoch from (${event.endDate} - ${event.startDate}))`
 
 export const events = pgTable(
   'events',
@@ -37,6 +41,8 @@ export const events = pgTable(
     index().on(event.organizationId, event.startDate, event.id),
     index().on(event.locationId, event.startDate, event.id),
     index().using('gin', event.searchWords),
+    // What the longest event takes: one that has not ended began no longer ago than that.
+    index('events_duration').on(sql`(${duration(event)})`),
     check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
   ],
 )

@@ -120,6 +120,10 @@ const eventFields = (spelling: Spelling, nested: Record<string, string>) =>
     'event.',
   )
 
+// By the index of starts from the first that may not have ended, as the gateway does.
+const notEnded = `event.end_date > now() and event.start_date >= now() - make_interval(secs =>
+  (select max(extract(epoch from (end_date - start_date))) from events)::double precision)`
+
 // Only what is shown is spelled out: the page is chosen before.
 const pageOf = (spelling: Spelling, nested: Record<string, string>, where = '') => `
   select coalesce(json_agg(body), '[]')::text as body
@@ -127,7 +131,7 @@ const pageOf = (spelling: Spelling, nested: Record<string, string>, where = '') 
     select ${eventFields(spelling, nested)}
     from (
       select * from events as event
-      where event.end_date > now() ${where}
+      where ${notEnded} ${where}
       order by event.start_date, event.id
       limit 50
     ) as event

@@ -18,12 +18,14 @@ export const keyById = async (/** @type {string} */ id) => {
   return key
 }
 
-/** The events that have not ended, by their start. */
+/** The events that have not ended, by their start, from the first that may not have ended. */
 export const nextEvents = (/** @type {string[]} */ organizationIds, /** @type {number} */ first) => sql`
   select id, name, slug, description, age, outfit, ambiences, music_genres, artists, display_date, start_date,
     end_date, organization_id, image_url, location_id, iframe_tag_url, iframe_script_url
   from events
   where organization_id = any(${organizationIds}::text[]) and end_date > now()
+    and start_date >= now() - make_interval(secs =>
+      (select max(extract(epoch from (end_date - start_date))) from events)::double precision)
   order by start_date, id
   limit ${first}`
 
