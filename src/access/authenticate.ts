@@ -6,7 +6,7 @@ import { Refusal } from '../errors.ts'
 import { matchesHash, readKey } from './key.ts'
 import { grants, integrations, keys } from './table.ts'
 
-/** Who calls, and whose objects it may see. */
+/** Who calls, and whose objects it may see: organizations in the order of their ids. */
 export type Caller =
   | { kind: 'channel'; channelId: string; organizationIds: string[] }
   | { kind: 'integration'; integrationId: string; organizationIds: [string] }
@@ -57,7 +57,7 @@ const readKeys = (db: Database, ids: readonly string[]) =>
         organizationId: integrations.organizationId,
         granted: sql<
           string[]
-        >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId})`,
+        >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1)`,
         now: databaseNow,
       })
       .from(keys)

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { touchCatalogue } from '../catalogue-version.ts'
 import type { Database } from '../database.ts'
 import { type Problem, refuseIf } from '../errors.ts'
 import { checkCatalogue } from './check-catalogue.ts'
@@ -35,7 +36,7 @@ function refuse(problems: Problem[]): void {
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file (issue: catalogue in). */
 export async function importCatalogue(db: Database, json: unknown) {
   const catalogue = readCatalogue(json)
-  return db.transaction(async (tx) => {
+  const summary = await db.transaction(async (tx) => {
     // One import at a time: two that add the same things would each take them for new.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
     const existing = await findExisting(tx, catalogue)
@@ -48,4 +49,6 @@ export async function importCatalogue(db: Database, json: unknown) {
     // Sales went on meanwhile, so the stock is checked once more when it is locked.
     return { ...written, stock: await writeStock(tx, catalogue, refuse) }
   })
+  touchCatalogue(db)
+  return summary
 }

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { touchCatalogue } from '../catalogue-version.ts'
 import type { Database } from '../database.ts'
 import { releaseHolds } from './release-holds.ts'
 import { payments } from './table.ts'
@@ -8,8 +9,8 @@ const overdue = and(eq(payments.status, 'pending'), lte(payments.expiresAt, sql`
 
 /** Expires up to `limit` unpaid payments whose time is over, and returns how many there were. Many processes can do so
  *  at once: each takes rows that no other has (DECISIONS 5). */
-export const expireHolds = (db: Database, limit: number): Promise<number> =>
-  db.transaction(async (tx) => {
+export async function expireHolds(db: Database, limit: number): Promise<number> {
+  const { expired, freed } = await db.transaction(async (tx) => {
     const found = await tx
       .select({ id: payments.id })
       .from(payments)
@@ -17,13 +18,12 @@ export const expireHolds = (db: Database, limit: number): Promise<number> =>
       .orderBy(asc(payments.expiresAt), asc(payments.id))
       .limit(limit)
       .for('update', { skipLocked: true })
-    await releaseHolds(
-      tx,
-      found.map(({ id }) => id),
-      'expired',
-    )
-    return found.length
+    const ids = found.map(({ id }) => id)
+    return { expired: ids.length, freed: await releaseHolds(tx, ids, 'expired') }
   })
+  if (freed) touchCatalogue(db)
+  return expired
+}
 
 /** Expires the overdue holds of one rate, for a checkout that finds it full. Where another process is at it already,
  *  waits until that is done. Returns whether there were any, so that it is worth looking again. */
@@ -33,7 +33,7 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
     .from(payments)
     .where(and(overdue, eq(payments.ticketRateId, ticketRateId)))
   if (seen.length === 0) return false
-  await db.transaction(async (tx) => {
+  const freed = await db.transaction(async (tx) => {
     const still = await tx
       .select({ id: payments.id })
       .from(payments)
@@ -48,11 +48,12 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
       )
       .orderBy(asc(payments.id))
       .for('update')
-    await releaseHolds(
+    return releaseHolds(
       tx,
       still.map(({ id }) => id),
       'expired',
     )
   })
+  if (freed) touchCatalogue(db)
   return true
 }

@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
+import { touchCatalogue } from '../catalogue-version.ts'
 import type { Connection, Database } from '../database.ts'
 import { tickets } from '../ticket/table.ts'
 import { moveStock, stockMoves } from '../ticket-rate/move-stock.ts'
@@ -18,12 +19,13 @@ async function activate(tx: Connection, paymentId: string): Promise<void> {
 /** Ends a pending payment as its provider or its buyer says, in one transaction: paid activates its tickets, failed and
  *  cancelled give its stock back. One that is over already stays as it is, and one whose time is over by the
  *  database's clock expires instead. Returns the status that it has now (DECISIONS 5). */
-export const settlePayment = (
+export async function settlePayment(
   db: Database,
   paymentId: string,
   outcome: 'paid' | 'failed' | 'cancelled',
-): Promise<Payment['status']> =>
-  db.transaction(async (tx) => {
+): Promise<Payment['status']> {
+  let freed = false
+  const settled = await db.transaction(async (tx) => {
     const [payment] = await tx
       .select({ status: payments.status, isOverdue: sql<boolean>`${payments.expiresAt} <= now()` })
       .from(payments)
@@ -33,6 +35,9 @@ export const settlePayment = (
     if (payment.status !== 'pending') return payment.status
     const status = payment.isOverdue ? 'expired' : outcome
     if (status === 'paid') await activate(tx, paymentId)
-    else await releaseHolds(tx, [paymentId], status)
+    else freed = await releaseHolds(tx, [paymentId], status)
     return status
   })
+  if (freed) touchCatalogue(db)
+  return settled
+}

@@ -19,11 +19,15 @@ export function stockMoves(
 
 const column = (name: string) => sql.raw(`moves.${name}`)
 
-/** Moves the counters of rates and prices, all in one statement, and returns how many of them it could move: one whose
- *  capacity doesn't allow it stays as it is, and the caller rolls back. Rows are locked in the order of their ids, so
+// What is left now, and what was left before.
+const left = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held}`
+const leftBefore = sql`${left} + ${column('held')} + ${column('sold')}`
+
+/** Moves the counters of rates and prices, all in one statement: one whose capacity doesn't allow it stays as it is.
+ *  Returns whether that used one up, or freed one that was: then `touchCatalogue` once it is committed. Rows are locked in the order of their ids, so
  *  that two checkouts never wait for each other. To be called last in a transaction: the locks are what a sale waits
  *  for. */
-export async function moveStock(tx: Connection, moves: StockMove[]): Promise<number> {
+export async function moveStock(tx: Connection, moves: StockMove[]): Promise<boolean> {
   const locked = tx
     .$with('locked')
     .as(
@@ -49,12 +53,12 @@ export async function moveStock(tx: Connection, moves: StockMove[]): Promise<num
       sql`${locked} join unnest(${sql.placeholder('ids')}::text[], ${sql.placeholder('held')}::integer[], ${sql.placeholder('sold')}::integer[]) as moves(id, held, sold) on moves.id = ${locked.id}`,
     )
     .where(and(eq(stock.id, locked.id), fits))
-    .returning({ id: stock.id })
+    .returning({ turned: sql<boolean>`coalesce((${left} = 0) <> (${leftBefore} = 0), false)` })
     .prepare('move_stock')
     .execute({
       ids: moves.map(({ id }) => id),
       held: moves.map(({ held }) => held),
       sold: moves.map(({ sold }) => sold),
     })
-  return moved.length
+  return moved.some(({ turned }) => turned)
 }

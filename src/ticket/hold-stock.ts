@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm'
 import { anyOf } from '../batch.ts'
+import { touchCatalogue } from '../catalogue-version.ts'
 import type { Connection, Database } from '../database.ts'
 import { type Problem, Refusal } from '../errors.ts'
 import { idempotencyKeys, isFresh, payments } from '../payment/table.ts'
@@ -144,8 +145,9 @@ function sumOf(moves: StockMove[]): StockMove[] {
 
 /** Writes planned checkouts of one rate in one transaction: payments, tickets, keys and counters. Each is all or nothing
  *  by itself, and what one is refused touches no other. (INTERFACE, checkout; DECISIONS 4). */
-export const holdStock = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> =>
-  db.transaction(async (tx) => {
+export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
+  let usedUp = false
+  const outcomes = await db.transaction(async (tx) => {
     const keys = await takeKeys(
       tx,
       jobs.flatMap(({ idempotency }) => idempotency ?? []),
@@ -160,7 +162,8 @@ export const holdStock = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]>
       return key && isCheckout(outcome) ? [{ ...key, paymentId: outcome.payment.id, createdAt: now }] : []
     })
     // Sent together: the rows that others wait for are locked while these run.
-    await Promise.all([
+    ;[usedUp] = await Promise.all([
+      moveStock(tx, sumOf(moves.filter((_, index) => isCheckout(outcomes[index] ?? null)).flat())),
       insertRows(
         tx,
         payments,
@@ -172,7 +175,9 @@ export const holdStock = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]>
         made.flatMap(({ tickets }) => tickets),
       ),
       keepKeys(tx, kept),
-      moveStock(tx, sumOf(moves.filter((_, index) => isCheckout(outcomes[index] ?? null)).flat())),
     ])
     return outcomes
   })
+  if (usedUp) touchCatalogue(db)
+  return outcomes
+}
