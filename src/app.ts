@@ -21,6 +21,7 @@ import type { PaymentProvider } from './payment/provider.ts'
 import { sendRefusal, validatorCompiler } from './rest.ts'
 import { addRoutes } from './routes.ts'
 import { printedSchema } from './schema.ts'
+import { createSharedReads } from './shared-reads.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
 import { bodyLimit } from './yoga.ts'
 
@@ -62,7 +63,7 @@ async function addProtection(
       origin: corsOrigins,
       // A request that is no preflight would be answered in a shape of its own.
       strictPreflight: false,
-      exposedHeaders: ['link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
+      exposedHeaders: ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
     })
   if (perSecond === null) return
   await app.register(rateLimit, {
@@ -136,6 +137,7 @@ export async function createApp({
     holdMinutes: config.holdMinutes,
     publicUrl: () => publicUrlOf(app, config),
   }
+  const sharedReads = createSharedReads(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   answerErrors(app, sendRefusal)
@@ -147,8 +149,8 @@ export async function createApp({
   await addDocumentation(app)
   addHealth(app, ready)
   addHome(app, printedSchema())
-  await addGraphql(app, house, demo)
-  await addRoutes(app, house, config)
+  await addGraphql(app, house, sharedReads, demo)
+  await addRoutes(app, house, sharedReads, config)
   await addPaymentPage(app, house)
   await app.ready()
   return app

@@ -31,6 +31,7 @@ const environment = z.object({
   RATE_LIMIT: z
     .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
     .default(1000),
+  SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
   CORS_ORIGINS: z
     .string()
     .transform((list) =>
@@ -73,6 +74,8 @@ export type Config = {
   logLevel: z.output<typeof environment>['LOG_LEVEL']
   /** Requests a second and key; null is no limit. */
   rateLimit: number | null
+  /** How old the answer to a catalogue read may be, in milliseconds, when it is shared; 0 shares none. */
+  sharedReadsMs: number
   corsOrigins: string[]
   channelsBasePath: string
   integrationsBasePath: string
@@ -108,6 +111,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     holdMinutes: data.HOLD_MINUTES,
     logLevel: data.LOG_LEVEL,
     rateLimit: data.RATE_LIMIT === 'off' ? null : data.RATE_LIMIT,
+    sharedReadsMs: data.SHARED_READS_MS,
     corsOrigins: data.CORS_ORIGINS,
     channelsBasePath: data.CHANNELS_BASE_PATH,
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,

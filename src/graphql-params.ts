@@ -11,6 +11,8 @@ const parameters = z.strictObject({
   extensions: object,
 })
 
+export type Parameters = z.output<typeof parameters>
+
 const json = z.string().transform((text, issues): unknown => {
   try {
     return JSON.parse(text)
@@ -25,10 +27,10 @@ const inQuery = parameters.extend({
   extensions: json.pipe(object).optional(),
 })
 
-/** Checks the parameters of a GraphQL request before Yoga reads them, which takes variables that are no JSON for a fault
+/** Reads the parameters of a GraphQL request before Yoga reads them, which takes variables that are no JSON for a fault
  *  of its own, ignores what it doesn't know in a query string, and keeps a document of any length in its cache.
  *  Refuses: BAD_REQUEST, REQUIRED, INVALID, UNKNOWN_FIELD. */
-export function checkParameters({
+export function readParameters({
   method,
   query,
   body,
@@ -36,12 +38,12 @@ export function checkParameters({
   method: string
   query: unknown
   body: unknown
-}): void {
-  if (method === 'GET') return void parse(inQuery, query)
+}): Parameters {
+  if (method === 'GET') return parse(inQuery, query)
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal({
       code: 'BAD_REQUEST',
       message: 'The body must be one JSON object. Requests are not batched.',
     })
-  parse(parameters, body)
+  return parse(parameters, body)
 }

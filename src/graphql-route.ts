@@ -1,11 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { House } from './context.ts'
+import { readCredentials } from './access/authenticate.ts'
+import { isCatalogueRead } from './catalogue-documents.ts'
+import { type Context, createContext, type House } from './context.ts'
 import { Refusal, statusOf } from './errors.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
 import type { Demo } from './graphiql-tabs.ts'
 import { toErrorResult } from './graphql-errors.ts'
-import { checkParameters } from './graphql-params.ts'
+import { readParameters } from './graphql-params.ts'
 import { answerErrors } from './http-errors.ts'
+import { type Answer, type Representation, toRepresentation } from './representation.ts'
+import { sendRead } from './send-read.ts'
+import type { SharedReads } from './shared-reads.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
 import { createGateway } from './yoga.ts'
 
@@ -19,9 +24,47 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** `/graphql`: Yoga behind the HTTP server, and GraphiQL for a browser. */
-export async function addGraphql(app: FastifyInstance, house: House, demo: Demo | undefined): Promise<void> {
-  const gateway = createGateway(house)
+export async function addGraphql(
+  app: FastifyInstance,
+  house: House,
+  sharedReads: SharedReads,
+  demo: Demo | undefined,
+): Promise<void> {
+  const gateway = createGateway()
   const page: GraphiqlPage = graphiqlPage(demo)
+
+  async function execute(request: FastifyRequest, ctx: Context, isCatalogue: boolean): Promise<Answer> {
+    let hasErrors = false
+    const response = await gateway.handleNodeRequest(request, {
+      requestId: request.id,
+      log: request.log,
+      ctx,
+      onErrors() {
+        hasErrors = true
+      },
+    })
+    const { status } = response
+    if (status === 406)
+      throw new Refusal({ code: 'NOT_ACCEPTABLE', message: 'GraphQL is answered as application/json.' })
+    // The length is of the body as it is: the HTTP server counts what it sends.
+    const { 'content-length': _, ...headers } = Object.fromEntries(
+      [...response.headers].map(([name, value]) => [name.toLowerCase(), value]),
+    )
+    // An error holds the id of its request, and an event stream is no body to be kept.
+    const isWhole = status === 200 && !hasErrors && /^application\/.*json/.test(headers['content-type'] ?? '')
+    const body = Buffer.from(await response.text())
+    return { status, headers, body, isShareable: isCatalogue && isWhole }
+  }
+
+  async function answer(request: FastifyRequest): Promise<Representation> {
+    const { query, operationName, variables } = readParameters(request)
+    const ctx = await createContext(house, readCredentials(request.headers))
+    if (!ctx.caller || !isCatalogueRead(query, operationName))
+      return toRepresentation(await execute(request, ctx, false))
+    const asked = JSON.stringify([request.headers.accept, operationName, variables, query])
+    return sharedReads.read(ctx.caller, asked, () => execute(request, ctx, true))
+  }
+
   await app.register(
     async (scope) => {
       answerErrors(scope, sendErrors)
@@ -31,21 +74,8 @@ export async function addGraphql(app: FastifyInstance, house: House, demo: Demo 
         url: '',
         exposeHeadRoute: false,
         schema: { hide: true },
-        handler: async (request, reply) => {
-          if (wantsPage(request)) return page.send(request, reply)
-          checkParameters(request)
-          const response = await gateway.handleNodeRequest(request, {
-            requestId: request.id,
-            headers: request.headers,
-            log: request.log,
-          })
-          if (response.status === 406)
-            throw new Refusal({ code: 'NOT_ACCEPTABLE', message: 'GraphQL is answered as application/json.' })
-          return reply
-            .code(response.status)
-            .headers(Object.fromEntries(response.headers))
-            .send(await response.text())
-        },
+        handler: (request, reply) =>
+          wantsPage(request) ? page.send(request, reply) : sendRead(request, reply, answer(request)),
       })
     },
     { prefix: '/graphql' },

@@ -2,9 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readCredentials } from './access/authenticate.ts'
 import { toSnakeCase } from './case.ts'
-import { type Context, createContext, type House } from './context.ts'
+import { type Context, createContext, type House, requireCaller } from './context.ts'
 import { type Code, type Problem, type Refusal, statusOf } from './errors.ts'
 import { parse } from './scalars.ts'
+import { sendRead } from './send-read.ts'
+import type { SharedReads } from './shared-reads.ts'
 
 const codes = Object.keys(statusOf) as [Code, ...Code[]]
 
@@ -66,6 +68,26 @@ export const authenticated =
     request.ctx = await createContext(house, readCredentials(request.headers))
     requireKind(request.ctx)
   }
+
+/** Answers a catalogue read with a body in JSON and, where there is one, a `Link`: shared with those who ask for the same
+ *  address and see the same. Refuses: UNAUTHENTICATED. */
+export function answerRead(
+  sharedReads: SharedReads,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  run: () => Promise<{ body: object; link: string }>,
+): void {
+  const read = sharedReads.read(requireCaller(request.ctx), request.url, async () => {
+    const { body, link } = await run()
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8', ...(link && { link }) },
+      body: Buffer.from(JSON.stringify(body)),
+      isShareable: true,
+    }
+  })
+  sendRead(request, reply, read)
+}
 
 /** Fastify's validator: the zod schemas that the OpenAPI document is made from. It hands the Refusal to Fastify, which
  *  throws it. */

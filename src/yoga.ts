@@ -2,9 +2,8 @@ import { maxAliasesPlugin } from '@escape.tech/graphql-armor-max-aliases'
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
 import { GraphQLError } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
-import { readCredentials } from './access/authenticate.ts'
 import { compiledExecution } from './compiled-execution.ts'
-import { type Context, createContext, type House } from './context.ts'
+import type { Context } from './context.ts'
 import { toClientError } from './graphql-errors.ts'
 import type { Log } from './mask.ts'
 import { schema } from './schema.ts'
@@ -14,13 +13,16 @@ export const bodyLimit = 256 * 1024
 /** What the HTTP server gives Yoga with each request. */
 export type ServerContext = {
   requestId: string
-  headers: Record<string, string | string[] | undefined>
   log: Log
+  ctx: Context
+  /** Told when there are errors in the answer. */
+  onErrors(): void
 }
 
 const clientErrors: Plugin<Context, ServerContext> = {
   onResultProcess({ result, setResult, serverContext }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors?.length) return
+    serverContext.onErrors()
     const isWhole = !('data' in result)
     setResult({
       ...result,
@@ -35,10 +37,10 @@ const tooComplex = (message = '') =>
   })
 
 /** The GraphQL server: schema, limits, errors. It reads no environment and opens nothing. */
-export const createGateway = (house: House) =>
+export const createGateway = () =>
   createYoga<ServerContext, Context>({
     schema,
-    context: ({ headers }) => createContext(house, readCredentials(headers)),
+    context: ({ ctx }) => ctx,
     graphqlEndpoint: '/graphql',
     // The HTTP server around it does these, or nobody does.
     cors: false,

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 // layer, and any other name is a verb. Leaves import nothing of ours, and anybody may import them.
 const leaves = ['errors', 'config', 'ids', 'money', 'case', 'html']
 const verb = [
-  ...['batch', 'database', 'authenticate', 'provider', 'context', 'scalars'],
+  ...['batch', 'catalogue-version', 'database', 'authenticate', 'provider', 'context', 'scalars'],
   ...['*/table', '*/loaders', '*/verb'],
 ]
 const mayImport: Record<string, string[]> = {
@@ -21,13 +21,15 @@ const mayImport: Record<string, string[]> = {
   '*/loaders': ['batch', 'database', 'rows', '*/table'],
   authenticate: ['batch', 'database', '*/table', 'authenticate'],
   provider: ['*/table', 'provider'],
+  'catalogue-version': ['database'],
+  'shared-reads': ['catalogue-version', 'database', 'authenticate', 'http'],
   context: ['batch', 'database', 'authenticate', 'provider', '*/loaders'],
   '*/verb': verb,
   builder: ['context', 'scalars'],
   '*/graphql': ['builder', 'context', 'loader', 'preload', 'scalars', '*/table', '*/verb', '*/graphql'],
   '*/body': ['scalars', '*/table', '*/verb', '*/body'],
-  rest: ['http', 'authenticate', 'context', 'scalars'],
-  '*/rest': ['rest', 'context', 'scalars', '*/table', '*/verb', '*/body'],
+  rest: ['http', 'authenticate', 'context', 'scalars', 'shared-reads'],
+  '*/rest': ['rest', 'context', 'shared-reads', 'scalars', '*/table', '*/verb', '*/body'],
   '*/page': ['http', 'context', 'scalars', '*/table', '*/verb', '*/page'],
   // An import file has the shape of the answers.
   catalogue: [...verb, '*/body', 'catalogue'],
@@ -36,14 +38,17 @@ const mayImport: Record<string, string[]> = {
   'compiled-execution': ['compile-operation', 'complete-value'],
   preload: ['context', 'loader'],
   schema: ['builder', 'context', 'compiled-execution', '*/graphql'],
-  routes: ['rest', 'context', '*/rest'],
+  routes: ['rest', 'context', 'shared-reads', '*/rest'],
   http: ['database', 'scalars', 'http'],
-  yoga: ['authenticate', 'compiled-execution', 'context', 'schema', 'http'],
+  yoga: ['compiled-execution', 'context', 'schema', 'http'],
   'graphql-params': ['scalars'],
-  'graphql-route': ['context', 'yoga', 'http', 'graphql-params'],
+  'catalogue-documents': ['schema'],
+  'graphql-route': [
+    ...['authenticate', 'catalogue-documents', 'context', 'yoga', 'http', 'graphql-params', 'shared-reads'],
+  ],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
-    ...['graphql-route', '*/page'],
+    ...['graphql-route', 'shared-reads', '*/page'],
   ],
   server: ['app', 'http', 'context', 'database', 'provider', '*/verb', 'catalogue'],
   cli: ['http', 'context', 'database', 'provider', 'scalars', '*/verb', 'catalogue'],
@@ -63,7 +68,7 @@ const http = [
     'json-body',
     'mask',
   ],
-  ...['unknown-routes'],
+  ...['content-coding', 'representation', 'send-read', 'unknown-routes'],
 ]
 // What context is made of lies below it, whatever its folder.
 const named: Record<string, string> = {

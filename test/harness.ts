@@ -115,7 +115,7 @@ const startStatements = () => {
 /** The whole gateway on a database of its own, spoken to as a client does. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const { settings, provider = sandboxProvider, onLog, listen = false } = options
-  const config = parseConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', ...settings })
+  const config = parseConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', SHARED_READS_MS: '0', ...settings })
   const statements = startStatements()
   const watch = { onStatement: (text: string) => void statements.push(text) }
   const database = await (options.database?.open(watch) ?? openTestDatabase(watch))

@@ -82,6 +82,7 @@ builder.queryFields((t) => ({
   event: t.field({
     type: EventRef,
     nullable: true,
+    extensions: { shared: true },
     description: 'One event.',
     args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.eventById.load(id),

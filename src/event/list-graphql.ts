@@ -86,6 +86,7 @@ builder.queryFields((t) => ({
   events: t.field({
     type: EventConnectionRef,
     nullable: true,
+    extensions: { shared: true },
     description:
       'The events of the organizations that granted the channel, by `startDate` and id. Without a date only those that have not ended. Null together with an error, so that the other fields of a query keep their values.',
     // The database does for a search what the rest of the house does for thousands of fields. A `first` that is out of

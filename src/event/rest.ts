@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type Context, type House, requireChannel } from '../context.ts'
 import { Refusal } from '../errors.ts'
-import { authenticated, errorBody } from '../rest.ts'
+import { answerRead, authenticated, errorBody } from '../rest.ts'
 import * as scalars from '../scalars.ts'
+import type { SharedReads } from '../shared-reads.ts'
 import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
 import { eventBody, toEventBody } from './body.ts'
 import { type EventFilter, searchEvents } from './search-events.ts'
@@ -51,6 +52,15 @@ function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
   })
 }
 
+const filterOf = (query: Query): EventFilter => ({
+  organizationId: query.organization_id,
+  locationId: query.location_id,
+  startDate: query.start_date,
+  endDate: query.end_date,
+  search: query.search,
+  near: nearOf(query),
+})
+
 async function ticketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
   const rates = await loaders.ticketRatesByEventId.loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
@@ -90,7 +100,7 @@ function linksOf(address: string, asked: string, { limit, offset }: Query, goesO
 
 /** GET /events (INTERFACE, events; DECISIONS 3). */
 export const eventRoutes =
-  (house: House): FastifyPluginAsyncZod =>
+  (house: House, sharedReads: SharedReads): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/events',
@@ -107,28 +117,19 @@ export const eventRoutes =
           response: { 200: page, '4xx': errorBody },
         },
       },
-      async ({ query, ctx, url, routeOptions }, reply) => {
-        const { organization_id, location_id, start_date, end_date, search, limit, offset, populate } = query
-        const found = await searchEvents(
-          {
-            organizationId: organization_id,
-            locationId: location_id,
-            startDate: start_date,
-            endDate: end_date,
-            search,
-            near: nearOf(query),
-          },
-          { first: limit, offset },
-          ctx,
-        )
-        const links = linksOf(`${ctx.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
-        if (links) reply.header('link', links)
-        const shown = found.slice(0, limit)
-        const rates = populate && (await ticketRateBodies(shown, ctx))
-        return {
-          success: true as const,
-          data: shown.map((event, index) => toEventBody(event, rates?.[index])),
-        }
-      },
+      (request, reply) =>
+        answerRead(sharedReads, request, reply, async () => {
+          const { query, ctx, url, routeOptions } = request
+          const { limit, offset, populate } = query
+          const found = await searchEvents(filterOf(query), { first: limit, offset }, ctx)
+          const shown = found.slice(0, limit)
+          const rates = populate && (await ticketRateBodies(shown, ctx))
+          const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
+          const link = linksOf(`${ctx.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
+          return {
+            body: { success: true, data } satisfies z.output<typeof page>,
+            link,
+          }
+        }),
     )
   }

@@ -143,6 +143,7 @@ builder.queryField('ticketRate', (t) =>
   t.field({
     type: TicketRateRef,
     nullable: true,
+    extensions: { shared: true },
     description: 'One ticket rate.',
     args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketRateById.load(id),
