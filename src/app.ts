@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import helmet from 'helmet'
 import { readCredentials } from './access/authenticate.ts'
 import { hashSecret, readKey } from './access/key.ts'
 import type { Config } from './config.ts'
@@ -53,11 +55,22 @@ function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): s
   return publicUrl ?? `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${listening}`
 }
 
+// They are the same for every answer, so they are made once.
+function securityHeaders(): OutgoingHttpHeaders {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  helmet({ hsts: false })(response.req, response, () => {})
+  return { ...response.getHeaders() }
+}
+
 async function addProtection(
   app: FastifyInstance,
   { corsOrigins, rateLimit: perSecond }: Config,
 ): Promise<void> {
-  await app.register(helmet, { global: true, hsts: false })
+  const headers = securityHeaders()
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
   if (corsOrigins.length > 0)
     await app.register(cors, {
       origin: corsOrigins,
@@ -81,23 +94,33 @@ async function addProtection(
 
 // One line a request: the route and not the address, which may hold a payment page's token or what is searched for.
 function logRequests(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id))
-  app.addHook('onResponse', async ({ method, routeOptions, log }, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  app.addHook('onResponse', ({ method, routeOptions, log }, reply, done) => {
     const route = routeOptions.url ?? 'unknown'
     log.info({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    done()
   })
 }
 
 const malformedAddress = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
 
+function isDecodable(text: string): boolean {
+  if (!text.includes('%')) return true
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 // What is no percent-encoded UTF-8 behind the question mark would else be taken for what it spells.
 function refuseMalformedQueries(app: FastifyInstance): void {
-  app.addHook('onRequest', async ({ url }) => {
-    try {
-      decodeURIComponent(url)
-    } catch {
-      throw malformedAddress()
-    }
+  app.addHook('onRequest', ({ url }, _reply, done) => {
+    done(isDecodable(url) ? undefined : malformedAddress())
   })
 }
 

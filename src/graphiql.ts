@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Coding, chooseCoding } from './content-coding.ts'
 import { type Demo, graphiqlTabs, type Tab } from './graphiql-tabs.ts'
 import { iconUrl } from './html.ts'
 
 export type GraphiqlPage = { send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> }
 
-type Encoding = 'br' | 'gzip' | 'identity'
-type Rendered = { policy: string; etag: string; bodies: Record<Encoding, Buffer> }
+type Rendered = { policy: string; etag: string; bodies: Record<Coding, Buffer> }
 
 // The drag-and-drop of its tabs moves them away under the pointer when they are pressed, so that clicks miss them.
 const style = '<style>.graphiql-tab { transform: none !important }</style>'
@@ -66,14 +66,6 @@ async function render(demo: Demo | undefined): Promise<Rendered> {
   }
 }
 
-function encodingOf({ headers }: FastifyRequest): Encoding {
-  const accepted = String(headers['accept-encoding'] ?? '')
-    .split(',')
-    .filter((coding) => !/;\s*q=0(\.0*)?\s*$/.test(coding))
-    .map((coding) => coding.replace(/;.*/, '').trim().toLowerCase())
-  return (['br', 'gzip'] as const).find((coding) => accepted.includes(coding)) ?? 'identity'
-}
-
 /** GraphiQL as one page that needs nothing from elsewhere. It is rendered and compressed when the first browser asks. */
 export function graphiqlPage(demo: Demo | undefined): GraphiqlPage {
   let rendered: Promise<Rendered> | undefined
@@ -81,7 +73,7 @@ export function graphiqlPage(demo: Demo | undefined): GraphiqlPage {
     async send(request, reply) {
       rendered ??= render(demo)
       const { policy, etag, bodies } = await rendered
-      const encoding = encodingOf(request)
+      const encoding = chooseCoding(request.headers['accept-encoding'])
       // Each encoding is another sequence of bytes, so it has another strong tag.
       const tag = `"${etag}-${encoding}"`
       reply.headers({

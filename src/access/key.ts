@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { customAlphabet } from 'nanoid'
 import { newSecret } from '../ids.ts'
@@ -35,7 +35,7 @@ export function readKey(key: string): { id: string; mode: KeyMode } | null {
   return id && (mode === 'live' || mode === 'test') ? { id, mode } : null
 }
 
-export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+export const hashSecret = (secret: string): string => hash('sha256', secret)
 
 /** Compares in constant time. A hash that isn't there matches nothing. */
 export const matchesHash = (secret: string, hash: string | null): boolean =>
