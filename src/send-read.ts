@@ -27,9 +27,10 @@ async function send(
     reply.header('etag', etag)
     if (matches(headers['if-none-match'], etag)) return void reply.code(304).send()
   }
+  const encoded = read.encoded(coding)
+  const body = Buffer.isBuffer(encoded) ? encoded : await encoded
   if (coding !== 'identity') reply.header('content-encoding', coding)
-  const body = read.encoded(coding)
-  reply.type(type).send(Buffer.isBuffer(body) ? body : await body)
+  reply.type(type).send(body)
 }
 
 /** Sends an answer, once it is there. One that can be shared goes in the coding that the client likes best, because

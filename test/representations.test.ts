@@ -12,7 +12,7 @@ const catalogue = (name: string) =>
 
 let sale: Sale
 beforeAll(async () => {
-  sale = await openSale(catalogue('Noche'))
+  sale = await openSale(catalogue('Noche'), { settings: { CORS_ORIGINS: 'https://shop.example' } })
 })
 afterAll(() => sale.close())
 
@@ -92,6 +92,14 @@ describe.each([
     expect([again.statusCode, again.rawPayload.length]).toEqual([304, 0])
     expect(again.headers).not.toHaveProperty('content-encoding')
   })
+})
+
+test('a shop’s page in a browser may read the tag, and the answer varies with the origin as well', async () => {
+  const { headers } = await get('/events', { origin: 'https://shop.example' })
+  expect(headers['access-control-expose-headers']).toContain('etag')
+  expect(String(headers.vary).toLowerCase().split(', ')).toEqual(
+    expect.arrayContaining(['origin', 'x-api-key']),
+  )
 })
 
 test('HEAD tells what GET would', async () => {

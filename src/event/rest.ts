@@ -110,7 +110,7 @@ export const eventRoutes =
           operationId: 'listEvents',
           summary: 'List events',
           description:
-            'By `start_date`, then `_id`. Without a date only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`.',
+            'By `start_date`, then `_id`. Without a date only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`. With an `If-None-Match` that holds the `ETag` of the answer it is 304.',
           tags: ['Channels'],
           security: [{ apiKey: [] }],
           querystring: query,
