@@ -195,10 +195,13 @@ test('a price and a rate that are used up, and free again, show at once', async 
   await buyer.lapse(first)
   await expireHolds(sale.db, 10)
   await expectAll('early true')
-  // The checkout that expires these holds by itself takes what they held.
   await buyer.lapse(third)
-  await buy('rate_1', 'early', 'late')
+  const both = await buy('rate_1', 'early', 'late')
   await expectAll('late false')
+  // A checkout that finds it full frees what is overdue, and takes some of it.
+  await buyer.lapse(both)
+  await buy('rate_1', 'late')
+  await expectAll('early true')
 })
 
 test('a rate that many buy at once shows that it is used up', async () => {
