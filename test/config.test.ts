@@ -96,6 +96,8 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ['LOG_LEVEL', ['loud', 'INFO'], /./],
   ['RATE_LIMIT', ['none', '-5', '1.5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['0', '1000001'], /must be at (least 1|most 1000000)/],
+  ['SHARED_READS_MS', ['off', '-1', '1.5'], /must be a whole number/],
+  ['SHARED_READS_MS', ['60001'], /must be at most 60000/],
   ['CORS_ORIGINS', ['*', 'shop.example'], /./],
   ['CORS_ORIGINS', ['https://shop.example/path', 'https://shop.example/'], /must be origins such as/],
   [
