@@ -70,6 +70,50 @@ test('reads a page without ticket rates in 2 statements', async () => {
   expect(sale.statements).toHaveLength(2)
 })
 
+const priced = 'ticketRates { id prices { id } currentPrice { id } available }'
+
+test.each([
+  [
+    'in a fragment',
+    `query ($no: Boolean!) { events { nodes { ...Priced } } } fragment Priced on Event { id @skip(if: $no) ${priced} }`,
+    4,
+  ],
+  [
+    'in fragments of an interface',
+    `query ($no: Boolean!) { events { edges { node { ... on Node { ... on Event { id @skip(if: $no) ${priced} } } } } } }`,
+    4,
+  ],
+  [
+    'twice',
+    `query ($no: Boolean!) { events { nodes { ${priced} } nodes { ticketRates { name questions { id } } id @skip(if: $no) } } }`,
+    5,
+  ],
+  [
+    'under another name',
+    `query ($no: Boolean!) { page: events { nodes { rates: ticketRates { id @skip(if: $no) offers: prices { id } } } } }`,
+    4,
+  ],
+  [
+    'where it may be left out, and is not',
+    `query ($no: Boolean!) { events { nodes { id ${priced.replace(' {', ' @skip(if: $no) {')} } } }`,
+    4,
+  ],
+])('reads each level once where it is asked for %s', async (_where, query, statements) => {
+  sale.statements.reset()
+  const { data, errors } = await sale.graphql(query, { no: false }, sale.channel)
+  expect(errors).toBeUndefined()
+  expect(JSON.stringify(data)).toContain('price_')
+  expect(sale.statements).toHaveLength(statements)
+})
+
+test('reads nothing of what is left out', async () => {
+  sale.statements.reset()
+  const query = `query ($no: Boolean!) { events { nodes { id ${priced.replace(' {', ' @include(if: $no) {')} } } }`
+  const { errors } = await sale.graphql(query, { no: false }, sale.channel)
+  expect(errors).toBeUndefined()
+  expect(sale.statements).toHaveLength(2)
+})
+
 test('counts the events only when the count is asked for', async () => {
   const counts = () => sale.statements.filter((text) => text.includes('count(*)')).length
   sale.statements.reset()
