@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { accessCommands } from './access/commands.ts'
 import { catalogueCommands } from './catalogue/commands.ts'
 import { parseConfig } from './config.ts'
-import { type Database, databaseCode, type OpenDatabase, openDatabase } from './database.ts'
+import { type Database, databaseCode, type OpenDatabase } from './database.ts'
 import { type Problem, Refusal } from './errors.ts'
+import { openDatabase } from './open-database.ts'
 import { parse } from './scalars.ts'
 
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)

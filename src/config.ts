@@ -10,6 +10,15 @@ const wholeNumber = (min: number, max: number) =>
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
 
+const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+
+const commaSeparated = z.string().transform((list) =>
+  list
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+)
+
 // '' and '/' are the root; '/v1/' is '/v1'.
 const basePath = z
   .string()
@@ -20,7 +29,10 @@ const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   HOST: z.string().min(1).default('127.0.0.1'),
   PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')).optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
+  DIRECT_DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z
     .string()
     .min(1)
@@ -32,14 +44,7 @@ const environment = z.object({
     .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
     .default(1000),
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
-  CORS_ORIGINS: z
-    .string()
-    .transform((list) =>
-      list
-        .split(',')
-        .map((origin) => origin.trim())
-        .filter(Boolean),
-    )
+  CORS_ORIGINS: commaSeparated
     .pipe(
       z.array(
         z
@@ -62,16 +67,24 @@ const environment = z.object({
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
 
+type Settings = z.output<typeof environment>
+
 /** What the service is told at its start. Times in minutes and seconds, as named. */
 export type Config = {
   port: number
   host: string
   /** Where buyers and clients reach the service; from the port that it listens on where it is not set. */
   publicUrl: string | undefined
+  /** Processes that serve the port together. */
+  webConcurrency: number
   databaseUrl: string | undefined
+  /** Whether `databaseUrl` leads to a pooler that gives a connection to one transaction after another. */
+  databasePooler: 'none' | 'transaction'
+  /** Where the database itself is reached, for what needs a session of its own. */
+  directDatabaseUrl: string | undefined
   dataDir: string
   holdMinutes: number
-  logLevel: z.output<typeof environment>['LOG_LEVEL']
+  logLevel: Settings['LOG_LEVEL']
   /** Requests a second and key; null is no limit. */
   rateLimit: number | null
   /** How old the answer to a catalogue read may be, in milliseconds, when it is shared; 0 shares none. */
@@ -83,22 +96,35 @@ export type Config = {
   shutdownSeconds: number
 }
 
+/** What is wrong with settings that are right each by itself. */
+function contradictionsIn(settings: Settings): string[] {
+  const mistakes: string[] = []
+  if (
+    settings.NODE_ENV === 'production' &&
+    settings.PAYMENT_PROVIDER === 'sandbox' &&
+    !settings.ALLOW_SANDBOX_PAYMENTS
+  )
+    mistakes.push(
+      'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
+    )
+  if (settings.DATABASE_URL) return mistakes
+  if (settings.WEB_CONCURRENCY > 1)
+    mistakes.push(
+      'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL',
+    )
+  if (settings.DATABASE_POOLER !== 'none') mistakes.push('DATABASE_POOLER: needs DATABASE_URL')
+  if (settings.DIRECT_DATABASE_URL) mistakes.push('DIRECT_DATABASE_URL: needs DATABASE_URL')
+  return mistakes
+}
+
 /** Reads the settings from an environment. Throws one error that names every mistake, and never a value. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   // An empty variable is one that isn't set: that is how shells and compose files say it.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = environment.safeParse(given)
   const mistakes = parsed.success
-    ? []
+    ? contradictionsIn(parsed.data)
     : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)
-  if (
-    parsed.data?.NODE_ENV === 'production' &&
-    parsed.data.PAYMENT_PROVIDER === 'sandbox' &&
-    !parsed.data.ALLOW_SANDBOX_PAYMENTS
-  )
-    mistakes.push(
-      'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
-    )
   if (!parsed.success || mistakes.length > 0)
     throw new Error(`Settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   const { data } = parsed
@@ -106,7 +132,10 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     port: data.PORT,
     host: data.HOST,
     publicUrl: data.PUBLIC_URL,
+    webConcurrency: data.WEB_CONCURRENCY,
     databaseUrl: data.DATABASE_URL,
+    databasePooler: data.DATABASE_POOLER,
+    directDatabaseUrl: data.DIRECT_DATABASE_URL,
     dataDir: data.DATA_DIR,
     holdMinutes: data.HOLD_MINUTES,
     logLevel: data.LOG_LEVEL,

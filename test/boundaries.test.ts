@@ -13,7 +13,10 @@ const mayImport: Record<string, string[]> = {
   leaf: [],
   'lock-folder': [],
   scalars: [],
-  database: ['lock-folder'],
+  database: [],
+  postgres: ['database'],
+  embedded: ['database', 'lock-folder'],
+  'open-database': ['database', 'postgres', 'embedded'],
   loader: [],
   rows: [],
   batch: ['database', 'loader', 'rows'],
@@ -50,8 +53,10 @@ const mayImport: Record<string, string[]> = {
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
     ...['graphql-route', 'shared-reads', '*/page'],
   ],
-  server: ['app', 'http', 'context', 'database', 'provider', '*/verb', 'catalogue'],
-  cli: ['http', 'context', 'database', 'provider', 'scalars', '*/verb', 'catalogue'],
+  serve: ['app', 'http', 'context', 'database', 'open-database', 'provider', '*/verb', 'catalogue'],
+  workers: [],
+  server: ['serve', 'workers'],
+  cli: ['http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb', 'catalogue'],
   'print-schema': ['schema'],
 }
 // The parts of the HTTP machine that know no domain.
@@ -79,6 +84,8 @@ const named: Record<string, string> = {
 }
 const mayUseDrizzle = [
   'database',
+  'postgres',
+  'embedded',
   'batch',
   'rows',
   'authenticate',
@@ -87,7 +94,7 @@ const mayUseDrizzle = [
   '*/verb',
   'catalogue',
 ]
-const mayTouchProcess = ['server', 'cli', 'lock-folder']
+const mayTouchProcess = ['server', 'serve', 'workers', 'cli', 'lock-folder']
 const mostLines = 200
 
 /** Text of each source file by its path under src/, without the extension. */

@@ -4,7 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { openDatabase } from '../../src/database.ts'
+import { openDatabase } from '../../src/open-database.ts'
 import { copyFolder } from './database.ts'
 
 /** Makes an embedded database and migrates it, once; each test copies a folder. */

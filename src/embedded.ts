@@ -1,0 +1,32 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { drizzle } from 'drizzle-orm/pglite'
+import { migrate } from 'drizzle-orm/pglite/migrator'
+import { type DatabaseOptions, logger, migrations, type OpenDatabase, readiness } from './database.ts'
+import { lockFolder } from './lock-folder.ts'
+
+/** Opens the embedded database in a folder, for this process alone. Refuses a folder that another process has open, with
+ *  that process's pid. */
+export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
+  await mkdir(folder, { recursive: true })
+  const unlock = await lockFolder(folder)
+  try {
+    const client = await PGlite.create(join(folder, 'postgres'))
+    const db = drizzle(client, { logger: logger(options) })
+    return {
+      db,
+      migrate: () => migrate(db, migrations),
+      ready: readiness(db),
+      // It knows none, and nobody else waits for it.
+      hasDeadlines: async () => true,
+      async close() {
+        await client.close()
+        await unlock()
+      },
+    }
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+}
