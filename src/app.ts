@@ -38,6 +38,8 @@ export type AppOptions = {
   demo?: Demo
   /** Where log lines go; standard output where it is absent. */
   logTo?: { write(line: string): void }
+  /** What each log line says besides, such as which of several processes wrote it. */
+  logFacts?: Record<string, unknown>
 }
 
 // Each set of credentials has a limit of its own, and only who has all of it can use it up; else who sends. Hashed,
@@ -105,6 +107,18 @@ function logRequests(app: FastifyInstance): void {
   })
 }
 
+// Else a client that keeps its connection would keep the service from ending, long after it has its answer.
+function closeConnectionsAtTheEnd(app: FastifyInstance): void {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close')
+    done()
+  })
+}
+
 const malformedAddress = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
 
 function isDecodable(text: string): boolean {
@@ -133,11 +147,12 @@ export async function createApp({
   ready = async () => true,
   demo,
   logTo,
+  logFacts,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: {
       level: config.logLevel,
-      base: null,
+      base: logFacts ?? null,
       serializers: { req: () => ({}), res: () => ({}) },
       stream: logTo,
     },
@@ -167,6 +182,7 @@ export async function createApp({
   answerUnknownRoutes(app)
   readJsonStrictly(app)
   logRequests(app)
+  closeConnectionsAtTheEnd(app)
   await addProtection(app, config)
   refuseMalformedQueries(app)
   await addDocumentation(app)

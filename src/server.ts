@@ -1,69 +1,19 @@
-import { createApp } from './app.ts'
-import { type DemoCredentials, demoOffer, openDemo } from './catalogue/open-demo.ts'
+import cluster from 'node:cluster'
 import { parseConfig } from './config.ts'
-import { type OpenDatabase, openDatabase } from './database.ts'
-import { logFailure } from './mask.ts'
-import { sandboxProvider } from './payment/sandbox.ts'
-import { sweepHolds } from './payment/sweep-holds.ts'
-
-const providers = { sandbox: sandboxProvider }
-const sweepSeconds = 1
-
-const fail = (error: unknown): never => {
-  console.error(error instanceof Error ? error.message : 'The service could not start.')
-  process.exit(1)
-}
-
-const greeting = (url: string, demo: DemoCredentials) => `
-Boxoffice sells tickets at ${url}
-
-  GraphiQL          ${url}/graphql
-  REST              ${url}/docs
-
-  Demo channel      X-Api-Key: ${demo.key}
-  Demo integration  X-Api-Key: ${demo.integration_key}
-                    or integration_id: ${demo.integration_id}
-                       secret: ${demo.secret}
-`
-
-/** The embedded database belongs to this process alone, so it brings it up to date and fills it by itself. */
-async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
-  await migrate()
-  const credentials = await openDemo(db, dataDir)
-  const offer = credentials && (await demoOffer(db))
-  return credentials && { credentials, tabs: offer ? { key: credentials.key, ...offer } : undefined }
-}
 
 async function start(): Promise<void> {
   const config = parseConfig(process.env)
-  const database = await openDatabase(config)
-  const { db } = database
-  const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
-  let draining = false
-  const app = await createApp({
-    db,
-    config,
-    provider: providers[config.paymentProvider],
-    ready: async () => !draining && (await database.ready()),
-    demo: demo?.tabs,
-  })
-  const stopSweeping = sweepHolds(db, sweepSeconds, (error) => logFailure(app.log, error, 'sweep failed'))
-  if (!(await database.ready()))
-    app.log.warn('the tables are not up to date, or out of reach: run npm run migrate')
-  const url = await app.listen({ port: config.port, host: config.host })
-  if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
-
-  // Not ready any more, finish what runs, close: within the deadline, or not at all.
-  const stop = async () => {
-    if (draining) return
-    draining = true
-    setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
-    await app.close()
-    await stopSweeping()
-    await database.close()
-    process.exit(0)
+  // Who only looks after the others loads nothing of the service.
+  if (config.webConcurrency > 1 && cluster.isPrimary) {
+    const { runWorkers } = await import('./workers.ts')
+    runWorkers(config)
+  } else {
+    const { serve } = await import('./serve.ts')
+    await serve(config)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail))
 }
 
-start().catch(fail)
+start().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : 'The service could not start.')
+  process.exit(1)
+})

@@ -1,0 +1,140 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { connect, createServer, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from './harness.ts'
+import { type ServerProcess, startedServer, startServer } from './processes.ts'
+
+// The built service in several processes, as WEB_CONCURRENCY starts it.
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+// A process takes a second to start, and more on a machine that has other things to do.
+const soon = { timeout: 20_000 }
+
+let server: ServerProcess
+afterEach(() => server?.stop('SIGKILL'))
+
+type Line = { pid: number; msg: string; worker?: number }
+
+const logOf = ({ output }: ServerProcess): Line[] =>
+  output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line))
+
+const pidsThat = (msg: string): number[] => [
+  ...new Set(
+    logOf(server)
+      .filter((line) => line.msg.startsWith(msg))
+      .map(({ pid }) => pid),
+  ),
+]
+const listening = () => pidsThat('Server listening at')
+
+async function startTwo(settings: Record<string, string> = {}): Promise<void> {
+  server = await startedServer({ ...database.settings, WEB_CONCURRENCY: '2', ...settings })
+  await expect.poll(listening, soon).toHaveLength(2)
+}
+
+/** Asks on a connection of its own, so that it may come to any of the processes. */
+async function ask(path: string): Promise<number | undefined> {
+  const [answer] = (await once(get(`${server.url}${path}`, { agent: false }), 'response')) as [
+    IncomingMessage,
+  ]
+  await once(answer.resume(), 'end')
+  return answer.statusCode
+}
+
+const askOften = () => Promise.all(Array.from({ length: 20 }, () => ask('/schema.graphql')))
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** A connection with a request on it that lacks its last bytes. */
+async function begin(): Promise<Socket> {
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(
+    'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{"query":',
+  )
+  // On this connection too something arrived, before what is asked now is answered.
+  await askOften()
+  return socket
+}
+
+test('all processes have one port, and each of them answers', async () => {
+  await startTwo()
+  const addresses = logOf(server).filter(({ msg }) => msg.startsWith('Server listening at'))
+  expect(new Set(addresses.map(({ msg }) => msg)).size).toBe(1)
+  expect(listening()).not.toContain(server.child.pid)
+  expect(new Set(await askOften())).toEqual(new Set([200]))
+  expect(await ask('/ready')).toBe(200)
+  await expect.poll(() => pidsThat('request').toSorted(), soon).toEqual(listening().toSorted())
+})
+
+test('the service goes on without one that is killed, which has a successor on the same port', async () => {
+  await startTwo()
+  const [killed = 0, other = 0] = listening()
+  process.kill(killed, 'SIGKILL')
+  await expect.poll(() => pidsThat('a process ended'), soon).toEqual([server.child.pid])
+  expect(logOf(server).find(({ worker }) => worker)).toMatchObject({ worker: killed, signal: 'SIGKILL' })
+  expect(new Set(await askOften())).toEqual(new Set([200]))
+  await expect.poll(listening, soon).toHaveLength(3)
+  const [successor = 0] = listening().filter((pid) => pid !== killed && pid !== other)
+  await askOften()
+  await expect.poll(() => pidsThat('request'), soon).toContain(successor)
+  expect(await server.stop()).toBe(0)
+})
+
+test('finishes what runs in any of them when it is told to end, and exits with 0', async () => {
+  await startTwo()
+  const workers = listening()
+  const sockets = await Promise.all([begin(), begin()])
+  const ended = server.stop()
+  await expect.poll(() => ask('/health').catch(() => 'closed'), soon).toBe('closed')
+  const answers = sockets.map((socket) => once(socket, 'data'))
+  for (const socket of sockets) socket.write('"{__typename}"}\n ')
+  for (const [answer] of await Promise.all(answers)) expect(String(answer)).toContain('HTTP/1.1 200')
+  expect(await ended).toBe(0)
+  expect(workers.filter(isRunning)).toEqual([])
+})
+
+test('exits within its deadline even when a request never ends', async () => {
+  await startTwo({ SHUTDOWN_SECONDS: '1' })
+  const workers = listening()
+  const socket = await begin()
+  const toldAt = performance.now()
+  expect(await server.stop('SIGINT')).toBe(1)
+  expect(performance.now() - toldAt).toBeLessThan(3000)
+  expect(workers.filter(isRunning)).toEqual([])
+  socket.destroy()
+})
+
+test('does not start where a process can not, and says why once', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = other.address()
+  const PORT = String(typeof address === 'object' && address?.port)
+  const ended = await startServer({ ...database.settings, WEB_CONCURRENCY: '2', PORT })
+  other.close()
+  expect(ended).toMatchObject({ code: 1 })
+  expect('errors' in ended && String(ended.errors).match(/EADDRINUSE/g)).toHaveLength(1)
+})
+
+test('no process outlives the one that looks after them', async () => {
+  await startTwo()
+  const workers = listening()
+  await server.stop('SIGKILL')
+  await expect.poll(() => workers.filter(isRunning), soon).toEqual([])
+})
