@@ -31,11 +31,13 @@ const ofItsOwn = { ...pool, connection: { ...deadlines, ...formats } }
 // What is prepared on one of the pooler's connections is not there on the next, and it refuses to begin with deadlines.
 const ofAPooler = { ...pool, connection: formats, prepare: false }
 
-const deadlinesOfTheRole = sql.raw(`do $$ begin
+// The role has them from its next connection on, so this one is given them as well.
+const giveDeadlines = sql.raw(`do $$ begin
   ${Object.entries(deadlines)
     .map(
       ([name, milliseconds]) =>
-        `execute format('alter role current_user in database %I set ${name} = ${milliseconds}', current_database());`,
+        `execute format('alter role current_user in database %I set ${name} = ${milliseconds}', current_database());
+  perform set_config('${name}', '${milliseconds}', false);`,
     )
     .join('\n  ')}
 end $$`)
@@ -45,6 +47,19 @@ const everyDeadline = sql.raw(
     .map((name) => `current_setting('${name}') <> '0'`)
     .join(' and '),
 )
+
+// Without a name a statement is first described and then, in a second message, bound and executed. A pooler that is
+// told of an end between the two, because another statement went before on the same connection, takes its own
+// connection back and the second message is lost. So outside of a transaction a connection waits for each answer. Its
+// types don't know the option.
+function oneAtATime(client: postgres.Sql): postgres.Sql {
+  const { unsafe } = client
+  const waiting = { onexecute: () => false }
+  return Object.assign(client, {
+    unsafe: (...[text, parameters, options]: Parameters<typeof unsafe>) =>
+      unsafe(text, parameters, { ...waiting, ...options }),
+  })
+}
 
 /** Where PostgreSQL is. */
 export type PostgresAddress = {
@@ -60,7 +75,7 @@ export function openPostgres(
   { url, isPooled, directUrl }: PostgresAddress,
   options: DatabaseOptions,
 ): OpenDatabase {
-  const client = postgres(url, isPooled ? ofAPooler : ofItsOwn)
+  const client = isPooled ? oneAtATime(postgres(url, ofAPooler)) : postgres(url, ofItsOwn)
   const db = drizzle(client, { logger: logger(options) })
   return {
     db,
@@ -76,7 +91,7 @@ export function openPostgres(
         await session`select pg_advisory_lock(${migrationLock})`
         await migrate(drizzle(session), migrations)
         // Through the pooler, for that is who the service is to the database.
-        if (isPooled) await db.execute(deadlinesOfTheRole)
+        if (isPooled) await db.execute(giveDeadlines)
       } finally {
         await session.end()
       }

@@ -1,0 +1,113 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { access, chown, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { promisify } from 'node:util'
+
+// Servers that a test brings along: each in a temporary folder, on a free port, by a user that it may run as.
+
+const run = promisify(execFile)
+
+/** Who runs a server: null is whoever runs the tests. */
+export type User = { uid: number; gid: number } | null
+
+/** A server refuses to run as root. Every Unix has a user that owns nothing. */
+export async function findUser(): Promise<User> {
+  if (process.getuid?.() !== 0) return null
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, 'nobody'])).stdout)),
+  )
+  if (!uid || !gid) throw new Error('There is no user nobody for a server to run as.')
+  return { uid, gid }
+}
+
+/** Where a program is, by the first of its names that the PATH has, or the folder of what an administrator runs. */
+export async function findProgram(...names: string[]): Promise<string | null> {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
+  for (const folder of folders)
+    for (const name of names) {
+      const isThere = await access(join(folder, name), constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+      if (isThere) return join(folder, name)
+    }
+  return null
+}
+
+export const succeeds = (file: string, args: string[], user: User): Promise<boolean> =>
+  run(file, args, { ...user, cwd: '/' }).then(
+    () => true,
+    () => false,
+  )
+
+/** A folder that the user owns and can reach: the temporary folder may be one that only root can enter. */
+export async function makeFolder(name: string, user: User): Promise<string> {
+  for (const parent of [tmpdir(), '/tmp', '/var/tmp']) {
+    const folder = await mkdtemp(join(parent, `boxoffice-${name}-`))
+    if (user) await chown(folder, user.uid, user.gid)
+    if (await succeeds('test', ['-w', folder], user)) return folder
+    await rm(folder, { recursive: true })
+  }
+  throw new Error(`The user nobody can write neither in ${tmpdir()} nor in /tmp: set TMPDIR to where it can.`)
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (typeof address !== 'object' || !address) throw new Error('no port')
+  return address.port
+}
+
+// Stops the server and removes its folder as soon as the pipe ends, however the process that holds it came to die.
+const keeper = `
+{ cat; kill -"$SIGNAL" $$; while kill -0 $$; do sleep 0.05; done; rm -rf "$FOLDER"; } >/dev/null 2>&1 <&3 &
+exec "$@" 3<&-`
+
+type Kept = {
+  folder: string
+  user: User
+  /** What it ends by. */
+  signal: 'QUIT' | 'TERM'
+  /** What it says once it can be used. */
+  readyText: string
+}
+
+/** Starts a server that ends with the process that started it, and takes its folder with it. Resolves, once it is ready,
+ *  to what stops it. */
+export async function spawnKept(
+  file: string,
+  args: string[],
+  { folder, user, signal, readyText }: Kept,
+): Promise<() => Promise<void>> {
+  const server: ChildProcess = spawn('sh', ['-c', keeper, 'sh', file, ...args], {
+    ...user,
+    cwd: folder,
+    env: { PATH: process.env.PATH, LC_ALL: 'C', FOLDER: folder, SIGNAL: signal },
+    // A terminal's Ctrl-C is for the tests; the server ends when they have.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  })
+  const lifeline = server.stdio[3] as Duplex
+  await new Promise<void>((resolve, reject) => {
+    let log = ''
+    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-10_000)
+      if (text.includes(readyText)) resolve()
+    })
+    server.once('error', reject)
+    server.once('exit', (code) => reject(new Error(`${file} ended with ${code}:\n${log}`)))
+  })
+  return async () => {
+    const ended = once(lifeline.resume(), 'close')
+    lifeline.end()
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,55 @@
+import { chown, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { findProgram, findUser, freePort, makeFolder, spawnKept } from '../setup/kept-process.ts'
+
+export type Pgbouncer = {
+  /** The address of the same database, by the same user, through PgBouncer. */
+  url: string
+  stop(): Promise<void>
+}
+
+/** Starts PgBouncer, which is Debian's package `pgbouncer`, in transaction mode in front of a database. It opens at most
+ *  `poolSize` connections to it. */
+export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
+  const program = await findProgram('pgbouncer')
+  if (!program)
+    throw new Error('PgBouncer is missing. Install the package pgbouncer: apt-get install pgbouncer')
+  const user = await findUser()
+  const folder = await makeFolder('pgbouncer', user)
+  const { hostname, port, username, password } = new URL(databaseUrl)
+  const ownPort = await freePort()
+  const files = {
+    'users.txt': `"${username}" "${password}"\n`,
+    'pgbouncer.ini': `[databases]
+* = host=${hostname} port=${port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${ownPort}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = ${join(folder, 'users.txt')}
+pool_mode = transaction
+default_pool_size = ${poolSize}
+max_client_conn = 500
+query_wait_timeout = 15
+`,
+  }
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(folder, name), text, { mode: 0o600 })
+      if (user) await chown(join(folder, name), user.uid, user.gid)
+    }
+    const stop = await spawnKept(program, [join(folder, 'pgbouncer.ini')], {
+      folder,
+      user,
+      signal: 'TERM',
+      readyText: 'process up',
+    })
+    const url = new URL(databaseUrl)
+    url.port = String(ownPort)
+    return { url: url.href, stop }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}

@@ -1,0 +1,197 @@
+import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DatabaseOptions } from '../../src/database.ts'
+import { openDatabase } from '../../src/open-database.ts'
+import { booksOf, theBuyers } from '../buyers.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../factories.ts'
+import type { TestDatabase } from '../harness.ts'
+import { runCli, type ServerProcess, startedServer } from '../processes.ts'
+import { openSale, type Sale } from '../sale.ts'
+import { inDatabase } from '../setup/database.ts'
+import { type PostgresServer, startPostgres } from '../setup/postgres-server.ts'
+import { type Pgbouncer, startPgbouncer } from './pgbouncer-server.ts'
+
+// Two services in three processes, thirty connections in all, behind a PgBouncer that has four to the database. The
+// role may do nothing but use its own databases, and these have other formats than the service reads.
+
+const places = 40
+const buyers = 100
+const startsAt = '2030-05-01T20:30:00.000Z'
+const catalogue = aCatalogue({
+  events: [
+    anEvent({
+      start_date: startsAt,
+      end_date: '2030-05-02T02:00:00.000Z',
+      ticket_rates: [
+        aRate({
+          _id: 'rate_1',
+          prices: [aPrice({ _id: 'price_1' })],
+          availability: { sold: 0, available: places },
+        }),
+      ],
+    }),
+  ],
+})
+
+let server: PostgresServer
+let pooler: Pgbouncer
+let direct: string
+let sale: Sale
+let service: ServerProcess
+
+const poolerIn = (database: string) => inDatabase(pooler.url, database)
+const openPooled = (database: string, directDatabaseUrl?: string, options?: DatabaseOptions) =>
+  openDatabase(
+    { databaseUrl: poolerIn(database), dataDir: '', databasePooler: 'transaction', directDatabaseUrl },
+    options,
+  )
+
+beforeAll(async () => {
+  server = await startPostgres()
+  const root = postgres(server.url, { max: 1, onnotice: () => {} })
+  await root.unsafe(`create role box login password 'box'`)
+  for (const name of ['box', 'bare']) {
+    await root.unsafe(`create database ${name} owner box`)
+    await root.unsafe(`alter database ${name} set timezone = 'Asia/Tokyo'`)
+    await root.unsafe(`alter database ${name} set datestyle = 'SQL, DMY'`)
+  }
+  await root.end()
+  direct = inDatabase(server.url.replace(/\/\/.*@/, '//box:box@'), 'box')
+  pooler = await startPgbouncer(direct, 4)
+  const settings = { DATABASE_URL: pooler.url, DATABASE_POOLER: 'transaction', DIRECT_DATABASE_URL: direct }
+  expect(await runCli(['migrate'], settings)).toMatchObject({ code: 0, errors: '' })
+  const database: TestDatabase = {
+    settings,
+    open: (options) => openPooled('box', direct, options),
+    drop: async () => {},
+  }
+  sale = await openSale(catalogue, { database, listen: true })
+  service = await startedServer({ ...settings, WEB_CONCURRENCY: '2', RATE_LIMIT: 'off', LOG_LEVEL: 'info' })
+})
+afterAll(async () => {
+  await service?.stop()
+  await sale?.close()
+  await pooler?.stop()
+  await server?.stop()
+})
+
+test('PgBouncer refuses who does not know of it', async () => {
+  const database = await openDatabase({ databaseUrl: pooler.url, dataDir: '' })
+  const refused = await database.db.execute(sql`select 1`).catch((error: Error) => String(error.cause))
+  expect(refused).toContain('unsupported startup parameter')
+  await database.close()
+})
+
+test('migrations are not made through it: they need the address of the database', async () => {
+  const database = await openPooled('bare')
+  await expect(database.migrate()).rejects.toThrow(/^DIRECT_DATABASE_URL: /)
+  expect(await database.ready()).toBe(false)
+  await database.close()
+})
+
+test('who migrates gives the role its deadlines, in that database alone', async () => {
+  expect(await sale.database.hasDeadlines()).toBe(true)
+  const bare = await openPooled('bare')
+  expect(await bare.hasDeadlines()).toBe(false)
+  await bare.close()
+  const [found] = (await sale.db.execute(
+    sql`select current_user as "user", current_setting('statement_timeout') as statement,
+      current_setting('lock_timeout') as lock,
+      current_setting('idle_in_transaction_session_timeout') as idle`,
+  )) as unknown as Record<string, string>[]
+  expect(found).toEqual({ user: 'box', statement: '15s', lock: '10s', idle: '15s' })
+})
+
+test('the deadlines of the role end a statement that waits for a row', async () => {
+  const owner = postgres(direct, { max: 1 })
+  // As short as a test may wait; a connection of the pool takes it up as it is made.
+  const impatient = await startPgbouncer(direct, 1)
+  await owner`alter role box in database box set lock_timeout = 200`
+  const { db, close } = await openDatabase({
+    databaseUrl: impatient.url,
+    dataDir: '',
+    databasePooler: 'transaction',
+  })
+  await owner.begin(async (held) => {
+    await held`select from stock where id = 'rate_1' for update`
+    const code = await db
+      .execute(sql`select from stock where id = 'rate_1' for update`)
+      .catch(({ cause }) => cause.code)
+    expect(code).toBe('55P03')
+  })
+  await owner`alter role box in database box set lock_timeout = 10000`
+  await close()
+  await impatient.stop()
+  await owner.end()
+})
+
+test('moments are the same in whatever format the database has for its own', async () => {
+  const [listed, asked] = await Promise.all([
+    sale.rest('GET', '/events?populate=*', { headers: sale.channel }),
+    sale.graphql<{ events: { nodes: { startDate: string }[] } }>(
+      '{ events(first: 50) { nodes { id startDate ticketRates { id prices { id } supplements { id } questions { id } } } } }',
+      {},
+      sale.channel,
+    ),
+  ])
+  expect(listed.json().data).toMatchObject([{ start_date: startsAt, ticket_rates: [{ _id: 'rate_1' }] }])
+  expect(asked.data?.events.nodes).toMatchObject([{ startDate: startsAt, ticketRates: [{ id: 'rate_1' }] }])
+})
+
+test('100 buyers for 40 places, who ask twice and pay, through three processes', async () => {
+  const { buy, pay, close } = theBuyers(sale.channel, 50)
+  const urls = [sale.url, service.url]
+  const page = () =>
+    fetch(`${service.url}/events?populate=*`, { headers: sale.channel }).then(({ status }) => status)
+  const ask = (buyer: number, again: number) =>
+    buy(urls[(buyer + again) % 2] ?? '', {
+      rate: 'rate_1',
+      price: 'price_1',
+      surface: buyer % 4 < 2 ? 'rest' : 'graphql',
+      idempotencyKey: `buyer-${buyer}`,
+    })
+  const asked = Array.from({ length: buyers }, (_, buyer) => Promise.all([ask(buyer, 0), ask(buyer, 1)]))
+  const pages = await Promise.all(Array.from({ length: 30 }, page))
+  const outcomes = await Promise.all(asked)
+  expect(new Set(pages)).toEqual(new Set([200]))
+
+  expect(outcomes.flat().filter(({ status }) => status >= 500)).toEqual([])
+  const sold = outcomes.map((both) => [...new Set(both.flatMap(({ payment }) => payment?.id ?? []))])
+  expect(sold.filter(({ length }) => length > 1)).toEqual([])
+  expect(sold.flat()).toHaveLength(places)
+  const codes = new Set(outcomes.flat().flatMap(({ code }) => code ?? []))
+  expect([...codes].filter((code) => code !== 'IDEMPOTENCY_KEY_IN_USE')).toEqual(['SOLD_OUT'])
+
+  const payments = outcomes.flatMap((both) => both.find(({ payment }) => payment)?.payment ?? [])
+  const paid = await Promise.all(
+    payments.slice(0, 25).map((payment, index) => pay(urls[index % 2] ?? '', payment)),
+  )
+  expect(new Set(paid)).toEqual(new Set([200]))
+  expect(await booksOf(sale, 'rate_1')).toEqual({
+    counters: { held: 15, sold: 25 },
+    rows: { tickets: 40, payments: 40, held: 15, sold: 25 },
+    payments: 40,
+  })
+  expect(service.output()).not.toContain('request failed')
+  close()
+})
+
+test('more statements than connections are all answered, with parameters and without', async () => {
+  const { db, close } = await openPooled('box')
+  const answered = Array.from({ length: 200 }, async (_, index) => {
+    if (index % 3 === 0) return db.transaction((tx) => tx.execute(sql`select ${index}::integer`))
+    return db.execute(index % 3 === 1 ? sql`select 1` : sql`select ${index}::integer`)
+  })
+  expect(await Promise.all(answered)).toHaveLength(200)
+  await close()
+}, 10_000)
+
+test('prepares nothing under a name on the connections of the pool', async () => {
+  const { db, close } = await openPooled('box')
+  const prepared = await Promise.all(
+    Array.from({ length: 8 }, () => db.execute(sql`select name from pg_prepared_statements`)),
+  )
+  expect(prepared.flatMap((rows) => [...(rows as unknown as Iterable<unknown>)])).toEqual([])
+  await close()
+})
