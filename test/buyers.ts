@@ -14,7 +14,7 @@ export type Surface = 'rest' | 'graphql'
 /** What a buyer was told: a payment, or a code and what is left. */
 export type Outcome = {
   status: number
-  /** From the request's first byte to the answer's last. */
+  /** From when a connection was free to the answer's last byte. */
   ms: number
   payment?: { id: string; url: string }
   code?: string
@@ -58,8 +58,12 @@ function outcomeOf({ data, errors }: Answered): Pick<Outcome, 'payment' | 'code'
 export function theBuyers(channel: Record<string, string>, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   async function send(url: string, headers: Record<string, string>, body: string) {
-    const sentAt = performance.now()
     const asked = request(url, { method: 'POST', agent, headers })
+    let sentAt = performance.now()
+    // Not before there is a connection free for it.
+    asked.once('socket', () => {
+      sentAt = performance.now()
+    })
     asked.end(body)
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
     const said = await text(answer)
