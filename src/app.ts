@@ -29,6 +29,8 @@ import { bodyLimit } from './yoga.ts'
 
 export type AppOptions = {
   db: Database
+  /** Where the catalogue may be read a moment late; `db` where it is absent. */
+  replica?: () => Database
   config: Config
   /** Who takes the money. */
   provider: PaymentProvider
@@ -142,6 +144,7 @@ function refuseMalformedQueries(app: FastifyInstance): void {
  *  and reads no environment. */
 export async function createApp({
   db,
+  replica = () => db,
   config,
   provider,
   ready = async () => true,
@@ -171,6 +174,7 @@ export async function createApp({
   })
   const house: House = {
     db,
+    replica,
     provider,
     holdMinutes: config.holdMinutes,
     publicUrl: () => publicUrlOf(app, config),

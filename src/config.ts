@@ -33,6 +33,7 @@ const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
   DIRECT_DATABASE_URL: databaseUrl.optional(),
+  DATABASE_REPLICA_URLS: commaSeparated.pipe(z.array(databaseUrl)).default([]),
   DATA_DIR: z
     .string()
     .min(1)
@@ -82,6 +83,8 @@ export type Config = {
   databasePooler: 'none' | 'transaction'
   /** Where the database itself is reached, for what needs a session of its own. */
   directDatabaseUrl: string | undefined
+  /** Copies of the database that the catalogue is read from. */
+  databaseReplicaUrls: string[]
   dataDir: string
   holdMinutes: number
   logLevel: Settings['LOG_LEVEL']
@@ -114,6 +117,7 @@ function contradictionsIn(settings: Settings): string[] {
     )
   if (settings.DATABASE_POOLER !== 'none') mistakes.push('DATABASE_POOLER: needs DATABASE_URL')
   if (settings.DIRECT_DATABASE_URL) mistakes.push('DIRECT_DATABASE_URL: needs DATABASE_URL')
+  if (settings.DATABASE_REPLICA_URLS.length > 0) mistakes.push('DATABASE_REPLICA_URLS: needs DATABASE_URL')
   return mistakes
 }
 
@@ -136,6 +140,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     databaseUrl: data.DATABASE_URL,
     databasePooler: data.DATABASE_POOLER,
     directDatabaseUrl: data.DIRECT_DATABASE_URL,
+    databaseReplicaUrls: data.DATABASE_REPLICA_URLS,
     dataDir: data.DATA_DIR,
     holdMinutes: data.HOLD_MINUTES,
     logLevel: data.LOG_LEVEL,

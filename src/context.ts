@@ -1,4 +1,4 @@
-import { type Authenticated, authenticate, type Caller, type Credentials } from './access/authenticate.ts'
+import { authenticate, type Caller, type Credentials } from './access/authenticate.ts'
 import type { Scope } from './batch.ts'
 import type { Database } from './database.ts'
 import { Refusal } from './errors.ts'
@@ -13,29 +13,39 @@ import { ticketRateLoaders } from './ticket-rate/loaders.ts'
 /** What every request shares: what it runs on. */
 export type House = {
   db: Database
+  /** Where the catalogue may be read a moment late: a replica, or `db` where none answers. */
+  replica: () => Database
   provider: PaymentProvider
   holdMinutes: number
   /** The address that clients and buyers reach the service at, without a slash at its end. */
   publicUrl: () => string
 }
 
-const createLoaders = (db: Database, scope: Scope) => ({
-  ...organizationLoaders(db, scope),
-  ...locationLoaders(db, scope),
-  ...eventLoaders(db, scope),
-  ...ticketRateLoaders(db, scope),
+const createLoaders = (db: Database, catalogue: Database, scope: Scope) => ({
+  ...organizationLoaders(catalogue, scope),
+  ...locationLoaders(catalogue, scope),
+  ...eventLoaders(catalogue, scope),
+  ...ticketRateLoaders(catalogue, scope),
   ...paymentLoaders(db, scope),
   ...ticketLoaders(db, scope),
 })
 
 export type Loaders = ReturnType<typeof createLoaders>
-export type Context = House & {
-  /** Null for somebody without credentials, who sees nothing but the schema. */
-  caller: Caller | null
-  /** The database's clock when the request came in: the only one that a request decides by. */
-  now: Date
-  loaders: Loaders
-}
+/** Where a request reads the catalogue, and the loaders that do so. */
+type Reading = { catalogue: Database; loaders: Loaders }
+
+// Requests that were let in together, with the same key, read together too: each row once for all of them. Kept on what
+// they share, because what a WeakMap leads to outlives the collections of young garbage.
+type Together = { caller: Caller | null; now: Date; reading?: Reading; browsing?: Reading }
+
+export type Context = House &
+  Reading & {
+    /** Null for somebody without credentials, who sees nothing but the schema. */
+    caller: Caller | null
+    /** The database's clock when the request came in: the only one that a request decides by. */
+    now: Date
+    together: Together
+  }
 
 const scopeOf = (caller: Caller | null): Scope => ({
   organizationIds: caller?.organizationIds ?? [],
@@ -43,20 +53,26 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-// Requests that were let in together, with the same key, read together too: each row once for all of them. Kept on what
-// they share, because what a WeakMap leads to outlives the collections of young garbage.
-function shareLoaders(db: Database, together: Authenticated & { loaders?: Loaders }): Loaders {
-  together.loaders ??= createLoaders(db, scopeOf(together.caller))
-  return together.loaders
-}
+const readFrom = (catalogue: Database, { db }: House, caller: Caller | null): Reading => ({
+  catalogue,
+  loaders: createLoaders(db, catalogue, scopeOf(caller)),
+})
 
 /** One a request, for both surfaces. Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
 export async function createContext(house: House, credentials: Credentials): Promise<Context> {
-  const authenticated = await authenticate(house.db, credentials)
-  if (!authenticated)
-    return { ...house, caller: null, now: new Date(), loaders: createLoaders(house.db, scopeOf(null)) }
-  const { caller, now } = authenticated
-  return { ...house, caller, now, loaders: shareLoaders(house.db, authenticated) }
+  const together: Together = (await authenticate(house.db, credentials)) ?? { caller: null, now: new Date() }
+  const { caller, now } = together
+  together.reading ??= readFrom(house.db, house, caller)
+  return { ...house, ...together.reading, caller, now, together }
+}
+
+/** The same request, reading the catalogue from a replica where there is one. For what reads nothing else: whoever buys,
+ *  or looks up what was bought, needs what is true now. */
+export function browse(ctx: Context): Context {
+  const catalogue = ctx.replica()
+  if (catalogue === ctx.db) return ctx
+  ctx.together.browsing ??= readFrom(catalogue, ctx, ctx.caller)
+  return { ...ctx, ...ctx.together.browsing }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

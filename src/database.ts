@@ -19,8 +19,16 @@ export type OpenDatabase = {
   ready(): Promise<boolean>
   /** Whether the database ends what takes too long. Over a pooler it is the role that brings the deadlines. */
   hasDeadlines(): Promise<boolean>
+  /** Where the catalogue may be read a moment late: a replica that answers, else `db`. */
+  replica(): Database
+  /** Begins to look after the replicas, and to read from them; `onNews` is told when one goes, stays away, and comes. */
+  followReplicas(onNews: (news: ReplicaNews) => void): Promise<void>
   close(): Promise<void>
 }
+
+/** What is told of a replica, by its place in the setting: that it is out of reach, and the code that said so where there
+ *  is one; that it is read from. */
+export type ReplicaNews = { replica: number; isUp: boolean; code: string | undefined }
 
 /** `onStatement` is told of each statement before it runs: that is how tests count them and look at their plans. */
 export type DatabaseOptions = { onStatement?: (text: string, parameters: unknown[]) => unknown }

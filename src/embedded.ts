@@ -20,6 +20,8 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
       ready: readiness(db),
       // It knows none, and nobody else waits for it.
       hasDeadlines: async () => true,
+      replica: () => db,
+      followReplicas: async () => {},
       async close() {
         await client.close()
         await unlock()

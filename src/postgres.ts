@@ -98,6 +98,8 @@ export function openPostgres(
     },
     ready: readiness(db),
     hasDeadlines: () => isTrue(db, everyDeadline),
+    replica: () => db,
+    followReplicas: async () => {},
     close: () => client.end({ timeout: 5 }),
   }
 }

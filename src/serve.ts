@@ -39,12 +39,18 @@ export async function serve(config: Config): Promise<void> {
   let draining = false
   const app = await createApp({
     db,
+    replica: database.replica,
     config,
     provider: providers[config.paymentProvider],
     ready: async () => !draining && (await database.ready()),
     demo: demo?.tabs,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
   })
+  await database.followReplicas(({ isUp, ...facts }) =>
+    isUp
+      ? app.log.info(facts, 'the catalogue is read from a replica')
+      : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
+  )
   const stopSweeping = sweepHolds(db, sweepSeconds, (error) => logFailure(app.log, error, 'sweep failed'))
   if (!(await database.ready()))
     app.log.warn('the tables are not up to date, or out of reach: run npm run migrate')

@@ -121,9 +121,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const watch = { onStatement: (text: string) => void statements.push(text) }
   const database = await (options.database?.open(watch) ?? openTestDatabase(watch))
   try {
-    const { db, ready } = database
+    const { db, ready, replica } = database
     const logTo = onLog && { write: onLog }
-    const app = await createApp({ db, config, provider, ready, logTo })
+    const app = await createApp({ db, replica, config, provider, ready, logTo })
     const url = listen ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''
     return {
       app,

@@ -46,7 +46,7 @@ const wanted: fc.Arbitrary<Wanted> = fc.record({
 
 /** The jobs of a round, each planned while nothing was held yet. */
 async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]) {
-  const house = { db, provider: sandboxProvider, holdMinutes: 15, publicUrl: () => '' }
+  const house = { db, replica: () => db, provider: sandboxProvider, holdMinutes: 15, publicUrl: () => '' }
   const ctx = await createContext(house, { apiKey: channel['x-api-key'] })
   return Promise.all(
     all.map(async ({ prices, code, key }) => {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type Context, type House, requireChannel } from '../context.ts'
+import { browse, type Context, type House, requireChannel } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { answerRead, authenticated, errorBody } from '../rest.ts'
 import * as scalars from '../scalars.ts'
@@ -119,7 +119,8 @@ export const eventRoutes =
       },
       (request, reply) =>
         answerRead(sharedReads, request, reply, async () => {
-          const { query, ctx, url, routeOptions } = request
+          const { query, url, routeOptions } = request
+          const ctx = browse(request.ctx)
           const { limit, offset, populate } = query
           const found = await searchEvents(filterOf(query), { first: limit, offset }, ctx)
           const shown = found.slice(0, limit)

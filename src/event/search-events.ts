@@ -116,7 +116,7 @@ const eventCount = (db: Database, names: Condition[]) =>
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context): Promise<Event[]> {
   const { organizationIds } = requireChannel(ctx)
   const { names, values } = readFilter(filter)
-  const found = await eventPage(ctx.db, page.after ? [...names, 'after'] : names).execute({
+  const found = await eventPage(ctx.catalogue, page.after ? [...names, 'after'] : names).execute({
     ...values,
     organizationIds,
     afterDate: page.after?.startDate.toISOString(),
@@ -132,6 +132,6 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
 export async function countEvents(filter: EventFilter, ctx: Context): Promise<number> {
   const { organizationIds } = requireChannel(ctx)
   const { names, values } = readFilter(filter)
-  const [row] = await eventCount(ctx.db, names).execute({ ...values, organizationIds })
+  const [row] = await eventCount(ctx.catalogue, names).execute({ ...values, organizationIds })
   return row?.count ?? 0
 }
