@@ -2,7 +2,7 @@ import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
 import { type Database, databaseCode, type OpenDatabase, type ReplicaNews } from './database.ts'
 
 // Milliseconds. Who waits longer for a replica asks the primary; it is then left alone until it answers again.
-const patience = 3_000
+const patience = 2_000
 const betweenChecks = 5_000
 const betweenTellings = 60_000
 

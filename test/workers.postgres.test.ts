@@ -73,7 +73,7 @@ async function begin(): Promise<Socket> {
   return socket
 }
 
-test('all processes have one port, and each of them answers', async () => {
+test('all processes have one port, each of them answers, and one that is killed has a successor', async () => {
   await startTwo()
   const addresses = logOf(server).filter(({ msg }) => msg.startsWith('Server listening at'))
   expect(new Set(addresses.map(({ msg }) => msg)).size).toBe(1)
@@ -81,10 +81,8 @@ test('all processes have one port, and each of them answers', async () => {
   expect(new Set(await askOften())).toEqual(new Set([200]))
   expect(await ask('/ready')).toBe(200)
   await expect.poll(() => pidsThat('request').toSorted(), soon).toEqual(listening().toSorted())
-})
 
-test('the service goes on without one that is killed, which has a successor on the same port', async () => {
-  await startTwo()
+  // It goes on without one that is killed, which has a successor on the same port.
   const [killed = 0, other = 0] = listening()
   process.kill(killed, 'SIGKILL')
   await expect.poll(() => pidsThat('a process ended'), soon).toEqual([server.child.pid])
