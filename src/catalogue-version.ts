@@ -1,10 +1,20 @@
 import type { Database } from './database.ts'
 
-const versions = new WeakMap<Database, number>()
+type Touched = { times: number; at: number }
+
+const touched = new WeakMap<Database, Touched>()
+
+// Milliseconds, more than a healthy replica is behind.
+const mostBehind = 2_000
 
 /** How often this process has changed what a catalogue read must show at once. */
-export const catalogueVersion = (db: Database): number => versions.get(db) ?? 0
+export const catalogueVersion = (db: Database): number => touched.get(db)?.times ?? 0
 
-/** Makes catalogue reads run anew in this process: to be called once something is committed that must show at once. A
- *  rate or a price was used up or is free again, or a catalogue was imported. */
-export const touchCatalogue = (db: Database): void => void versions.set(db, catalogueVersion(db) + 1)
+/** Whether that was so lately that a replica may not know of it yet. */
+export const wasJustTouched = (db: Database): boolean =>
+  performance.now() - (touched.get(db)?.at ?? Number.NEGATIVE_INFINITY) < mostBehind
+
+/** Makes catalogue reads run anew in this process, on the primary: to be called once something is committed that must
+ *  show at once. A rate or a price was used up or is free again, or a catalogue was imported. */
+export const touchCatalogue = (db: Database): void =>
+  void touched.set(db, { times: catalogueVersion(db) + 1, at: performance.now() })

@@ -1,5 +1,6 @@
 import { authenticate, type Caller, type Credentials } from './access/authenticate.ts'
 import type { Scope } from './batch.ts'
+import { wasJustTouched } from './catalogue-version.ts'
 import type { Database } from './database.ts'
 import { Refusal } from './errors.ts'
 import { eventLoaders } from './event/loaders.ts'
@@ -66,11 +67,11 @@ export async function createContext(house: House, credentials: Credentials): Pro
   return { ...house, ...together.reading, caller, now, together }
 }
 
-/** The same request, reading the catalogue from a replica where there is one. For what reads nothing else: whoever buys,
- *  or looks up what was bought, needs what is true now. */
+/** The same request, reading the catalogue from a replica where there is one that knows what this process has just
+ *  changed. For what reads nothing else: whoever buys, or looks up what was bought, needs what is true now. */
 export function browse(ctx: Context): Context {
   const catalogue = ctx.replica()
-  if (catalogue === ctx.db) return ctx
+  if (catalogue === ctx.db || wasJustTouched(ctx.db)) return ctx
   ctx.together.browsing ??= readFrom(catalogue, ctx, ctx.caller)
   return { ...ctx, ...ctx.together.browsing }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCredentials } from './access/authenticate.ts'
 import { isCatalogueRead } from './catalogue-documents.ts'
-import { type Context, createContext, type House } from './context.ts'
+import { browse, type Context, createContext, type House } from './context.ts'
 import { Refusal, statusOf } from './errors.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
 import type { Demo } from './graphiql-tabs.ts'
@@ -62,7 +62,7 @@ export async function addGraphql(
     if (!ctx.caller || !isCatalogueRead(query, operationName))
       return toRepresentation(await execute(request, ctx, false))
     const asked = JSON.stringify([request.headers.accept, operationName, variables, query])
-    return sharedReads.read(ctx.caller, asked, () => execute(request, ctx, true))
+    return sharedReads.read(ctx.caller, asked, () => execute(request, browse(ctx), true))
   }
 
   await app.register(

@@ -1,9 +1,9 @@
 import { maxAliasesPlugin } from '@escape.tech/graphql-armor-max-aliases'
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
-import { type DocumentNode, GraphQLError, getOperationAST, Kind } from 'graphql'
+import { GraphQLError } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { compiledExecution } from './compiled-execution.ts'
-import { browse, type Context } from './context.ts'
+import type { Context } from './context.ts'
 import { toClientError } from './graphql-errors.ts'
 import type { Log } from './mask.ts'
 import { schema } from './schema.ts'
@@ -36,25 +36,6 @@ const tooComplex = (message = '') =>
     extensions: { code: 'QUERY_TOO_COMPLEX' },
   })
 
-const ofTheCatalogue = new Set(['event', 'events', '__typename', '__schema', '__type'])
-
-/** Whether an operation asks for nothing but the catalogue. One that spreads a fragment over its root may ask for more. */
-function onlyBrowses(document: DocumentNode, operationName: string | null | undefined): boolean {
-  const operation = getOperationAST(document, operationName)
-  return (
-    operation?.operation === 'query' &&
-    operation.selectionSet.selections.every(
-      (field) => field.kind === Kind.FIELD && ofTheCatalogue.has(field.name.value),
-    )
-  )
-}
-
-const browsing: Plugin<Context, ServerContext> = {
-  onExecute({ args, extendContext }) {
-    if (onlyBrowses(args.document, args.operationName)) extendContext(browse(args.contextValue))
-  },
-}
-
 /** The GraphQL server: schema, limits, errors. It reads no environment and opens nothing. */
 export const createGateway = () =>
   createYoga<ServerContext, Context>({
@@ -71,7 +52,6 @@ export const createGateway = () =>
     maskedErrors: false,
     maxRequestBodySize: bodyLimit,
     plugins: [
-      browsing,
       compiledExecution(),
       clientErrors,
       maxTokensPlugin({

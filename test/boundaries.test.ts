@@ -27,7 +27,7 @@ const mayImport: Record<string, string[]> = {
   provider: ['*/table', 'provider'],
   'catalogue-version': ['database'],
   'shared-reads': ['catalogue-version', 'database', 'authenticate', 'http'],
-  context: ['batch', 'database', 'authenticate', 'provider', '*/loaders'],
+  context: ['batch', 'catalogue-version', 'database', 'authenticate', 'provider', '*/loaders'],
   '*/verb': verb,
   builder: ['context', 'scalars'],
   '*/graphql': ['builder', 'context', 'loader', 'preload', 'scalars', '*/table', '*/verb', '*/graphql'],
