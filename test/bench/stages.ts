@@ -90,8 +90,11 @@ export async function openStage({ scope, server, options, hasPgbench, say }: Set
   return {
     keys,
     tickets: await ticketsOf(database),
-    gateway: await start(['dist/server.js'], database, gatewaySettings),
-    unshared: await start(['dist/server.js'], database, { ...gatewaySettings, ...unsharedReads }),
+    gateway: await start(['--max-old-space-size=1024', 'dist/server.js'], database, gatewaySettings),
+    unshared: await start(['--max-old-space-size=1024', 'dist/server.js'], database, {
+      ...gatewaySettings,
+      ...unsharedReads,
+    }),
     bare: await start([compiled('./bare-server.js')], database, {
       PARAMETERS: JSON.stringify(pageParameters(sample)),
     }),
@@ -129,7 +132,10 @@ export async function openGrowthStage({ scope, server, options, say }: SetUp): P
       await grow(database, count)
       await settle(database)
       return {
-        gateway: await start(['dist/server.js'], database, { ...gatewaySettings, ...settings }),
+        gateway: await start(['--max-old-space-size=1024', 'dist/server.js'], database, {
+          ...gatewaySettings,
+          ...settings,
+        }),
         countHolds: () => holdsOf(database),
       }
     }
