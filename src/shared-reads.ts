@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import type { Caller } from './access/authenticate.ts'
 import { catalogueVersion } from './catalogue-version.ts'
 import type { Database } from './database.ts'
@@ -16,6 +17,9 @@ type Running = { began: number; outcome: Promise<Representation> }
 type Kept = { began: number; representation: Representation }
 
 const mostBytes = 16 * 2 ** 20
+// Enough to keep a database busy that is some milliseconds away, and few enough to leave connections to those who buy. A
+// page is megabytes while it is made: as many of them as ask would outgrow the young garbage, and cost a quarter more.
+const mostAtOnce = 6
 // What an entry costs beside its bytes: else very many small ones would be very much.
 const overhead = 1024
 
@@ -32,6 +36,7 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
     ttl: ms,
   })
   const keep = (key: string, entry: Kept) => kept.set(key, entry, { start: entry.began })
+  const limit = pLimit(mostAtOnce)
   let version = catalogueVersion(db)
 
   // A read that is not in the map any more when it ends is not kept.
@@ -43,7 +48,7 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
   }
 
   function start(key: string, began: number, run: Run): Promise<Representation> {
-    const outcome = run().then((answer) => {
+    const outcome = limit(run).then((answer) => {
       const representation = toRepresentation(answer, () => {
         if (kept.peek(key) !== entry) return
         // Set anew, because the size of a value that stays the same stays the same.
@@ -61,7 +66,7 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
     })
   }
 
-  const alone = async (run: Run) => toRepresentation(await run())
+  const alone = async (run: Run) => toRepresentation(await limit(run))
 
   return {
     async read(caller, asked, run) {

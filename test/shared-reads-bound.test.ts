@@ -54,6 +54,26 @@ test('what another process changes shows within the bound', async () => {
   expect(await names()).toEqual(['Otra', 'Otra'])
 })
 
+test.each([0, bound])(
+  'six reads run at a time, and the next one when one of them ends (bound %i)',
+  async (ms) => {
+    const reads = createSharedReads(sale.db, ms)
+    const { run, end } = aRead()
+    const all = Array.from({ length: 8 }, (_, index) => reads.read(caller, `page ${index}`, run))
+    await wait(1)
+    expect(run).toHaveBeenCalledTimes(6)
+    end(3)
+    await all[2]
+    await wait(1)
+    expect(run).toHaveBeenCalledTimes(7)
+    for (const turn of [1, 2, 4, 5, 6, 7]) end(turn)
+    await all[6]
+    await wait(1)
+    end(8)
+    expect((await Promise.all(all)).map(({ body }) => String(body))).toEqual('12345678'.split(''))
+  },
+)
+
 test('the bound counts from the moment that a read began', async () => {
   const reads = createSharedReads(sale.db, bound)
   const { run, end } = aRead()
