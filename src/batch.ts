@@ -1,20 +1,34 @@
 import { type Query, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn, PgSelectBuilder, SelectedFields } from 'drizzle-orm/pg-core'
-import type { Database } from './database.ts'
+import { type PgColumn, PgDialect, type PgSelectBuilder, type SelectedFields } from 'drizzle-orm/pg-core'
+import type { Connection, Database } from './database.ts'
 import { Loader } from './loader.ts'
 import type { Rows } from './rows.ts'
 
 type Prepared<Row> = { execute(values: Record<string, unknown>): Promise<Row[]> }
+type Select = PgSelectBuilder<SelectedFields>
 
-const preparedByDatabase = new WeakMap<Database, Map<string, Prepared<unknown>>>()
+const preparedByDatabase = new WeakMap<Database, Map<string, unknown>>()
 
 // Built once a database, and prepared once a connection.
-function once<Row>(db: Database, name: string, prepare: () => Prepared<Row>): Prepared<Row> {
-  const prepared = preparedByDatabase.get(db) ?? new Map<string, Prepared<unknown>>()
+function once<Statement>(db: Database, name: string, prepare: () => Statement): Statement {
+  const prepared = preparedByDatabase.get(db) ?? new Map<string, unknown>()
   preparedByDatabase.set(db, prepared)
-  const found = (prepared.get(name) as Prepared<Row> | undefined) ?? prepare()
+  const found = (prepared.get(name) as Statement | undefined) ?? prepare()
   prepared.set(name, found)
   return found
+}
+
+// Rows as the driver gives them: without fields Drizzle maps nothing.
+async function rowsFrom<Row>(
+  connection: Connection,
+  name: string,
+  query: Query,
+  values: Record<string, unknown>,
+): Promise<Row[]> {
+  const prepared = connection._.session.prepareQuery(query, undefined, name, false)
+  // One driver answers with the rows, the other with an object around them.
+  const answer = (await prepared.execute(values)) as Row[] | { rows: Row[] }
+  return Array.isArray(answer) ? answer : answer.rows
 }
 
 /** A statement that is built once a database and prepared once a connection, under its name. */
@@ -24,28 +38,53 @@ export const statement = <Row>(
   build: (db: Database) => { prepare(name: string): Prepared<Row> },
 ): Prepared<Row> => once(db, name, () => build(db).prepare(name))
 
-type Answer = Record<string, string | null>[]
+/** Rows of one kind, and the statement that finds them. */
+export type Find<Row> = { rows: Rows<Row>; query: (select: Select) => { toSQL(): Query } }
 
 /** The same for rows that are read by the thousand: see rows.ts. */
 export const rowStatement = <Row>(
   db: Database,
   name: string,
   { fields, wrap, read }: Rows<Row>,
-  build: (select: PgSelectBuilder<SelectedFields>) => { toSQL(): Query },
+  build: Find<Row>['query'],
 ): Prepared<Row> =>
   once(db, name, () => {
-    const query = build(db.select(fields)).toSQL()
-    // Without fields Drizzle maps nothing.
-    const prepared = db._.session.prepareQuery({ ...query, sql: wrap(query.sql) }, undefined, name, false)
+    const { sql, params } = build(db.select(fields)).toSQL()
+    const query = { sql: wrap(sql), params }
     return {
       async execute(values) {
-        // One driver answers with the rows, the other with an object around them.
-        const answer = (await prepared.execute(values)) as Answer | { rows: Answer }
-        const [row] = Array.isArray(answer) ? answer : answer.rows
+        const [row] = await rowsFrom<Record<string, string | null>>(db, name, query, values)
         return row ? read(row) : []
       },
     }
   })
+
+/** Finds rows of several kinds by the same keys in one statement, whose only parameter they are. */
+export async function findTogether<All extends unknown[]>(
+  db: Database,
+  name: string,
+  finds: { [Kind in keyof All]: Find<All[Kind]> },
+  keys: string[],
+): Promise<{ [Kind in keyof All]: All[Kind][] }> {
+  const query = once(db, name, () => {
+    const kinds = finds.map(({ rows, query }) => rows.wrap(query(db.select(rows.fields)).toSQL().sql))
+    const answers = kinds.map((sql, kind) => `(select row_to_json(kind) from (${sql}) as kind) as "${kind}"`)
+    return { sql: `select ${answers.join(', ')}`, params: [sql.placeholder('keys')] }
+  })
+  const [answer] = await rowsFrom<Record<number, Record<string, string>>>(db, name, query, { keys })
+  const found = finds.map(({ rows }, kind) => rows.read(answer?.[kind] ?? {}))
+  return found as { [Kind in keyof All]: All[Kind][] }
+}
+
+/** A statement in SQL for the database as for a transaction: its text is made once, it is prepared once a connection,
+ *  and its rows come as the driver gives them. */
+export function written<Row>(name: string, text: () => SQL) {
+  let query: Query | undefined
+  return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
+    query ??= new PgDialect().sqlToQuery(text())
+    return rowsFrom(connection, name, query, values)
+  }
+}
 
 /** `column = any($name)`: one statement for any number of keys, and none of them is interpolated. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${sql.placeholder(name)})`
@@ -60,11 +99,9 @@ export type Scope = {
   ownOrganizationIds: string[]
 }
 
-type Batch<Row> = {
+type Batch<Row> = Find<Row> & {
   /** The statement's name, unique in the house. */
   name: string
-  rows: Rows<Row>
-  query: (select: PgSelectBuilder<SelectedFields>) => { toSQL(): Query }
   key: (row: Row) => string
 }
 

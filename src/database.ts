@@ -8,7 +8,7 @@ export type Database = PgDatabase<PgQueryResultHKT>
 /** A transaction, or the database where none is open. */
 export type Connection = Pick<
   Database,
-  'select' | 'insert' | 'update' | 'delete' | 'execute' | '$with' | 'with'
+  'select' | 'insert' | 'update' | 'delete' | 'execute' | '$with' | 'with' | '_'
 >
 
 export type OpenDatabase = {
@@ -64,6 +64,9 @@ export function databaseCode(error: unknown): string | undefined {
 const transient = new Set(['40001', '40P01'])
 
 export const isTransient = (error: unknown): boolean => transient.has(databaseCode(error) ?? '')
+
+/** Whether a row was refused because there is one with its key already. */
+export const isDuplicate = (error: unknown): boolean => databaseCode(error) === '23505'
 
 // Out of connections, shut down, deadline passed, lock not had in time, out of reach.
 const unavailable =

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
-import { ulid } from 'ulid'
+import { encodeTime } from 'ulid'
 
 type Prefix = 'evt' | 'rate' | 'price' | 'sup' | 'que' | 'org' | 'loc' | 'chn' | 'pay' | 'tkt' | 'int'
 
-/** A new identifier: type prefix, then a time-ordered random part (DECISIONS 1). */
-export const newId = (prefix: Prefix): string => `${prefix}_${ulid().toLowerCase()}`
+// The random part of a ULID. The library asks the operating system for each of its characters by itself.
+const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
+
+/** A new identifier: type prefix, then a ULID, which is random and ordered by time (DECISIONS 1). */
+export const newId = (prefix: Prefix): string =>
+  `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
 
 /** The identifier of something that came without one: the same for the same names, so that it is found again. */
 export const derivedId = (prefix: Prefix, ...names: string[]): string =>

@@ -6,7 +6,17 @@ import { expect, test } from 'vitest'
 // layer, and any other name is a verb. Leaves import nothing of ours, and anybody may import them.
 const leaves = ['errors', 'config', 'ids', 'money', 'case', 'html']
 const verb = [
-  ...['batch', 'catalogue-version', 'database', 'authenticate', 'provider', 'context', 'scalars'],
+  ...[
+    'batch',
+    'catalogue-version',
+    'database',
+    'rows',
+    'turn',
+    'authenticate',
+    'provider',
+    'context',
+    'scalars',
+  ],
   ...['*/table', '*/loaders', '*/verb'],
 ]
 const mayImport: Record<string, string[]> = {
@@ -20,10 +30,11 @@ const mayImport: Record<string, string[]> = {
   'open-database': ['database', 'postgres', 'embedded', 'replicas'],
   loader: [],
   rows: [],
+  turn: ['database'],
   batch: ['database', 'loader', 'rows'],
   '*/table': ['*/table'],
   '*/loaders': ['batch', 'database', 'rows', '*/table'],
-  authenticate: ['batch', 'database', '*/table', 'authenticate'],
+  authenticate: ['batch', 'database', 'turn', '*/table', 'authenticate'],
   provider: ['*/table', 'provider'],
   'catalogue-version': ['database'],
   'shared-reads': ['catalogue-version', 'database', 'authenticate', 'http'],

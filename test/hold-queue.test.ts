@@ -1,63 +1,180 @@
 import { expect, test } from 'vitest'
-import { queueByKey } from '../src/ticket/hold-queue.ts'
+import { leftAlone, queueByKey } from '../src/ticket/hold-queue.ts'
 
-const limits = { mostTogether: 3, mostRunning: 1, mostWaiting: 5 }
+const limits = { mostTogether: 4, mostMixed: 1, mostAlone: 2, mostOfOneKey: 2, mostWaiting: 6 }
 
-/** A run that ends when it is told to, and what it was given. */
-function controlled() {
-  const runs: { jobs: number[]; end: (error?: Error) => void }[] = []
-  const run = (jobs: number[]) =>
-    new Promise<number[]>((resolve, reject) => {
-      runs.push({ jobs, end: (error) => (error ? reject(error) : resolve(jobs.map((job) => job * 10))) })
-    })
-  const seen = () => runs.map(({ jobs }) => jobs)
-  return { run, runs, seen }
+type Job = `${string}${number}`
+type Run = {
+  kind: 'mixed' | 'alone'
+  jobs: Job[]
+  /** Ends the run. Those of the keys that are named are left alone. */
+  end(...leaving: string[]): void
+  fail(error: Error): void
 }
 
-test('what comes while another runs is run together, in order, a bounded number at a time', async () => {
-  const { run, runs, seen } = controlled()
-  const queue = queueByKey(run, limits)
-  const first = queue('rate', 1)
-  await expect.poll(seen).toEqual([[1]])
-  const rest = [2, 3, 4, 5].map((job) => queue('rate', job))
-  runs[0]?.end()
-  expect(await first).toBe(10)
-  await expect.poll(seen).toEqual([[1], [2, 3, 4]])
-  runs[1]?.end()
-  await expect.poll(seen).toEqual([[1], [2, 3, 4], [5]])
-  runs[2]?.end()
-  expect(await Promise.all(rest)).toEqual([20, 30, 40, 50])
-})
+const done = (job: Job) => `${job} done`
 
-test('keys do not wait for each other', async () => {
-  const { run, runs, seen } = controlled()
-  const queue = queueByKey(run, limits)
-  const answers = [queue('one', 1), queue('other', 2)]
-  await expect.poll(seen).toEqual([[1], [2]])
-  for (const { end } of runs) end()
-  expect(await Promise.all(answers)).toEqual([10, 20])
-})
-
-test('a run that fails is taken apart, so that one fails alone', async () => {
-  const queue = queueByKey(async (jobs: number[]) => {
-    if (jobs.includes(2)) throw new Error('two')
-    return jobs
-  }, limits)
-  const answers = await Promise.allSettled([1, 2, 3].map((job) => queue('rate', job)))
-  expect(answers).toMatchObject([{ value: 1 }, { reason: { message: 'two' } }, { value: 3 }])
-})
-
-test('too many that wait are refused, and those that wait are not', async () => {
-  const { run, runs } = controlled()
-  const queue = queueByKey(run, limits)
-  const waiting = [1, 2, 3, 4, 5].map((job) => queue('rate', job))
-  await expect(queue('rate', 6)).rejects.toMatchObject({
-    code: 'BUSY',
-    problems: [{ facts: { retryAfter: 1 } }],
-  })
-  for (const turn of [0, 1]) {
-    await expect.poll(() => runs.length).toBe(turn + 1)
-    runs[turn]?.end()
+/** A queue whose runs end when they are told to. Jobs are named by their keys and numbered: `a1`. */
+function controlled(more: Partial<typeof limits> = {}) {
+  const runs: Run[] = []
+  const start = (kind: Run['kind']) => (jobs: Job[]) =>
+    new Promise<(string | typeof leftAlone)[]>((resolve, reject) => {
+      runs.push({
+        kind,
+        jobs,
+        end: (...leaving) =>
+          resolve(jobs.map((job) => (leaving.some((key) => job.startsWith(key)) ? leftAlone : done(job)))),
+        fail: reject,
+      })
+    })
+  const queue = queueByKey<Job, string>(
+    {
+      mixed: start('mixed'),
+      alone: async (jobs) => (await start('alone')(jobs)).map(String),
+      concernsAll: ({ message }: Error) => message === 'down',
+    },
+    { ...limits, ...more },
+  )
+  const add = (...jobs: Job[]) => jobs.map((job) => queue(job.slice(0, 1), job))
+  const seen = () => runs.map(({ kind, jobs }) => `${kind} ${jobs.join(' ')}`)
+  const run = async (index: number) => {
+    await expect.poll(() => runs.length).toBeGreaterThan(index)
+    return runs[index] as Run
   }
-  expect(await Promise.all(waiting)).toEqual([10, 20, 30, 40, 50])
+  return { add, run, seen }
+}
+
+test('what comes in one turn runs together, whatever its key, in order, a bounded number at a time', async () => {
+  const { add, run, seen } = controlled()
+  const answers = add('a1', 'b1', 'a2', 'c1', 'b2', 'd1')
+  ;(await run(0)).end()
+  await expect.poll(seen).toEqual(['mixed a1 a2 b1 b2', 'mixed c1 d1'])
+  ;(await run(1)).end()
+  expect(await Promise.all(answers)).toEqual(['a1', 'b1', 'a2', 'c1', 'b2', 'd1'].map((job) => `${job} done`))
+})
+
+test('what comes while others run waits for at most one run', async () => {
+  const { add, run, seen } = controlled()
+  const first = add('a1')
+  await run(0)
+  const rest = add('b1', 'c1')
+  ;(await run(0)).end()
+  ;(await run(1)).end()
+  expect(seen()).toEqual(['mixed a1', 'mixed b1 c1'])
+  expect(await Promise.all([...first, ...rest])).toEqual(['a1 done', 'b1 done', 'c1 done'])
+})
+
+test('a key that runs gets one more run, of its own, and no third', async () => {
+  const { add, run, seen } = controlled()
+  const answers = add('a1')
+  await run(0)
+  answers.push(...add('a2', 'b1'))
+  await expect.poll(seen).toEqual(['mixed a1', 'alone a2'])
+  answers.push(...add('a3'))
+  ;(await run(0)).end()
+  // Alone again, because it runs still; beside the mixed run of the other.
+  await expect.poll(seen).toEqual(['mixed a1', 'alone a2', 'mixed b1', 'alone a3'])
+  for (const index of [1, 2, 3]) (await run(index)).end()
+  expect(await Promise.all(answers)).toEqual(['a1 done', 'a2 done', 'b1 done', 'a3 done'])
+})
+
+test('a key that a mixed run leaves alone runs by itself, in its order, and keeps no other waiting', async () => {
+  const { add, run, seen } = controlled()
+  const [a1, a2, b1] = add('a1', 'a2', 'b1')
+  ;(await run(0)).end('a')
+  expect(await b1).toBe('b1 done')
+  await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2'])
+  const [a3, c1] = add('a3', 'c1')
+  await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1', 'alone a3'])
+  ;(await run(2)).end()
+  expect(await c1).toBe('c1 done')
+  const [a4, d1] = add('a4', 'd1')
+  ;(await run(1)).end()
+  ;(await run(3)).end()
+  // Still alone, because somebody waited in its line all the time.
+  await expect.poll(seen).toContain('alone a4')
+  for (const index of [4, 5]) (await run(index)).end()
+  expect(await Promise.all([a1, a2, a3, a4, d1])).toEqual(
+    ['a1', 'a2', 'a3', 'a4', 'd1'].map((job) => `${job} done`),
+  )
+  const [a5, e1] = add('a5', 'e1')
+  ;(await run(6)).end()
+  expect(await Promise.all([a5, e1])).toEqual(['a5 done', 'e1 done'])
+  expect(seen()).toContain('mixed a5 e1')
+})
+
+test('keys that wait for their rows leave the others their runs', async () => {
+  const { add, run, seen } = controlled()
+  const stuck = add('a1', 'b1', 'c1')
+  ;(await run(0)).end('a', 'b', 'c')
+  // As many as may wait do so, and none of them ends.
+  await expect.poll(seen).toEqual(['mixed a1 b1 c1', 'alone a1', 'alone b1'])
+  for (const index of [3, 4, 5]) {
+    const [answer] = add(`d${index}`)
+    ;(await run(index)).end()
+    expect(await answer).toBe(`d${index} done`)
+  }
+  ;(await run(1)).end()
+  ;(await run(2)).end()
+  ;(await run(6)).end()
+  expect(await Promise.all(stuck)).toEqual(['a1 done', 'b1 done', 'c1 done'])
+})
+
+test('a run of one key that fails is taken apart, so that one fails alone', async () => {
+  const { add, run, seen } = controlled()
+  const answers = Promise.allSettled(add('a1', 'a2', 'a3', 'b1'))
+  ;(await run(0)).end('a')
+  ;(await run(1)).fail(new Error('together'))
+  ;(await run(2)).end()
+  ;(await run(3)).fail(new Error('two'))
+  ;(await run(4)).end()
+  expect(await answers).toMatchObject([
+    { value: 'a1 done' },
+    { reason: { message: 'two' } },
+    { value: 'a3 done' },
+    { value: 'b1 done' },
+  ])
+  expect(seen().slice(1)).toEqual(['alone a1 a2 a3', 'alone a1', 'alone a2', 'alone a3'])
+})
+
+test('a mixed run that fails is taken apart by keys', async () => {
+  const { add, run, seen } = controlled()
+  const answers = Promise.allSettled(add('a1', 'b1', 'a2'))
+  ;(await run(0)).fail(new Error('together'))
+  ;(await run(1)).end()
+  ;(await run(2)).fail(new Error('b'))
+  expect(await answers).toMatchObject([
+    { value: 'a1 done' },
+    { reason: { message: 'b' } },
+    { value: 'a2 done' },
+  ])
+  expect(seen()).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'alone b1'])
+})
+
+test('what would meet each of them alone too is told to all at once', async () => {
+  const { add, run, seen } = controlled()
+  const answers = Promise.allSettled(add('a1', 'a2', 'b1'))
+  ;(await run(0)).end('a')
+  ;(await run(1)).fail(new Error('down'))
+  const [failed] = await Promise.all([
+    Promise.allSettled(add('c1', 'd1')),
+    run(2).then((last) => last.fail(new Error('down'))),
+  ])
+  expect([...(await answers), ...failed].map(({ status }) => status)).toEqual([
+    'rejected',
+    'rejected',
+    'fulfilled',
+    'rejected',
+    'rejected',
+  ])
+  expect(seen()).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1 d1'])
+})
+
+test('too many that wait for one key are refused; those that wait, and other keys, are not', async () => {
+  const { add, run } = controlled({ mostTogether: 100 })
+  const waiting = add('a1', 'a2', 'a3', 'a4', 'a5', 'a6')
+  await expect(add('a7')[0]).rejects.toMatchObject({ code: 'BUSY', problems: [{ facts: { retryAfter: 1 } }] })
+  const [other] = add('b1')
+  ;(await run(0)).end()
+  expect(await Promise.all([...waiting, other])).toHaveLength(7)
 })

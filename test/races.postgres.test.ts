@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { expireHolds } from '../src/payment/expire-holds.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
 import { payments } from '../src/payment/table.ts'
@@ -7,6 +7,7 @@ import { tickets } from '../src/ticket/table.ts'
 import { stock } from '../src/ticket-rate/table.ts'
 import { anEntry, checkOut, countersOf } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { createTestDatabase, startGateway } from './harness.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
 
 // A database with one connection cannot show an oversell, so these run on PostgreSQL alone.
@@ -136,6 +137,50 @@ test('makes one checkout of many with the same idempotency key', async () => {
   const payments = new Set(outcomes.filter((outcome) => !outcome.startsWith('IDEMPOTENCY_KEY_IN_USE ')))
   expect([...payments]).toEqual([expect.stringMatching(/^pay_/)])
   expect(await rowsOf('rate_1')).toBe(1)
+})
+
+test('makes one checkout of many with the same key and code, in two processes', async () => {
+  const database = await createTestDatabase()
+  sale = await openSale(catalogue, { database })
+  const other = { ...sale, ...(await startGateway({ database })) }
+  onTestFinished(async () => {
+    await other.close()
+    await database.drop()
+  })
+  const entry = anEntry('price_1', { qr_code: 'ONLY' })
+  for (const key of ['same', undefined]) {
+    const headers: Record<string, string> = key ? { 'idempotency-key': key } : {}
+    const answers = await times(40, (index) =>
+      checkOut(index % 2 ? other : sale, { ...one, tickets: [entry] }, headers),
+    )
+    const outcomes = new Set(
+      answers.map((answer) => (answer.statusCode === 200 ? 'made' : problemsIn(answer).join())),
+    )
+    expect([...outcomes].filter((outcome) => !outcome.startsWith('IDEMPOTENCY_KEY_IN_USE '))).toEqual([
+      key ? 'made' : 'QR_CODE_TAKEN tickets.0.qr_code',
+    ])
+  }
+  expect(await rowsOf('rate_1')).toBe(1)
+})
+
+test('sells other rates while somebody else has the counters of one', async () => {
+  sale = await openSale(catalogue)
+  const { db } = sale
+  let answered = 0
+  const waiting: ReturnType<typeof checkOut>[] = []
+  await db.transaction(async (tx) => {
+    await tx.select().from(stock).where(eq(stock.id, 'price_1')).for('update')
+    for (let turn = 0; turn < 5; turn++) {
+      const stuck = checkOut(sale, one)
+      void stuck.then(() => answered++)
+      waiting.push(stuck)
+      const free = await checkOut(sale, { ticket_rate_id: 'rate_steps', tickets: [anEntry('price_then')] })
+      expect(free.statusCode).toBe(200)
+    }
+    expect(answered).toBe(0)
+  })
+  expect((await Promise.all(waiting)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200])
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 5 })
 })
 
 test('settles, cancels, expires and sells at once without losing count', async () => {

@@ -1,8 +1,8 @@
-import DataLoader from 'dataloader'
 import { eq, sql } from 'drizzle-orm'
 import { anyOf, statement } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import { readByTurn } from '../turn.ts'
 import { matchesHash, readKey } from './key.ts'
 import { grants, integrations, keys } from './table.ts'
 
@@ -65,28 +65,17 @@ const readKeys = (db: Database, ids: readonly string[]) =>
       .where(anyOf(keys.id, 'ids')),
   ).execute({ ids })
 
-type KeyLoader = DataLoader<string, KnownKey | null>
-const keyLoaders = new WeakMap<Database, KeyLoader>()
-
-// Requests that arrive in the same turn of the event loop are let in by one statement, and those with the same key as
-// one and the same Authenticated. Nothing is kept for later ones: a revoked key is refused from the next request on.
-function keyById(db: Database): KeyLoader {
-  const found: KeyLoader =
-    keyLoaders.get(db) ??
-    new DataLoader(
-      async (ids) => {
-        const known = (await readKeys(db, ids)).map((row): [string, KnownKey] => [
-          row.id,
-          { ...row, authenticated: { caller: ownerOf(row), now: row.now } },
-        ])
-        const byId = new Map(known)
-        return ids.map((id) => byId.get(id) ?? null)
-      },
-      { cache: false, batchScheduleFn: (run) => setImmediate(run) },
-    )
-  keyLoaders.set(db, found)
-  return found
-}
+// Requests that arrive together are let in by one statement, and those with the same key as one and the same
+// Authenticated. Nothing is kept for later ones: a revoked key is refused from the next request on.
+const keyById = readByTurn<KnownKey>(
+  async (db, ids) =>
+    new Map(
+      (await readKeys(db, ids)).map((row) => [
+        row.id,
+        { ...row, authenticated: { caller: ownerOf(row), now: row.now } },
+      ]),
+    ),
+)
 
 const integrationById = (db: Database) =>
   statement(db, 'integration_by_id', (db) =>
@@ -104,7 +93,7 @@ async function authenticateKey(db: Database, apiKey: string): Promise<Authentica
   const header = 'x-api-key'
   const read = readKey(apiKey)
   if (!read) throw unauthenticated('The API key is malformed.', header)
-  const key = await keyById(db).load(read.id)
+  const key = await keyById(db, read.id)
   if (!key || key.mode !== read.mode || !matchesHash(apiKey, key.hash))
     throw unauthenticated('The API key is not known.', header)
   if (key.revoked) throw unauthenticated('The API key is revoked.', header)

@@ -1,11 +1,11 @@
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { touchCatalogue } from '../catalogue-version.ts'
 import type { Database } from '../database.ts'
 import { releaseHolds } from './release-holds.ts'
 import { payments } from './table.ts'
 
-// The database's clock decides, never the process's.
-const overdue = and(eq(payments.status, 'pending'), lte(payments.expiresAt, sql`now()`))
+/** Of an unpaid payment whose time is over. The database's clock decides, never the process's. */
+export const isOverdue = sql`${payments.status} = 'pending' and ${payments.expiresAt} <= now()`
 
 /** Expires up to `limit` unpaid payments whose time is over, and returns how many there were. Many processes can do so
  *  at once: each takes rows that no other has (DECISIONS 5). */
@@ -14,7 +14,7 @@ export async function expireHolds(db: Database, limit: number): Promise<number> 
     const found = await tx
       .select({ id: payments.id })
       .from(payments)
-      .where(overdue)
+      .where(isOverdue)
       .orderBy(asc(payments.expiresAt), asc(payments.id))
       .limit(limit)
       .for('update', { skipLocked: true })
@@ -31,7 +31,7 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
   const seen = await db
     .select({ id: payments.id })
     .from(payments)
-    .where(and(overdue, eq(payments.ticketRateId, ticketRateId)))
+    .where(and(isOverdue, eq(payments.ticketRateId, ticketRateId)))
   if (seen.length === 0) return false
   const freed = await db.transaction(async (tx) => {
     const still = await tx
@@ -43,7 +43,7 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
             payments.id,
             seen.map(({ id }) => id),
           ),
-          overdue,
+          isOverdue,
         ),
       )
       .orderBy(asc(payments.id))

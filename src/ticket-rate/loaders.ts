@@ -1,14 +1,52 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
-import { anyOf, loadMany, loadOne, type Scope } from '../batch.ts'
+import { anyOf, type Find, loadMany, loadOne, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { rowsOf } from '../rows.ts'
-import { prices, questions, stock, supplements, ticketRates } from './table.ts'
+import {
+  type Price,
+  prices,
+  type Question,
+  questions,
+  type Supplement,
+  stock,
+  supplements,
+  ticketRates,
+} from './table.ts'
 
 const { id: _, ...left } = getTableColumns(stock)
-const rateRows = rowsOf({ ...getTableColumns(ticketRates), ...left })
+/** A rate, with what is left of it. */
+export const rateColumns = { ...getTableColumns(ticketRates), ...left }
+const rateRows = rowsOf(rateColumns)
 const priceRows = rowsOf({ ...getTableColumns(prices), ...left })
 const supplementRows = rowsOf(getTableColumns(supplements))
 const questionRows = rowsOf(getTableColumns(questions))
+
+/** What is listed of each of the rates `keys`, in order. Whoever sees a rate sees these. */
+export const listedPrices: Find<Price> = {
+  rows: priceRows,
+  query: (select) =>
+    select
+      .from(prices)
+      .innerJoin(stock, eq(stock.id, prices.id))
+      .where(and(anyOf(prices.ticketRateId, 'keys'), not(prices.removed)))
+      .orderBy(asc(prices.position), asc(prices.id)),
+}
+export const listedSupplements: Find<Supplement> = {
+  rows: supplementRows,
+  query: (select) =>
+    select
+      .from(supplements)
+      .where(and(anyOf(supplements.ticketRateId, 'keys'), not(supplements.removed)))
+      .orderBy(asc(supplements.position), asc(supplements.id)),
+}
+export const listedQuestions: Find<Question> = {
+  rows: questionRows,
+  query: (select) =>
+    select
+      .from(questions)
+      .where(and(anyOf(questions.ticketRateId, 'keys'), not(questions.removed)))
+      .orderBy(asc(questions.position), asc(questions.id)),
+}
 
 /** A rate is found by its own id even when it is no longer listed, because tickets of it may be out. */
 export const ticketRateLoaders = (db: Database, scope: Scope) => ({
@@ -42,33 +80,17 @@ export const ticketRateLoaders = (db: Database, scope: Scope) => ({
   }),
   pricesByTicketRateId: loadMany(db, scope, {
     name: 'prices_by_ticket_rate_id',
-    rows: priceRows,
-    query: (select) =>
-      select
-        .from(prices)
-        .innerJoin(stock, eq(stock.id, prices.id))
-        .where(and(anyOf(prices.ticketRateId, 'keys'), not(prices.removed)))
-        .orderBy(asc(prices.position), asc(prices.id)),
+    ...listedPrices,
     key: (price) => price.ticketRateId,
   }),
   supplementsByTicketRateId: loadMany(db, scope, {
     name: 'supplements_by_ticket_rate_id',
-    rows: supplementRows,
-    query: (select) =>
-      select
-        .from(supplements)
-        .where(and(anyOf(supplements.ticketRateId, 'keys'), not(supplements.removed)))
-        .orderBy(asc(supplements.position), asc(supplements.id)),
+    ...listedSupplements,
     key: (supplement) => supplement.ticketRateId,
   }),
   questionsByTicketRateId: loadMany(db, scope, {
     name: 'questions_by_ticket_rate_id',
-    rows: questionRows,
-    query: (select) =>
-      select
-        .from(questions)
-        .where(and(anyOf(questions.ticketRateId, 'keys'), not(questions.removed)))
-        .orderBy(asc(questions.position), asc(questions.id)),
+    ...listedQuestions,
     key: (question) => question.ticketRateId,
   }),
 })

@@ -1,18 +1,7 @@
 import type { Problem } from '../errors.ts'
 import { minimumAge } from '../event/minimum-age.ts'
-import type { Event } from '../event/table.ts'
-import type { Location } from '../location/table.ts'
-import type { Question, Supplement, TicketRate } from '../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
-
-/** What the entries of a checkout are checked against. */
-export type Terms = {
-  rate: TicketRate
-  event: Event
-  location: Location | null
-  supplements: Supplement[]
-  questions: Question[]
-}
+import type { Terms } from './read-terms.ts'
 
 function checkSupplements(entry: CheckoutEntry, { supplements }: Terms): Problem[] {
   const seen = new Set<string>()
@@ -78,13 +67,9 @@ function ageAt(birthday: string, moment: Date, timezone: string): number {
   return day.slice(5) < birthday.slice(5) ? years - 1 : years
 }
 
-function checkAge({ birthday }: CheckoutEntry, { event, location }: Terms): Problem[] {
+function checkAge({ birthday }: CheckoutEntry, { event, timezone }: Terms): Problem[] {
   const minimum = minimumAge(event)
-  if (
-    !birthday ||
-    minimum === null ||
-    ageAt(birthday, event.startDate, location?.timezone ?? 'UTC') >= minimum
-  )
+  if (!birthday || minimum === null || ageAt(birthday, event.startDate, timezone ?? 'UTC') >= minimum)
     return []
   return [
     {

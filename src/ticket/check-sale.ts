@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts'
-import type { Event } from '../event/table.ts'
 import { currentPrice, leftOf } from '../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../ticket-rate/table.ts'
+import type { Terms } from './read-terms.ts'
 
 /** The most tickets of one checkout, whatever the rate allows (DECISIONS 4). */
 export const mostTickets = 50
@@ -39,13 +39,7 @@ function checkCount(rate: TicketRate, count: number): Problem[] {
 }
 
 /** What stands against selling `count` tickets of a rate now: the rate, its event, its time, its stock (DECISIONS 4). */
-export function checkSale(
-  rate: TicketRate,
-  event: Event,
-  prices: Price[],
-  count: number,
-  now: Date,
-): Problem[] {
+export function checkSale({ rate, event, prices }: Terms, count: number, now: Date): Problem[] {
   const path = ['ticketRateId']
   if (rate.complete || rate.removed)
     return [{ code: 'RATE_CLOSED', message: 'The ticket rate is closed.', path }]

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
-import { and, eq, sql } from 'drizzle-orm'
-import { statement } from '../batch.ts'
+import { and } from 'drizzle-orm'
+import { anyOf, statement } from '../batch.ts'
 import { type Context, requireChannel } from '../context.ts'
-import { isTransient } from '../database.ts'
+import { isDuplicate, isTransient } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { toMajor } from '../money.ts'
 import { expireHoldsOf } from '../payment/expire-holds.ts'
 import { idempotencyKeys, isFresh } from '../payment/table.ts'
 import { leftOf } from '../ticket-rate/current-price.ts'
-import type { TicketRate } from '../ticket-rate/table.ts'
+import { readByTurn } from '../turn.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import type { Checkout, Idempotency } from './hold-rows.ts'
 import { holdTogether } from './hold-together.ts'
 import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
+import { readTerms, type Terms } from './read-terms.ts'
 
 /** A checkout, and whether it is an earlier one answered again under its key. */
 export type CheckoutAnswer = Checkout & { replayed: boolean }
@@ -28,13 +29,23 @@ function idempotencyOf({ idempotencyKey, ...asked }: CheckoutInput, channelId: s
   }
 }
 
+// A key is asked for once by each checkout, and kept ones by those that come again.
+const keptById = readByTurn(
+  async (db, ids) =>
+    new Map(
+      (
+        await statement(db, 'idempotency_keys', (db) =>
+          db
+            .select()
+            .from(idempotencyKeys)
+            .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh)),
+        ).execute({ ids })
+      ).map((kept) => [kept.id, kept]),
+    ),
+)
+
 async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<CheckoutAnswer | null> {
-  const [kept] = await statement(ctx.db, 'idempotency_key', (db) =>
-    db
-      .select()
-      .from(idempotencyKeys)
-      .where(and(eq(idempotencyKeys.id, sql.placeholder('id')), isFresh)),
-  ).execute({ id })
+  const kept = await keptById(ctx.db, id)
   if (!kept) return null
   if (kept.requestHash !== requestHash)
     throw new Refusal({
@@ -72,12 +83,11 @@ const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
 // A refusal stands when no overdue hold was in the way, and nobody else freed one since its stock was read.
-async function isWorthAnotherLook(seen: TicketRate | null, ctx: Context): Promise<boolean> {
-  if (!seen) return false
-  if (await expireHoldsOf(ctx.db, seen.id)) return true
-  forgetStock(seen.id, ctx)
-  const now = await ctx.loaders.ticketRateById.load(seen.id)
-  return now !== null && (leftOf(now) ?? 0) > (leftOf(seen) ?? 0)
+async function isWorthAnotherLook({ rate }: Terms, ctx: Context): Promise<boolean> {
+  const now = await readTerms(rate.id, ctx)
+  if (!now) return false
+  if (now.hasOverdueHolds && (await expireHoldsOf(ctx.db, rate.id))) return true
+  return (leftOf(now.rate) ?? 0) > (leftOf(rate) ?? 0)
 }
 
 /** One try. Null where it is worth another: somebody was quicker, or overdue holds were in the way. */
@@ -87,11 +97,13 @@ async function attempt(
   channelId: string,
   ctx: Context,
 ): Promise<CheckoutAnswer | null> {
-  const replayed = idempotency && (await replay(idempotency, ctx))
+  const [replayed, terms] = await Promise.all([
+    idempotency && replay(idempotency, ctx),
+    readTerms(input.ticketRateId, ctx),
+  ])
   if (replayed) return replayed
-  const seen = await ctx.loaders.ticketRateById.load(input.ticketRateId)
   try {
-    const plan = await planCheckout(input, ctx)
+    const plan = await planCheckout(input, terms, ctx)
     refuseDearer(plan, input.expectedTotal)
     const { provider, holdMinutes } = ctx
     const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
@@ -99,8 +111,8 @@ async function attempt(
     if (outcome instanceof Refusal) throw outcome
     return outcome && { ...outcome, replayed: false }
   } catch (error) {
-    if (isTransient(error)) return null
-    if (isAboutStock(error) && (await isWorthAnotherLook(seen, ctx))) return null
+    if (isTransient(error) || isDuplicate(error)) return null
+    if (terms && isAboutStock(error) && (await isWorthAnotherLook(terms, ctx))) return null
     throw error
   } finally {
     forgetStock(input.ticketRateId, ctx)

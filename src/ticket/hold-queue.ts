@@ -3,62 +3,160 @@ import { Refusal } from '../errors.ts'
 export type HoldQueueOptions = {
   /** The most jobs that are run together. */
   mostTogether: number
+  /** The most runs at a time of jobs of several keys. */
+  mostMixed: number
+  /** The most runs at a time of jobs of one key each, which may have to wait for its rows. */
+  mostAlone: number
   /** The most runs of one key at a time: one writes while another waits for its rows. */
-  mostRunning: number
+  mostOfOneKey: number
   /** The most jobs that wait for one key; more are refused. */
   mostWaiting: number
 }
 
+/** What a mixed run gives for a job that it left alone: its key is to be run by itself. */
+export const leftAlone = Symbol('left alone')
+
+export type HoldRuns<Job, Outcome> = {
+  /** Runs jobs of any keys, and waits for none of their rows. */
+  mixed(jobs: Job[]): Promise<(Outcome | typeof leftAlone)[]>
+  /** Runs jobs of one key. */
+  alone(jobs: Job[]): Promise<Outcome[]>
+  /** Whether an error has to do with none of the jobs, so that it would meet each of them alone too. */
+  concernsAll(error: unknown): boolean
+}
+
 type Waiting<Job, Outcome> = {
   job: Job
-  resolve: (outcome: Outcome) => void
-  reject: (error: unknown) => void
+  line: Line<Job, Outcome>
+  resolve(outcome: Outcome): void
+  reject(error: unknown): void
 }
-type Line<Job, Outcome> = { waiting: Waiting<Job, Outcome>[]; running: number }
+/** `isAlone` says that a mixed run has left it alone, until nobody waits in it any more. */
+type Line<Job, Outcome> = {
+  key: string
+  waiting: Waiting<Job, Outcome>[]
+  running: number
+  isAlone: boolean
+}
 
-/** Jobs of the same key that come while others of it run wait for at most that long, and are then run together, first
- *  come first served. A run that fails is taken apart: each of its jobs is run once more by itself, so that one never
- *  fails its neighbours. Refuses: BUSY, where too many wait. */
+/** Jobs that come while others run wait for at most that long, and are then run together, first come first served, those
+ *  of keys that nobody else is at in runs of many keys. A key that a mixed run leaves alone, or that has a run
+ *  already, has runs of its own, so that it keeps no other waiting. A run that fails is taken apart: a mixed one by keys, one
+ *  of a key job by job, so that one never fails its neighbours. Refuses: BUSY, where too many wait. */
 export function queueByKey<Job, Outcome>(
-  run: (jobs: Job[]) => Promise<Outcome[]>,
-  { mostTogether, mostRunning, mostWaiting }: HoldQueueOptions,
+  runs: HoldRuns<Job, Outcome>,
+  { mostTogether, mostMixed, mostAlone, mostOfOneKey, mostWaiting }: HoldQueueOptions,
 ): (key: string, job: Job) => Promise<Outcome> {
+  type Group = Waiting<Job, Outcome>[]
   const lines = new Map<string, Line<Job, Outcome>>()
+  let mixed = 0
+  let alone = 0
+  let isScheduled = false
 
-  async function runAlone({ job, resolve, reject }: Waiting<Job, Outcome>): Promise<void> {
-    try {
-      const [outcome] = await run([job])
-      resolve(outcome as Outcome)
-    } catch (error) {
-      reject(error)
-    }
+  async function runEach(group: Group): Promise<void> {
+    for (const { job, resolve, reject } of group)
+      await runs.alone([job]).then(([outcome]) => resolve(outcome as Outcome), reject)
   }
 
-  async function runTogether(group: Waiting<Job, Outcome>[]): Promise<void> {
+  async function runAlone(group: Group): Promise<void> {
     try {
-      const outcomes = await run(group.map(({ job }) => job))
+      const outcomes = await runs.alone(group.map(({ job }) => job))
       group.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as Outcome)
       })
     } catch (error) {
-      if (group.length === 1) group[0]?.reject(error)
-      else for (const one of group) await runAlone(one)
+      if (group.length > 1 && !runs.concernsAll(error)) return runEach(group)
+      for (const { reject } of group) reject(error)
     }
   }
 
-  function next(key: string, line: Line<Job, Outcome>): void {
-    if (line.waiting.length === 0 && line.running === 0 && lines.get(key) === line) lines.delete(key)
-    if (line.waiting.length === 0 || line.running >= mostRunning) return
+  async function runMixed(group: Group): Promise<void> {
+    const left: Group = []
+    try {
+      const outcomes = await runs.mixed(group.map(({ job }) => job))
+      group.forEach((waiting, index) => {
+        const outcome = outcomes[index]
+        if (outcome === leftAlone) left.push(waiting)
+        else waiting.resolve(outcome as Outcome)
+      })
+    } catch (error) {
+      if (!runs.concernsAll(error)) left.push(...group)
+      else for (const { reject } of group) reject(error)
+    }
+    // From the last to the first, so that they are at the head of their lines in the order that they came in.
+    for (const waiting of left.reverse()) {
+      waiting.line.isAlone = true
+      waiting.line.waiting.unshift(waiting)
+    }
+  }
+
+  const takeFrom = (line: Line<Job, Outcome>, most: number): Group => {
     line.running++
-    void runTogether(line.waiting.splice(0, mostTogether)).finally(() => {
-      line.running--
-      next(key, line)
-    })
+    return line.waiting.splice(0, most)
+  }
+
+  function takeMixed(): Group {
+    const group: Group = []
+    for (const line of lines.values()) {
+      if (group.length >= mostTogether) break
+      if (line.running === 0 && !line.isAlone) group.push(...takeFrom(line, mostTogether - group.length))
+    }
+    return group
+  }
+
+  function takeAlone(): Group {
+    for (const line of lines.values()) {
+      const isApart = line.isAlone || line.running > 0
+      if (isApart && line.running < mostOfOneKey && line.waiting.length > 0)
+        return takeFrom(line, mostTogether)
+    }
+    return []
+  }
+
+  /** Those that still wait in a line that has run go to the end, behind the lines that have not. */
+  function leave(line: Line<Job, Outcome>): void {
+    line.running--
+    lines.delete(line.key)
+    if (line.waiting.length > 0 || line.running > 0) lines.set(line.key, line)
+  }
+
+  function end(group: Group): void {
+    for (const line of new Set(group.map(({ line }) => line))) leave(line)
+    schedule()
+  }
+
+  function next(): void {
+    isScheduled = false
+    while (mixed < mostMixed) {
+      const group = takeMixed()
+      if (group.length === 0) break
+      mixed++
+      void runMixed(group).finally(() => {
+        mixed--
+        end(group)
+      })
+    }
+    while (alone < mostAlone) {
+      const group = takeAlone()
+      if (group.length === 0) break
+      alone++
+      void runAlone(group).finally(() => {
+        alone--
+        end(group)
+      })
+    }
+  }
+
+  // Not at once: what comes in the same turn of the event loop goes together.
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(next)
   }
 
   return (key, job) =>
     new Promise((resolve, reject) => {
-      const line = lines.get(key) ?? { waiting: [], running: 0 }
+      const line = lines.get(key) ?? { key, waiting: [], running: 0, isAlone: false }
       lines.set(key, line)
       if (line.waiting.length >= mostWaiting)
         throw new Refusal({
@@ -66,8 +164,7 @@ export function queueByKey<Job, Outcome>(
           message: 'Too many checkouts of this rate at once. Try again.',
           facts: { retryAfter: 1 },
         })
-      line.waiting.push({ job, resolve, reject })
-      // Not at once: what comes in the same turn of the event loop goes together.
-      setImmediate(() => next(key, line))
+      line.waiting.push({ job, line, resolve, reject })
+      schedule()
     })
 }

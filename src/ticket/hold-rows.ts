@@ -1,10 +1,9 @@
-import { getTableColumns, getTableName, sql } from 'drizzle-orm'
-import type { PgTable } from 'drizzle-orm/pg-core'
-import type { Connection } from '../database.ts'
 import { newId, newQrCode, newSecret } from '../ids.ts'
 import type { Payment } from '../payment/table.ts'
+import { type StockMove, stockMoves } from '../ticket-rate/move-stock.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
+import type { PricedTicket } from './price-tickets.ts'
 import type { Ticket } from './table.ts'
 
 /** A checkout that is planned and wants its stock. */
@@ -21,88 +20,129 @@ export type Checkout = { payment: Payment; tickets: Ticket[] }
 /** The `Idempotency-Key` that a checkout is kept under, and what it asked for. */
 export type Idempotency = { id: string; requestHash: string }
 
-function toPayment({ plan, input, channelId, provider, holdMinutes }: HoldJob, now: Date): Payment {
-  const isFree = plan.totalAmount === 0
+// Until the database's clock tells it.
+const noTime = new Date(0)
+
+const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
+  id: newId('pay'),
+  channelId,
+  organizationId: plan.rate.organizationId,
+  ticketRateId: plan.rate.id,
+  status: plan.totalAmount === 0 ? 'paid' : 'pending',
+  provider,
+  totalAmount: plan.totalAmount,
+  currency: plan.currency,
+  conditionsChanged: plan.conditionsChanged,
+  pageToken: newSecret(),
+  redirectUrl: input.redirectUrl ?? null,
+  errorUrl: input.errorUrl ?? null,
+  sendResourcers: input.sendResourcers ?? false,
+  createdAt: noTime,
+  expiresAt: noTime,
+  paidAt: null,
+})
+
+/** What a new ticket leaves to the defaults of its columns: nobody has done anything to it yet. */
+export const untouched = [
+  'refundedAmount',
+  'refundedAt',
+  'refunds',
+  'admits',
+  'entered',
+  'lastEntryAt',
+  'invoiceReference',
+  'correctiveInvoiceReferences',
+] satisfies (keyof Ticket)[]
+
+// Written out column by column: made by spreading, these objects were a fifth of all that a checkout allocated.
+const toTicket = (
+  { plan, input }: HoldJob,
+  payment: Payment,
+  ticket: PricedTicket,
+  position: number,
+): Ticket => ({
+  id: newId('tkt'),
+  paymentId: payment.id,
+  position,
+  organizationId: payment.organizationId,
+  channelId: payment.channelId,
+  eventId: plan.rate.eventId,
+  ticketRateId: plan.rate.id,
+  priceId: ticket.price.id,
+  status: payment.status === 'paid' ? 'active' : 'held',
+  qrCode: ticket.entry.qrCode ?? newQrCode(),
+  currency: plan.currency,
+  priceAmount: ticket.priceAmount,
+  supplementsAmount: ticket.supplementsAmount,
+  organizationFeeAmount: ticket.organizationFeeAmount,
+  platformFeeAmount: ticket.platformFeeAmount,
+  warrantyAmount: ticket.warrantyAmount,
+  totalAmount: ticket.totalAmount,
+  refundedAmount: 0,
+  refundedAt: null,
+  refunds: [],
+  warrantyHours: ticket.warrantyHours,
+  fullName: ticket.entry.fullName,
+  email: ticket.entry.email,
+  phone: ticket.entry.phone ?? null,
+  gender: ticket.entry.gender ?? null,
+  birthday: ticket.entry.birthday ?? null,
+  address: ticket.entry.address ?? null,
+  postalCode: ticket.entry.postalCode ?? null,
+  countryCode: ticket.entry.countryCode ?? null,
+  personalDocumentType: ticket.entry.personalDocumentType ?? null,
+  personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
+  answers: ticket.entry.answers ?? [],
+  supplements: ticket.supplements,
+  metadata: input.metadata ?? null,
+  admits: 1,
+  entered: 0,
+  lastEntryAt: null,
+  invoiceReference: null,
+  correctiveInvoiceReferences: [],
+  createdAt: noTime,
+  activatedAt: null,
+})
+
+/** The rows of a checkout, whole but for their times: what it answers with is what is written, and nothing is read
+ *  back. */
+export function toCheckout(job: HoldJob): Checkout {
+  const payment = toPayment(job)
   return {
-    id: newId('pay'),
-    channelId,
-    organizationId: plan.organization.id,
-    ticketRateId: plan.rate.id,
-    status: isFree ? 'paid' : 'pending',
-    provider,
-    totalAmount: plan.totalAmount,
-    currency: plan.currency,
-    conditionsChanged: plan.conditionsChanged,
-    pageToken: newSecret(),
-    redirectUrl: input.redirectUrl ?? null,
-    errorUrl: input.errorUrl ?? null,
-    sendResourcers: input.sendResourcers ?? false,
-    createdAt: now,
-    expiresAt: new Date(now.getTime() + holdMinutes * 60_000),
-    paidAt: isFree ? now : null,
+    payment,
+    tickets: job.plan.tickets.map((ticket, position) => toTicket(job, payment, ticket, position)),
   }
 }
 
-const toTickets = ({ plan, input }: HoldJob, payment: Payment, now: Date): Ticket[] =>
-  plan.tickets.map(({ entry, price, ...amounts }, position) => ({
-    ...amounts,
-    id: newId('tkt'),
-    paymentId: payment.id,
-    position,
-    organizationId: payment.organizationId,
-    channelId: payment.channelId,
-    eventId: plan.rate.eventId,
-    ticketRateId: plan.rate.id,
-    priceId: price.id,
-    status: payment.status === 'paid' ? 'active' : 'held',
-    qrCode: entry.qrCode ?? newQrCode(),
-    currency: plan.currency,
-    refundedAmount: 0,
-    refundedAt: null,
-    refunds: [],
-    fullName: entry.fullName,
-    email: entry.email,
-    phone: entry.phone ?? null,
-    gender: entry.gender ?? null,
-    birthday: entry.birthday ?? null,
-    address: entry.address ?? null,
-    postalCode: entry.postalCode ?? null,
-    countryCode: entry.countryCode ?? null,
-    personalDocumentType: entry.personalDocumentType ?? null,
-    personalDocumentNumber: entry.personalDocumentNumber ?? null,
-    answers: entry.answers ?? [],
-    metadata: input.metadata ?? null,
-    admits: 1,
-    entered: 0,
-    lastEntryAt: null,
-    invoiceReference: null,
-    correctiveInvoiceReferences: [],
-    createdAt: now,
-    activatedAt: payment.paidAt,
-  }))
-
-/** The rows of a checkout, whole: what it answers with is what is written, and nothing is read back. */
-export function toCheckout(job: HoldJob, now: Date): Checkout {
-  const payment = toPayment(job, now)
-  return { payment, tickets: toTickets(job, payment, now) }
+/** Puts the times into the rows of a checkout: those that the statement that wrote it gave it. */
+export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, now: Date): void {
+  payment.createdAt = now
+  payment.expiresAt = new Date(now.getTime() + holdMinutes * 60_000)
+  payment.paidAt = payment.status === 'paid' ? now : null
+  for (const ticket of tickets) {
+    ticket.createdAt = now
+    ticket.activatedAt = payment.paidAt
+  }
 }
 
-/** Writes any number of whole rows in one statement of one parameter, so that it is prepared once. */
-export async function insertRows<Table extends PgTable>(
-  tx: Connection,
-  table: Table,
-  rows: Table['$inferSelect'][],
-): Promise<void> {
-  const columns = Object.entries(getTableColumns(table))
-  const names = columns.map(([, { name }]) => sql.identifier(name))
-  const json = rows.map((row: Record<string, unknown>) =>
-    Object.fromEntries(columns.map(([property, { name }]) => [name, row[property]])),
+/** What a checkout takes of its rate and prices. What costs nothing is sold at once. */
+export const movesOf = ({ plan }: HoldJob): StockMove[] =>
+  stockMoves(
+    plan.tickets.map(({ price }) => ({ ticketRateId: plan.rate.id, priceId: price.id })),
+    plan.totalAmount === 0 ? { sold: 1 } : { held: 1 },
   )
-  await tx
-    .insert(table)
-    .select(
-      sql`select ${sql.join(names, sql`, `)} from json_populate_recordset(null::${table}, ${sql.placeholder('rows')}::json)`,
-    )
-    .prepare(`insert_${getTableName(table)}`)
-    .execute({ rows: JSON.stringify(json) })
+
+/** What checkouts take together, of each rate and price once. */
+export function sumOf(jobs: HoldJob[]): (StockMove & { ticketRateId: string })[] {
+  const sums = new Map<string, StockMove & { ticketRateId: string }>()
+  for (const job of jobs)
+    for (const { id, held, sold } of movesOf(job)) {
+      const sum = sums.get(id)
+      if (!sum) sums.set(id, { ticketRateId: job.plan.rate.id, id, held, sold })
+      else {
+        sum.held += held
+        sum.sold += sold
+      }
+    }
+  return [...sums.values()]
 }

@@ -1,19 +1,48 @@
-import type { Database } from '../database.ts'
-import { queueByKey } from './hold-queue.ts'
-import type { HoldJob } from './hold-rows.ts'
+import { touchCatalogue } from '../catalogue-version.ts'
+import { type Database, isDuplicate, isTransient, isUnavailable } from '../database.ts'
+import { leftAlone, queueByKey } from './hold-queue.ts'
+import type { Checkout, HoldJob } from './hold-rows.ts'
+import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
-type Queue = (ticketRateId: string, job: HoldJob) => Promise<HoldOutcome>
+// Two at a time write while the process makes ready what comes next: one waits for the other's commit. More would only
+// make each of them smaller. Those that may have to wait for somebody else's lock leave connections to all others.
+const limits = { mostTogether: 64, mostMixed: 2, mostAlone: 4, mostOfOneKey: 2, mostWaiting: 2_000 }
 
-const queues = new WeakMap<Database, Queue>()
+const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-// Two at a time: one waits at the row while the other commits. More would only fight for it.
-const limits = { mostTogether: 64, mostRunning: 2, mostWaiting: 2_000 }
+async function hold(db: Database, jobs: HoldJob[], onLocked: 'wait' | 'skip') {
+  const { checkouts, usedUp } = await writeHolds(db, jobs, onLocked)
+  if (usedUp) touchCatalogue(db)
+  return checkouts
+}
 
-/** Holds the stock of a planned checkout together with those that wait for the same rate in this process, in one
- *  transaction. Each has the outcome that it would have by itself. Refuses: BUSY, where too many wait. */
+/** Jobs of one rate: in one statement where all of them fit, which is nearly always, else decided one by one. */
+async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
+  const held = await hold(db, jobs, 'wait').catch((error) => {
+    if (isDuplicate(error)) return []
+    throw error
+  })
+  return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
+}
+
+const createQueue = (db: Database) =>
+  queueByKey<HoldJob, HoldOutcome>(
+    {
+      mixed: async (jobs) => (await hold(db, jobs, 'skip')).map((checkout) => checkout ?? leftAlone),
+      alone: (jobs) => holdAlone(db, jobs),
+      concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+    },
+    limits,
+  )
+
+const queues = new WeakMap<Database, ReturnType<typeof createQueue>>()
+
+/** Holds the stock of a planned checkout together with those that wait in this process, in one statement for all rates
+ *  that nobody else is at. Each has the outcome that it would have by itself. Refuses: BUSY, where too many wait for its
+ *  rate, and what holdStock refuses. */
 export function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
-  const queue = queues.get(db) ?? queueByKey((jobs: HoldJob[]) => holdStock(db, jobs), limits)
+  const queue = queues.get(db) ?? createQueue(db)
   queues.set(db, queue)
   return queue(job.plan.rate.id, job)
 }

@@ -1,17 +1,16 @@
 import type { Context } from '../context.ts'
 import { type Problem, Refusal, refuseIf } from '../errors.ts'
-import type { Organization } from '../organization/table.ts'
 import { currentPrice, isBuyable, leftOf } from '../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../ticket-rate/table.ts'
-import { checkEntries, type Terms } from './check-entries.ts'
+import { checkEntries } from './check-entries.ts'
 import { checkSale, tooFew } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
 import { type PricedTicket, priceTicket } from './price-tickets.ts'
+import type { Terms } from './read-terms.ts'
 
 /** What a checkout would sell, and for how much. Amounts in minor units. */
 export type CheckoutPlan = {
   rate: TicketRate
-  organization: Organization
   tickets: PricedTicket[]
   totalAmount: number
   currency: string
@@ -19,38 +18,18 @@ export type CheckoutPlan = {
   conditionsChanged: boolean
 }
 
-type Sale = Terms & { organization: Organization; prices: Price[] }
-
-async function readSale(ticketRateId: string, { loaders }: Context): Promise<Sale> {
-  const rate = await loaders.ticketRateById.load(ticketRateId)
-  const [event, organization, prices, supplements, questions] = rate
-    ? await Promise.all([
-        loaders.eventById.load(rate.eventId),
-        loaders.organizationById.load(rate.organizationId),
-        loaders.pricesByTicketRateId.load(rate.id),
-        loaders.supplementsByTicketRateId.load(rate.id),
-        loaders.questionsByTicketRateId.load(rate.id),
-      ])
-    : []
-  if (!rate || !event || !organization || !prices || !supplements || !questions)
-    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket rate.', path: ['ticketRateId'] })
-  for (const price of prices) loaders.priceById.prime(price.id, price)
-  const location = event.locationId ? await loaders.locationById.load(event.locationId) : null
-  return { rate, event, organization, location, prices, supplements, questions }
-}
-
 // A named price that is no longer listed counts as one that can't be bought any more.
 async function namesPriceOfRate(
   { priceId }: CheckoutEntry,
-  sale: Sale,
+  terms: Terms,
   { loaders }: Context,
 ): Promise<boolean> {
-  if (sale.prices.some((price) => price.id === priceId)) return true
-  return (await loaders.priceById.load(priceId))?.ticketRateId === sale.rate.id
+  if (terms.prices.some((price) => price.id === priceId)) return true
+  return (await loaders.priceById.load(priceId))?.ticketRateId === terms.rate.id
 }
 
-async function checkPriceIds(entries: CheckoutEntry[], sale: Sale, ctx: Context): Promise<Problem[]> {
-  const known = await Promise.all(entries.map((entry) => namesPriceOfRate(entry, sale, ctx)))
+async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Context): Promise<Problem[]> {
+  const known = await Promise.all(entries.map((entry) => namesPriceOfRate(entry, terms, ctx)))
   return known.flatMap((isKnown, index): Problem[] =>
     isKnown
       ? []
@@ -65,7 +44,7 @@ async function checkPriceIds(entries: CheckoutEntry[], sale: Sale, ctx: Context)
 }
 
 /** The price that each entry is sold at: the named one, or the current one where that can't be bought any more. */
-function choosePrices(entries: CheckoutEntry[], { prices }: Sale, now: Date): Price[] {
+function choosePrices(entries: CheckoutEntry[], { prices }: Terms, now: Date): Price[] {
   const current = currentPrice(prices, now)
   return entries.flatMap(({ priceId }) => {
     const named = prices.find((price) => price.id === priceId)
@@ -84,29 +63,34 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
-/** Decides what a checkout sells and at what price, by the database's clock and counters, and holds nothing.
- *  Refuses what the entries, the rate or its stock do not allow: everything that is wrong, at once
- *  (INTERFACE, checkout; DECISIONS 3 and 4). */
-export async function planCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
-  const sale = await readSale(input.ticketRateId, ctx)
-  const { rate, event, prices, supplements, organization } = sale
+/** Decides what a checkout sells and at what price, by the database's clock and counters, and holds nothing. `terms` are
+ *  those of the input's rate. Refuses: NOT_FOUND where there are none, and what the entries, the rate or its stock do not
+ *  allow: everything that is wrong, at once (INTERFACE, checkout; DECISIONS 3 and 4). */
+export async function planCheckout(
+  input: CheckoutInput,
+  terms: Terms | null,
+  ctx: Context,
+): Promise<CheckoutPlan> {
+  if (!terms)
+    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket rate.', path: ['ticketRateId'] })
   refuseIf([
-    ...checkSale(rate, event, prices, input.tickets.length, ctx.now),
-    ...(await checkPriceIds(input.tickets, sale, ctx)),
-    ...checkEntries(input.tickets, sale),
+    ...checkSale(terms, input.tickets.length, ctx.now),
+    ...(await checkPriceIds(input.tickets, terms, ctx)),
+    ...checkEntries(input.tickets, terms),
   ])
-  const chosen = choosePrices(input.tickets, sale, ctx.now)
+  const chosen = choosePrices(input.tickets, terms, ctx.now)
   refuseIf(checkPriceStock(chosen))
   const tickets = input.tickets.flatMap((entry, index) => {
     const price = chosen[index]
-    return price ? [priceTicket(entry, price, rate, supplements, organization)] : []
+    return price ? [priceTicket(entry, price, terms)] : []
   })
+  // Whoever is shown the tickets is shown the price that they were planned by.
+  for (const price of chosen) ctx.loaders.priceById.prime(price.id, price)
   return {
-    rate,
-    organization,
+    rate: terms.rate,
     tickets,
     totalAmount: tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0),
-    currency: organization.currency,
+    currency: terms.organization.currency,
     conditionsChanged: tickets.some(({ entry, price }) => entry.priceId !== price.id),
   }
 }

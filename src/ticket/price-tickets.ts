@@ -1,7 +1,7 @@
 import { percentageOf } from '../money.ts'
-import type { Organization } from '../organization/table.ts'
-import type { Price, Supplement, TicketRate } from '../ticket-rate/table.ts'
+import type { Price } from '../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
+import type { Terms } from './read-terms.ts'
 import type { SoldSupplement } from './table.ts'
 
 /** A ticket as it will be sold. Amounts in minor units. */
@@ -25,9 +25,7 @@ export type PricedTicket = {
 export function priceTicket(
   entry: CheckoutEntry,
   price: Price,
-  rate: TicketRate,
-  supplements: Supplement[],
-  organization: Organization,
+  { rate, supplements, organization }: Terms,
 ): PricedTicket {
   const chosen = (entry.supplements ?? []).flatMap(({ supplementId }) =>
     supplements.filter((supplement) => supplement.id === supplementId),
