@@ -67,12 +67,15 @@ export async function findTogether<All extends unknown[]>(
   keys: string[],
 ): Promise<{ [Kind in keyof All]: All[Kind][] }> {
   const query = once(db, name, () => {
-    const kinds = finds.map(({ rows, query }) => rows.wrap(query(db.select(rows.fields)).toSQL().sql))
-    const answers = kinds.map((sql, kind) => `(select row_to_json(kind) from (${sql}) as kind) as "${kind}"`)
-    return { sql: `select ${answers.join(', ')}`, params: [sql.placeholder('keys')] }
+    const kinds = finds.map(({ rows, query }, kind) => {
+      const { sql } = query(db.select(rows.fields)).toSQL()
+      return `(${rows.wrap(sql, `${kind}.`)}) as kind_${kind}`
+    })
+    // Each is one row, and so are all of them.
+    return { sql: `select * from ${kinds.join(', ')}`, params: [sql.placeholder('keys')] }
   })
-  const [answer] = await rowsFrom<Record<number, Record<string, string>>>(db, name, query, { keys })
-  const found = finds.map(({ rows }, kind) => rows.read(answer?.[kind] ?? {}))
+  const [answer] = await rowsFrom<Record<string, string | null>>(db, name, query, { keys })
+  const found = finds.map(({ rows }, kind) => rows.read(answer ?? {}, `${kind}.`))
   return found as { [Kind in keyof All]: All[Kind][] }
 }
 
@@ -108,18 +111,27 @@ type Batch<Row> = Find<Row> & {
 // An identifier of ours or of an import. Anything else is nobody's, and never reaches the database.
 const identifier = /^[\w.:-]{1,64}$/
 
+const isIdentifier = (key: string) => identifier.test(key)
+
+function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {
+  const found = new Map<string, Row[]>()
+  for (const row of rows) {
+    const list = found.get(key(row))
+    if (list) list.push(row)
+    else found.set(key(row), [row])
+  }
+  return found
+}
+
 async function rowsByKey<Row>(
   db: Database,
   scope: Scope,
   keys: readonly string[],
   { name, rows, query, key }: Batch<Row>,
 ): Promise<Map<string, Row[]>> {
-  const known = keys.filter((key) => identifier.test(key))
-  const found = new Map<string, Row[]>(known.map((key) => [key, []]))
-  if (known.length === 0) return found
-  for (const row of await rowStatement(db, name, rows, query).execute({ ...scope, keys: known }))
-    found.get(key(row))?.push(row)
-  return found
+  const known = keys.filter(isIdentifier)
+  if (known.length === 0) return new Map()
+  return byKey(await rowStatement(db, name, rows, query).execute({ ...scope, keys: known }), key)
 }
 
 /** Loads the row of each key in one statement a tick; null where there is none that the caller may see. */
@@ -135,3 +147,42 @@ export const loadMany = <Row>(db: Database, scope: Scope, batch: Batch<Row>): Lo
     const found = await rowsByKey(db, scope, keys, batch)
     return keys.map((key) => found.get(key) ?? [])
   })
+
+type Siblings<Lists> = { [Name in keyof Lists]: Find<Lists[Name]> & { key: (row: Lists[Name]) => string } }
+
+/** Loads lists that belong to the same kind of parent, which `by` names: those that are asked for at once, for the same
+ *  keys, in one statement. Whoever sees a parent sees all of its lists. */
+export function loadSiblings<Lists extends Record<string, unknown>>(
+  db: Database,
+  by: string,
+  siblings: Siblings<Lists>,
+): { [Name in keyof Lists]: Loader<Lists[Name][]> } {
+  type Row = Lists[keyof Lists]
+  type Asked = { names: Set<string>; found: Promise<Map<string, Map<string, Row[]>>> }
+  const asked = new Map<string, Asked>()
+
+  async function find(id: string, keys: readonly string[], names: Set<string>) {
+    // Whoever asks in the same tick asks with the others.
+    await null
+    asked.delete(id)
+    const chosen = Object.keys(siblings).filter((name) => names.has(name))
+    const finds = chosen.map((name) => siblings[name] as Find<Row> & { key: (row: Row) => string })
+    const known = keys.filter(isIdentifier)
+    const rows = known.length > 0 ? await findTogether(db, `${chosen.join('_')}_by_${by}`, finds, known) : []
+    return new Map(
+      chosen.map((name, kind) => [name, byKey(rows[kind] ?? [], (row) => finds[kind]?.key(row) ?? '')]),
+    )
+  }
+
+  const load = async (name: string, keys: readonly string[]): Promise<Row[][]> => {
+    const id = keys.join(' ')
+    const names = new Set<string>()
+    const together = asked.get(id) ?? { names, found: find(id, keys, names) }
+    asked.set(id, together)
+    together.names.add(name)
+    const found = (await together.found).get(name)
+    return keys.map((key) => found?.get(key) ?? [])
+  }
+  const loaders = Object.keys(siblings).map((name) => [name, new Loader((keys) => load(name, keys))])
+  return Object.fromEntries(loaders)
+}

@@ -5,8 +5,9 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
  *  read. */
 export type Rows<Row> = {
   fields: Record<string, SQL.Aliased>
-  wrap(statement: string): string
-  read(answer: Record<string, string | null>): Row[]
+  /** `prefix` keeps the columns of several kinds apart, in one answer. */
+  wrap(statement: string, prefix?: string): string
+  read(answer: Record<string, string | null>, prefix?: string): Row[]
 }
 
 type RowOf<Columns extends Record<string, PgColumn>> = {
@@ -38,13 +39,15 @@ export function rowsOf<Columns extends Record<string, PgColumn>>(columns: Column
   const named = Object.entries(columns)
   const names = named.map(([name]) => name)
   const make = rowMaker<RowOf<Columns>>(named)
-  const lists = names.map((name) => `json_agg("${name}")::text as "${name}"`).join(', ')
   return {
     fields: Object.fromEntries(named.map(([name, column]) => [name, sql`${column}`.as(name)])),
-    wrap: (statement) => `select ${lists} from (${statement}) as rows`,
-    read(answer) {
+    wrap(statement, prefix = '') {
+      const lists = names.map((name) => `json_agg("${name}")::text as "${prefix}${name}"`)
+      return `select ${lists.join(', ')} from (${statement}) as rows`
+    },
+    read(answer, prefix = '') {
       // Of no rows there is no array.
-      const values = names.map((name): unknown[] => JSON.parse(answer[name] ?? '[]'))
+      const values = names.map((name): unknown[] => JSON.parse(answer[prefix + name] ?? '[]'))
       return make(values, values[0]?.length ?? 0)
     },
   }

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
-import { anyOf, type Find, loadMany, loadOne, type Scope } from '../batch.ts'
+import { anyOf, type Find, loadMany, loadOne, loadSiblings, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { rowsOf } from '../rows.ts'
 import {
@@ -78,19 +78,9 @@ export const ticketRateLoaders = (db: Database, scope: Scope) => ({
       select.from(prices).innerJoin(stock, eq(stock.id, prices.id)).where(anyOf(prices.id, 'keys')),
     key: (price) => price.id,
   }),
-  pricesByTicketRateId: loadMany(db, scope, {
-    name: 'prices_by_ticket_rate_id',
-    ...listedPrices,
-    key: (price) => price.ticketRateId,
-  }),
-  supplementsByTicketRateId: loadMany(db, scope, {
-    name: 'supplements_by_ticket_rate_id',
-    ...listedSupplements,
-    key: (supplement) => supplement.ticketRateId,
-  }),
-  questionsByTicketRateId: loadMany(db, scope, {
-    name: 'questions_by_ticket_rate_id',
-    ...listedQuestions,
-    key: (question) => question.ticketRateId,
+  ...loadSiblings(db, 'ticket_rate_id', {
+    pricesByTicketRateId: { ...listedPrices, key: (price) => price.ticketRateId },
+    supplementsByTicketRateId: { ...listedSupplements, key: (supplement) => supplement.ticketRateId },
+    questionsByTicketRateId: { ...listedQuestions, key: (question) => question.ticketRateId },
   }),
 })
