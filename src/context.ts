@@ -32,21 +32,20 @@ const createLoaders = (db: Database, catalogue: Database, scope: Scope) => ({
 })
 
 export type Loaders = ReturnType<typeof createLoaders>
-/** Where a request reads the catalogue, and the loaders that do so. */
-type Reading = { catalogue: Database; loaders: Loaders }
 
-// Requests that were let in together, with the same key, read together too: each row once for all of them. Kept on what
-// they share, because what a WeakMap leads to outlives the collections of young garbage.
-type Together = { caller: Caller | null; now: Date; reading?: Reading; browsing?: Reading }
+// What requests share that were let in together, with the same key: they read together too, each row once for all of
+// them. Kept on this object, because what a WeakMap leads to outlives the collections of young garbage.
+type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
 
-export type Context = House &
-  Reading & {
-    /** Null for somebody without credentials, who sees nothing but the schema. */
-    caller: Caller | null
-    /** The database's clock when the request came in: the only one that a request decides by. */
-    now: Date
-    together: Together
-  }
+export type Context = House & {
+  /** Null for somebody without credentials, who sees nothing but the schema. */
+  caller: Caller | null
+  /** The database's clock when the request came in: the only one that a request decides by. */
+  now: Date
+  /** Where the catalogue is read. */
+  catalogue: Database
+  loaders: Loaders
+}
 
 const scopeOf = (caller: Caller | null): Scope => ({
   organizationIds: caller?.organizationIds ?? [],
@@ -54,26 +53,31 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-const readFrom = (catalogue: Database, { db }: House, caller: Caller | null): Reading => ({
-  catalogue,
-  loaders: createLoaders(db, catalogue, scopeOf(caller)),
-})
-
 /** One a request, for both surfaces. Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
 export async function createContext(house: House, credentials: Credentials): Promise<Context> {
-  const together: Together = (await authenticate(house.db, credentials)) ?? { caller: null, now: new Date() }
+  const { db } = house
+  const together: Together = (await authenticate(db, credentials)) ?? { caller: null, now: new Date() }
   const { caller, now } = together
-  together.reading ??= readFrom(house.db, house, caller)
-  return { ...house, ...together.reading, caller, now, together }
+  return {
+    ...house,
+    caller,
+    now,
+    catalogue: db,
+    get loaders() {
+      together.loaders ??= createLoaders(db, db, scopeOf(caller))
+      return together.loaders
+    },
+  }
 }
 
-/** The same request, reading the catalogue from a replica where there is one that knows what this process has just
- *  changed. For what reads nothing else: whoever buys, or looks up what was bought, needs what is true now. */
-export function browse(ctx: Context): Context {
-  const catalogue = ctx.replica()
-  if (catalogue === ctx.db || wasJustTouched(ctx.db)) return ctx
-  ctx.together.browsing ??= readFrom(catalogue, ctx, ctx.caller)
-  return { ...ctx, ...ctx.together.browsing }
+/** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
+ *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called when
+ *  the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old generation, and
+ *  would keep all that it led to until that is collected. */
+export function browse({ db, replica, provider, holdMinutes, publicUrl, caller, now }: Context): Context {
+  const catalogue = wasJustTouched(db) ? db : replica()
+  const loaders = createLoaders(db, catalogue, scopeOf(caller))
+  return { db, replica, provider, holdMinutes, publicUrl, caller, now, catalogue, loaders }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */
