@@ -113,7 +113,8 @@ const identifier = /^[\w.:-]{1,64}$/
 
 const isIdentifier = (key: string) => identifier.test(key)
 
-function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {
+/** Rows by a key of theirs, in their order. */
+export function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {
   const found = new Map<string, Row[]>()
   for (const row of rows) {
     const list = found.get(key(row))

@@ -32,6 +32,9 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
+// Of one operation, for what its variables include and leave out. Whoever asks for more takes the standard way.
+const mostVariants = 16
+
 /** A document's operation, made into functions as it is needed. */
 class Compiled {
   readonly #schema: GraphQLSchema
@@ -79,6 +82,7 @@ class Compiled {
   #fieldsFor(key: string, variables: Variables): RootField[] | null {
     const known = this.#fields.get(key)
     if (known !== undefined) return known
+    if (this.#fields.size === mostVariants) return null
     const made = compileOperation({
       schema: this.#schema,
       operation: this.#operation,

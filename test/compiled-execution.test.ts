@@ -155,6 +155,19 @@ test('what is included is decided for each request', async () => {
     expect((await ask(query, variables)).text).toBe(await expected(query, variables))
 })
 
+test('more variants of one operation than anybody needs take the standard way', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const query = `query (${names.map((name) => `$${name}: Boolean!`)}) { cat { ${names.map((name) => `${name}: id @include(if: $${name})`).join(' ')} } }`
+  const ways: boolean[] = []
+  for (let variant = 0; variant < 32; variant++) {
+    const variables = Object.fromEntries(names.map((name, bit) => [name, (variant >> bit) % 2 === 1]))
+    const { text, compiled } = await ask(query, variables)
+    expect(text).toBe(await expected(query, variables))
+    ways.push(compiled)
+  }
+  expect(ways.filter(Boolean)).toHaveLength(16)
+})
+
 test.each([
   ['a field that fails', '{ cat { id } broken { id } }'],
   ['one that fails late', '{ lateBroken { id } late { id } a: lateBroken { id } }'],

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
-import { anyOf, type Find, findTogether } from '../batch.ts'
+import { anyOf, byKey, type Find, findTogether } from '../batch.ts'
 import type { Context } from '../context.ts'
 import { type Event, events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -59,15 +59,7 @@ const overdueHolds: Find<{ ticketRateId: string }> = {
       .groupBy(payments.ticketRateId),
 }
 
-function byRate<Row extends { ticketRateId: string }>(rows: Row[]): (rate: { id: string }) => Row[] {
-  const lists = new Map<string, Row[]>()
-  for (const row of rows) {
-    const list = lists.get(row.ticketRateId)
-    if (list) list.push(row)
-    else lists.set(row.ticketRateId, [row])
-  }
-  return ({ id }) => lists.get(id) ?? []
-}
+const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)
 
 // Whoever asks.
 const termsById = readByTurn(async (db, ids): Promise<Map<string, Terms>> => {
@@ -91,10 +83,10 @@ const termsById = readByTurn(async (db, ids): Promise<Map<string, Terms>> => {
         event: rate,
         timezone: rate.timezone,
         organization: rate,
-        prices: listed.prices(rate),
-        supplements: listed.supplements(rate),
-        questions: listed.questions(rate),
-        hasOverdueHolds: listed.overdue(rate).length > 0,
+        prices: listed.prices.get(rate.id) ?? [],
+        supplements: listed.supplements.get(rate.id) ?? [],
+        questions: listed.questions.get(rate.id) ?? [],
+        hasOverdueHolds: listed.overdue.has(rate.id),
       },
     ]),
   )
