@@ -7,8 +7,8 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql'
-import type { Context } from './context.ts'
-import type { Maybe } from './loader.ts'
+import type { Context, Loaders } from './context.ts'
+import type { Loader, Maybe } from './loader.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -16,6 +16,17 @@ declare module 'graphql' {
     preload?: (parents: _TSource[], ctx: _TContext) => Maybe<unknown[]>
   }
 }
+
+/** A field that leads to what a loader has under a key of its parent: how it is resolved, and how looked ahead at. */
+export const through = <Parent, Value>(
+  loaderOf: (loaders: Loaders) => Loader<Value>,
+  keyOf: (parent: Parent) => string,
+) => ({
+  extensions: {
+    preload: (parents: Parent[], { loaders }: Context) => loaderOf(loaders).loadAll(parents.map(keyOf)),
+  },
+  resolve: (parent: Parent, _args: object, { loaders }: Context) => loaderOf(loaders).get(keyOf(parent)),
+})
 
 type Step = { preload: (parents: unknown[], ctx: Context) => Maybe<unknown[]>; steps: Step[] }
 
@@ -57,7 +68,8 @@ function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragment
 async function take(parents: unknown[], steps: Step[], ctx: Context): Promise<void> {
   await Promise.all(
     steps.map(async ({ preload, steps }) => {
-      const children = await preload(parents, ctx)
+      // Rows or lists of rows; null for what the caller may not see.
+      const children = (await preload(parents, ctx)).flat().filter((child) => child !== null)
       if (children.length > 0 && steps.length > 0) await take(children, steps, ctx)
     }),
   )

@@ -2,6 +2,7 @@ import { builder, NodeRef } from '../builder.ts'
 import { requireCaller } from '../context.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
+import { through } from '../preload.ts'
 import type { Artist, Event } from './table.ts'
 
 export const EventRef = builder.objectRef<Event>('Event')
@@ -58,11 +59,10 @@ EventRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that holds it.',
-      extensions: {
-        preload: (events, { loaders }) =>
-          loaders.organizationById.loadAll(events.map(({ organizationId }) => organizationId)),
-      },
-      resolve: (event, _args, { loaders }) => loaders.organizationById.get(event.organizationId),
+      ...through(
+        (loaders) => loaders.organizationById,
+        (event: Event) => event.organizationId,
+      ),
     }),
     location: t.field({
       type: LocationRef,

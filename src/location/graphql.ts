@@ -1,5 +1,6 @@
 import { builder, NodeRef } from '../builder.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
+import { through } from '../preload.ts'
 import type { Location } from './table.ts'
 
 export const LocationRef = builder.objectRef<Location>('Location')
@@ -22,11 +23,10 @@ LocationRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that it belongs to.',
-      extensions: {
-        preload: (locations, { loaders }) =>
-          loaders.organizationById.loadAll(locations.map(({ organizationId }) => organizationId)),
-      },
-      resolve: (location, _args, { loaders }) => loaders.organizationById.get(location.organizationId),
+      ...through(
+        (loaders) => loaders.organizationById,
+        (location: Location) => location.organizationId,
+      ),
     }),
   }),
 })

@@ -2,6 +2,7 @@ import { builder, NodeRef } from '../builder.ts'
 import { type Context, requireCaller } from '../context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { whenKnown } from '../loader.ts'
+import { through } from '../preload.ts'
 import { currentPrice, isAvailable, leftOf, listedPrices } from './current-price.ts'
 import { PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { TicketRate } from './table.ts'
@@ -32,10 +33,10 @@ const WarrantyRef = builder.objectRef<TicketRate>('RateWarranty').implement({
 
 export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
 
-const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
+const idOf = ({ id }: { id: string }) => id
 
 const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
-  loaders.pricesByTicketRateId.loadAll(idsOf(rates))
+  loaders.pricesByTicketRateId.loadAll(rates.map(idOf))
 
 TicketRateRef.implement({
   description: 'A kind of ticket for an event.',
@@ -90,10 +91,10 @@ TicketRateRef.implement({
       // It leads back up: what is asked for below it is answered again for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
       description: 'The event that it is for.',
-      extensions: {
-        preload: (rates, { loaders }) => loaders.eventById.loadAll(rates.map(({ eventId }) => eventId)),
-      },
-      resolve: (rate, _args, { loaders }) => loaders.eventById.get(rate.eventId),
+      ...through(
+        (loaders) => loaders.eventById,
+        (rate: TicketRate) => rate.eventId,
+      ),
     }),
     prices: t.field({
       type: [PriceRef],
@@ -113,16 +114,12 @@ TicketRateRef.implement({
     supplements: t.field({
       type: [SupplementRef],
       description: 'What can be bought with a ticket.',
-      extensions: {
-        preload: (rates, { loaders }) => loaders.supplementsByTicketRateId.loadAll(idsOf(rates)),
-      },
-      resolve: (rate, _args, { loaders }) => loaders.supplementsByTicketRateId.get(rate.id),
+      ...through((loaders) => loaders.supplementsByTicketRateId, idOf),
     }),
     questions: t.field({
       type: [QuestionRef],
       description: 'What a buyer is asked.',
-      extensions: { preload: (rates, { loaders }) => loaders.questionsByTicketRateId.loadAll(idsOf(rates)) },
-      resolve: (rate, _args, { loaders }) => loaders.questionsByTicketRateId.get(rate.id),
+      ...through((loaders) => loaders.questionsByTicketRateId, idOf),
     }),
   }),
 })
@@ -131,11 +128,7 @@ builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
     description: 'The kinds of tickets that there are for it.',
-    extensions: {
-      preload: async (events, { loaders }) =>
-        (await loaders.ticketRatesByEventId.loadAll(idsOf(events))).flat(),
-    },
-    resolve: (event, _args, { loaders }) => loaders.ticketRatesByEventId.get(event.id),
+    ...through((loaders) => loaders.ticketRatesByEventId, idOf),
   }),
 )
 
