@@ -117,9 +117,10 @@ const isIdentifier = (key: string) => identifier.test(key)
 export function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {
   const found = new Map<string, Row[]>()
   for (const row of rows) {
-    const list = found.get(key(row))
+    const id = key(row)
+    const list = found.get(id)
     if (list) list.push(row)
-    else found.set(key(row), [row])
+    else found.set(id, [row])
   }
   return found
 }

@@ -62,7 +62,8 @@ const decided = new LRUCache<string, ReadonlySet<string>>({
 /** Whether an operation is a query whose root fields are all marked `shared` where they are defined: then its answer
  *  tells nothing that another caller with the same view may not see. Decided once for each document. */
 export function isCatalogueRead(query: string, operationName: string | null | undefined): boolean {
-  const names = decided.get(query) ?? decide(query)
-  decided.set(query, names)
+  const known = decided.get(query)
+  const names = known ?? decide(query)
+  if (!known) decided.set(query, names)
   return names.has(operationName ?? '')
 }

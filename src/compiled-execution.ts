@@ -142,17 +142,15 @@ async function settle(run: Run): Promise<void> {
 /** Executes operations by functions that are made for them, once for each document. Whatever is not as it should be, and
  *  what they are not made for, is left to the standard way. */
 export function compiledExecution(): Plugin {
-  const compiled = new WeakMap<DocumentNode, Map<OperationDefinitionNode, Compiled>>()
+  const compiled = new WeakMap<OperationDefinitionNode, Compiled>()
   return {
     onExecute({ executeFn, setExecuteFn }) {
       setExecuteFn((args: ExecutionArgs) => {
         const { schema, document, operationName } = args
         const operation = getOperationAST(document, operationName)
         if (!operation) return executeFn(args)
-        const ofDocument = compiled.get(document) ?? new Map<OperationDefinitionNode, Compiled>()
-        compiled.set(document, ofDocument)
-        const found = ofDocument.get(operation) ?? new Compiled(schema, document, operation)
-        ofDocument.set(operation, found)
+        const found = compiled.get(operation) ?? new Compiled(schema, document, operation)
+        compiled.set(operation, found)
         return found.execute(args, executeFn)
       })
     },

@@ -75,6 +75,7 @@ export async function createContext(house: House, credentials: Credentials): Pro
  *  the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old generation, and
  *  would keep all that it led to until that is collected. */
 export function browse({ db, replica, provider, holdMinutes, publicUrl, caller, now }: Context): Context {
+  // Its parts are named one by one: spread, it would make the loaders that this is not to have.
   const catalogue = wasJustTouched(db) ? db : replica()
   const loaders = createLoaders(db, catalogue, scopeOf(caller))
   return { db, replica, provider, holdMinutes, publicUrl, caller, now, catalogue, loaders }

@@ -1,20 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { freePort } from '../setup/kept-process.ts'
 
 /** A process that answers HTTP on a port of the loopback. */
 export type Server = { port: number; pid: number; stop(): Promise<void> }
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (typeof address !== 'object' || !address) throw new Error('no port')
-  return address.port
-}
 
 /** Starts a Node program that listens on the port in `PORT`, and waits until `path` is answered with 200. */
 export async function startServer(

@@ -42,6 +42,8 @@ const gatewaySettings = {
   // No hold expires while it runs.
   HOLD_MINUTES: '1440',
 }
+// As `npm start` runs it.
+const service = ['--max-old-space-size=1024', 'dist/server.js']
 const unsharedReads = { SHARED_READS_MS: '0' }
 
 // How many tickets were sold before they are looked up.
@@ -90,8 +92,8 @@ export async function openStage({ scope, server, options, hasPgbench, say }: Set
   return {
     keys,
     tickets: await ticketsOf(database),
-    gateway: await start(['--max-old-space-size=1024', 'dist/server.js'], database, gatewaySettings),
-    unshared: await start(['--max-old-space-size=1024', 'dist/server.js'], database, {
+    gateway: await start(service, database, gatewaySettings),
+    unshared: await start(service, database, {
       ...gatewaySettings,
       ...unsharedReads,
     }),
@@ -132,7 +134,7 @@ export async function openGrowthStage({ scope, server, options, say }: SetUp): P
       await grow(database, count)
       await settle(database)
       return {
-        gateway: await start(['--max-old-space-size=1024', 'dist/server.js'], database, {
+        gateway: await start(service, database, {
           ...gatewaySettings,
           ...settings,
         }),
