@@ -6,20 +6,13 @@ import { sweepHolds } from '../src/payment/sweep-holds.ts'
 import { idempotencyKeys, payments } from '../src/payment/table.ts'
 import { tickets } from '../src/ticket/table.ts'
 import { anEntry, checkedOut, checkOut, countersOf } from './checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
 
 const catalogue = aCatalogue({
   events: [
     anEvent({
-      ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1' })],
-          availability: { sold: 0, available: 2 },
-        }),
-        aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2' })] }),
-      ],
+      ticket_rates: [aRateOf(2), aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2' })] })],
     }),
   ],
 })

@@ -79,6 +79,10 @@ export const aRate = (given: Given<RateFile> = {}) => ({
   ...given,
 })
 
+/** `rate_1`, with so many places left and one price, `price_1`. */
+export const aRateOf = (available: number, sold = 0) =>
+  aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], availability: { sold, available } })
+
 /** In thirty days, with one rate. */
 export const anEvent = (given: Given<EventFile> = {}) => ({
   _id: newId('evt'),

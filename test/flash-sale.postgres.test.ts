@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { booksOf, type Outcome, theBuyers } from './buyers.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import { createTestDatabase, type TestDatabase } from './harness.ts'
 import { type ServerProcess, startedServer } from './processes.ts'
 import { openSale, type Sale } from './sale.ts'
@@ -15,13 +15,7 @@ const processes = 4
 const catalogue = aCatalogue({
   events: [
     anEvent({
-      ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1' })],
-          availability: { sold: 0, available: places },
-        }),
-      ],
+      ticket_rates: [aRateOf(places)],
     }),
   ],
 })

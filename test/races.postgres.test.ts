@@ -6,7 +6,7 @@ import { payments } from '../src/payment/table.ts'
 import { tickets } from '../src/ticket/table.ts'
 import { stock } from '../src/ticket-rate/table.ts'
 import { anEntry, checkOut, countersOf } from './checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { createTestDatabase, startGateway } from './harness.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
 
@@ -19,11 +19,7 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1' })],
-          availability: { sold: 100, available: places },
-        }),
+        aRateOf(places, 100),
         aRate({
           _id: 'rate_steps',
           prices: [

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { importCatalogue } from '../src/catalogue/import-catalogue.ts'
 import { openDatabase } from '../src/open-database.ts'
 import { anEntry, checkedOut, checkOut, checkOutOverGraphql } from './checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import { createTestDatabase, type TestDatabase } from './harness.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
 
@@ -15,13 +15,7 @@ const event = (name: string, available: number) =>
   anEvent({
     _id: 'evt_1',
     name,
-    ticket_rates: [
-      aRate({
-        _id: 'rate_1',
-        prices: [aPrice({ _id: 'price_1' })],
-        availability: { sold: 0, available },
-      }),
-    ],
+    ticket_rates: [aRateOf(available)],
   })
 
 let primary: TestDatabase

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DatabaseOptions } from '../../src/database.ts'
 import { openDatabase } from '../../src/open-database.ts'
 import { booksOf, theBuyers } from '../buyers.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../factories.ts'
+import { aCatalogue, anEvent, aRateOf } from '../factories.ts'
 import type { TestDatabase } from '../harness.ts'
 import { runCli, type ServerProcess, startedServer } from '../processes.ts'
 import { openSale, type Sale } from '../sale.ts'
@@ -23,13 +23,7 @@ const catalogue = aCatalogue({
     anEvent({
       start_date: startsAt,
       end_date: '2030-05-02T02:00:00.000Z',
-      ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1' })],
-          availability: { sold: 0, available: places },
-        }),
-      ],
+      ticket_rates: [aRateOf(places)],
     }),
   ],
 })
