@@ -2,7 +2,24 @@ import { createHash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
 import { encodeTime } from 'ulid'
 
-type Prefix = 'evt' | 'rate' | 'price' | 'sup' | 'que' | 'org' | 'loc' | 'chn' | 'pay' | 'tkt' | 'int'
+type Prefix =
+  | 'evt'
+  | 'rate'
+  | 'price'
+  | 'sup'
+  | 'que'
+  | 'org'
+  | 'loc'
+  | 'chn'
+  | 'pay'
+  | 'tkt'
+  | 'int'
+  | 'cha'
+  | 'chg'
+  | 'ref'
+  | 'inv'
+  | 'dlv'
+  | 'whk'
 
 // The random part of a ULID. The library asks the operating system for each of its characters by itself.
 const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)

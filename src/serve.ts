@@ -1,14 +1,13 @@
 import { createApp } from './app.ts'
+import { startBackground } from './background.ts'
 import { type DemoCredentials, demoOffer, openDemo } from './catalogue/open-demo.ts'
 import type { Config } from './config.ts'
 import type { OpenDatabase } from './database.ts'
 import { logFailure } from './mask.ts'
 import { openDatabase } from './open-database.ts'
 import { sandboxProvider } from './payment/sandbox.ts'
-import { sweepHolds } from './payment/sweep-holds.ts'
 
 const providers = { sandbox: sandboxProvider }
-const sweepSeconds = 1
 
 const greeting = (url: string, demo: DemoCredentials) => `
 Boxoffice sells tickets at ${url}
@@ -51,7 +50,9 @@ export async function serve(config: Config): Promise<void> {
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const stopSweeping = sweepHolds(db, sweepSeconds, (error) => logFailure(app.log, error, 'sweep failed'))
+  const stopBackground = startBackground({ db }, (error, task) =>
+    logFailure(app.log, error, `${task} failed`),
+  )
   if (!(await database.ready()))
     app.log.warn('the tables are not up to date, or out of reach: run npm run migrate')
   else if (!(await database.hasDeadlines()))
@@ -65,7 +66,7 @@ export async function serve(config: Config): Promise<void> {
     draining = true
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
-    await stopSweeping()
+    await stopBackground()
     await database.close()
     process.exit(0)
   }

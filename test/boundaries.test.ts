@@ -10,6 +10,7 @@ const verb = [
     'batch',
     'catalogue-version',
     'database',
+    'due',
     'rows',
     'turn',
     'authenticate',
@@ -32,7 +33,9 @@ const mayImport: Record<string, string[]> = {
   rows: [],
   turn: ['database'],
   batch: ['database', 'loader', 'rows'],
-  '*/table': ['*/table'],
+  due: ['database'],
+  repeat: [],
+  '*/table': ['due', '*/table'],
   '*/loaders': ['batch', 'database', 'rows', '*/table'],
   authenticate: ['batch', 'database', 'turn', '*/table', 'authenticate'],
   provider: ['*/table', 'provider'],
@@ -65,7 +68,9 @@ const mayImport: Record<string, string[]> = {
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
     ...['graphql-route', 'shared-reads', '*/page'],
   ],
-  serve: ['app', 'http', 'context', 'database', 'open-database', 'provider', '*/verb', 'catalogue'],
+  // What is done outside of requests: verbs, over and over.
+  background: ['database', 'provider', 'repeat', '*/verb'],
+  serve: ['app', 'background', 'http', 'context', 'database', 'open-database', 'provider', 'catalogue'],
   workers: [],
   server: ['serve', 'workers'],
   cli: ['http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb', 'catalogue'],
@@ -96,6 +101,7 @@ const named: Record<string, string> = {
 }
 const mayUseDrizzle = [
   'database',
+  'due',
   'postgres',
   'embedded',
   'replicas',

@@ -41,7 +41,7 @@ const bodyOf = (rate: string | number, more: Record<string, unknown> = {}) => ({
 })
 
 test('are let in, planned and held by one statement each, and counted each by itself', async () => {
-  const rates = numbers.flatMap((number) => [number, number, `free_${number}`])
+  const rates = numbers.flatMap((number) => [number, number])
   const before = await countersOf(sale)
   sale.statements.reset()
   const answers = await Promise.all(rates.map((rate) => checkOut(sale, bodyOf(rate))))
@@ -52,8 +52,17 @@ test('are let in, planned and held by one statement each, and counted each by it
     for (const kind of ['rate', 'price']) {
       const id = `${kind}_${number}`
       expect(after[id]).toEqual({ sold: 0, held: (before[id]?.held ?? 0) + 2 })
-      expect(after[`${kind}_free_${number}`]).toEqual({ sold: 1, held: 0 })
     }
+})
+
+test('are paid together where they cost nothing', async () => {
+  const answers = await Promise.all([1, 1, 1, 2].map((rate) => checkOut(sale, bodyOf(`free_${rate}`))))
+  const perRate = new Set(sale.statements).size
+  expect(sale.statements.length).toBeLessThan(2 * perRate)
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+  const { rate_free_1, price_free_1, rate_free_2 } = await countersOf(sale)
+  expect(rate_free_1).toEqual({ sold: 3, held: 0 })
+  expect([price_free_1, rate_free_2]).toEqual([rate_free_1, { sold: 1, held: 0 }])
 })
 
 test('answer with what was written, by the clock of the database', async () => {

@@ -4,9 +4,11 @@ import { expireHolds } from '../src/payment/expire-holds.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
 import { sweepHolds } from '../src/payment/sweep-holds.ts'
 import { idempotencyKeys, payments } from '../src/payment/table.ts'
+import { repeat } from '../src/repeat.ts'
 import { tickets } from '../src/ticket/table.ts'
 import { anEntry, checkedOut, checkOut, countersOf } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
+import { ended, paid } from './provider.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
 
 const catalogue = aCatalogue({
@@ -60,15 +62,15 @@ test('holds for as long as the setting says', async () => {
 test('expires what is overdue, gives its places back, and leaves the rest alone', async () => {
   const overdue = await checkedOut(sale, body(1))
   const inTime = await checkedOut(sale, body(1))
-  const paid = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
-  await settlePayment(sale.db, paid.payment_id, 'paid')
+  const bought = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  await settlePayment(sale.db, bought.payment_id, paid(bought.payment_id))
   await lapse(overdue.payment_id)
-  await lapse(paid.payment_id)
+  await lapse(bought.payment_id)
   expect(await expireHolds(sale.db, 10)).toBe(1)
   expect(await expireHolds(sale.db, 10)).toBe(0)
   expect(await statusOf(overdue.payment_id)).toEqual(['expired', 'expired'])
   expect(await statusOf(inTime.payment_id)).toEqual(['pending', 'held'])
-  expect(await statusOf(paid.payment_id)).toEqual(['paid', 'active'])
+  expect(await statusOf(bought.payment_id)).toEqual(['paid', 'active'])
   const { rate_1, price_1, rate_2 } = await countersOf(sale)
   expect([rate_1, price_1, rate_2]).toEqual([
     { sold: 0, held: 1 },
@@ -128,18 +130,18 @@ test('refuses a taken code whole, naming the ticket', async () => {
   expect(await countersOf(sale)).toEqual(before)
 })
 
-test('does not take money for a hold whose time is over', async () => {
+test('money that comes when the time is over, and before it was swept, pays what is still held', async () => {
   const { payment_id } = await checkedOut(sale, body(1))
   await lapse(payment_id)
-  expect(await settlePayment(sale.db, payment_id, 'paid')).toBe('expired')
-  expect(await statusOf(payment_id)).toEqual(['expired', 'expired'])
-  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 0 })
+  expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('paid')
+  expect(await statusOf(payment_id)).toEqual(['paid', 'active'])
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 1, held: 0 })
 })
 
 test('settles once: what is over stays as it is', async () => {
   const { payment_id } = await checkedOut(sale, body(1))
-  expect(await settlePayment(sale.db, payment_id, 'cancelled')).toBe('cancelled')
-  expect(await settlePayment(sale.db, payment_id, 'paid')).toBe('cancelled')
+  expect(await settlePayment(sale.db, payment_id, ended('cancelled'))).toBe('cancelled')
+  expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('cancelled')
   expect(await statusOf(payment_id)).toEqual(['cancelled', 'expired'])
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 0 })
 })
@@ -149,7 +151,11 @@ test('sweeps by itself, and forgets idempotency keys of more than a day', async 
   await lapse(payment_id)
   await sale.db.update(idempotencyKeys).set({ createdAt: sql`now() - interval '25 hours'` })
   const errors: unknown[] = []
-  const stop = sweepHolds(sale.db, 0.01, (error) => errors.push(error))
+  const stop = repeat(
+    () => sweepHolds(sale.db),
+    0.01,
+    (error) => errors.push(error),
+  )
   await expect.poll(() => statusOf(payment_id)).toEqual(['expired', 'expired'])
   await expect.poll(() => sale.db.$count(idempotencyKeys)).toBe(0)
   await stop()

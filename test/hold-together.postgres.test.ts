@@ -25,7 +25,8 @@ const aSale = () => {
         _id: `rate_${rate}_${round}`,
         prices: [
           aPrice({ _id: `first_${rate}_${round}`, price: 10, quantity: 5 }),
-          aPrice({ _id: `then_${rate}_${round}`, price: 0 }),
+          // What costs nothing is paid as well, in the same transaction.
+          aPrice({ _id: `then_${rate}_${round}`, price: rate === 'three' ? 0 : 5 }),
         ],
         availability: { sold: 3, available: 12 },
       }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../src/catalogue/demo-catalogue.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
 import { anEntry, type Checkout, checkOut, checkOutOverGraphql } from './checkouts.ts'
+import { paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
 
 // What REST says and what GraphQL says, field by field, over the whole demo catalogue.
@@ -158,7 +159,7 @@ test('checkouts and tickets, unpaid and paid, of every rate', async () => {
       await expectSameTickets(checkout)
       const ours = organization_id === 'org_demo_luna' ? checkout.tickets.slice(0, 1) : []
       for (const { _id } of ours) await expectSameLookup(_id)
-      await settlePayment(sale.db, checkout.payment_id, 'paid')
+      await settlePayment(sale.db, checkout.payment_id, paid(checkout.payment_id))
       for (const { _id } of ours) await expectSameLookup(_id)
       sold++
       looked += ours.length

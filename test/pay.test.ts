@@ -4,6 +4,7 @@ import { payments } from '../src/payment/table.ts'
 import { aBuyer, addresses, textOf } from './buyer.ts'
 import { anEntry, checkedOut, countersOf } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { aProvider, ended, paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
 
 // What a buyer does on the payment page, and where it leads.
@@ -13,15 +14,14 @@ const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 const wishes = ['look', 'pay', 'cancel'] as const
 
 // What the provider says next; else it takes the money.
-let outcome: () => Promise<'paid' | 'failed'> = async () => 'paid'
+let outcome = async (id: string) => paid(id)
 let charges: string[] = []
-const provider = {
-  name: 'test',
-  charge: ({ id }: { id: string }) => {
+const provider = aProvider({
+  charge: ({ id }) => {
     charges.push(id)
-    return outcome()
+    return outcome(id)
   },
-}
+})
 
 let sale: Sale
 let buyer: ReturnType<typeof aBuyer>
@@ -127,9 +127,9 @@ test('pressing Pay and Cancel all at once ends it once, and all are told the sam
 
 test('a payment that fails gives the places back and leads to error_url', async () => {
   const checkout = await checkOut(addresses)
-  outcome = async () => 'failed'
+  outcome = async () => ended('failed')
   const { headers } = await buyer.pay(checkout)
-  outcome = async () => 'paid'
+  outcome = async (id) => paid(id)
   expect(headers.location).toContain('status=failed&code=PAYMENT_FAILED')
   expect(await buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
 })
@@ -140,7 +140,7 @@ test('a provider out of reach is an apology with the request id, and can be trie
     throw new Error('connect to 10.0.0.1 with key sk_secret')
   }
   const answer = await buyer.pay(checkout)
-  outcome = async () => 'paid'
+  outcome = async (id) => paid(id)
   expect(answer.statusCode).toBe(500)
   expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
   expect(answer.body).toContain(String(answer.headers['x-request-id']))

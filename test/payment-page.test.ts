@@ -5,6 +5,7 @@ import { parseConfig } from '../src/config.ts'
 import { aBuyer, addresses, formType, pathOf, textOf } from './buyer.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from './factories.ts'
+import { aProvider } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
 
 // What the payment page shows, and what it refuses. What a buyer does on it is in pay.test.ts.
@@ -43,7 +44,7 @@ const catalogue = aCatalogue({
 let sale: Sale
 let buyer: ReturnType<typeof aBuyer>
 beforeAll(async () => {
-  sale = await openSale(catalogue, { provider: { name: 'test', charge: async () => 'paid' } })
+  sale = await openSale(catalogue, { provider: aProvider() })
   buyer = aBuyer(sale)
 })
 afterAll(() => sale.close())
@@ -213,7 +214,7 @@ test('no log line tells where the page is', async () => {
   const app = await createApp({
     db: sale.db,
     config: parseConfig({ LOG_LEVEL: 'trace', RATE_LIMIT: 'off' }),
-    provider: { name: 'test', charge: () => Promise.reject(new Error(`no ${token}`)) },
+    provider: aProvider({ charge: () => Promise.reject(new Error(`no ${token}`)) }),
     logTo: { write: (line) => void lines.push(line) },
   })
   const url = pathOf(checkout)

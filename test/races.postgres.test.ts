@@ -1,13 +1,16 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { invoices } from '../src/invoice/table.ts'
 import { expireHolds } from '../src/payment/expire-holds.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
 import { payments } from '../src/payment/table.ts'
+import { refunds } from '../src/refund/table.ts'
 import { tickets } from '../src/ticket/table.ts'
 import { stock } from '../src/ticket-rate/table.ts'
 import { anEntry, checkOut, countersOf } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { createTestDatabase, startGateway } from './harness.ts'
+import { ended, paid } from './provider.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
 
 // A database with one connection cannot show an oversell, so these run on PostgreSQL alone.
@@ -192,14 +195,21 @@ test('settles, cancels, expires and sells at once without losing count', async (
       .where(eq(payments.id, overdue[index] ?? '')),
   )
   await Promise.all([
-    ...ids.map((id) => settlePayment(db, id, 'paid')),
-    ...ids.slice(0, 20).map((id) => settlePayment(db, id, 'cancelled')),
+    ...ids.map((id) => settlePayment(db, id, paid(id))),
+    ...ids.slice(0, 20).map((id) => settlePayment(db, id, ended('cancelled'))),
     ...Array.from({ length: 5 }, () => expireHolds(db, 3)),
     ...Array.from({ length: 20 }, () => checkOut(sale, one)),
   ])
   const count = async (status: string) => sale.db.$count(tickets, sql`${tickets.status} = ${status}`)
   expect((await countersOf(sale)).rate_1).toEqual({ sold: await count('active'), held: await count('held') })
-  expect(await db.$count(payments, sql`${payments.status} = 'expired'`)).toBe(overdue.length)
+  // Money wins wherever it came: what had expired was claimed again, what was cancelled is given back.
+  expect(await db.$count(payments, sql`${payments.status} = 'expired'`)).toBe(0)
+  const cancelled = await db.$count(payments, sql`${payments.status} = 'cancelled'`)
+  expect(await db.$count(payments, sql`${payments.status} = 'paid'`)).toBe(ids.length - cancelled)
+  expect(await db.$count(refunds, sql`${refunds.reason} = 'CANCELLED'`)).toBe(cancelled)
+  const invoiced = await db.select({ number: invoices.number }).from(invoices).orderBy(invoices.number)
+  expect(invoiced.map(({ number }) => number)).toEqual(invoiced.map((_, index) => index + 1))
+  expect(invoiced).toHaveLength(ids.length - cancelled)
 })
 
 test('frees overdue holds for everybody who finds the rate full at the same time', async () => {

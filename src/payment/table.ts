@@ -6,6 +6,7 @@ import {
   index,
   pgEnum,
   pgTable,
+  primaryKey,
   text,
   timestamp,
   uniqueIndex,
@@ -49,6 +50,14 @@ export const payments = pgTable(
     redirectUrl: text('redirect_url'),
     errorUrl: text('error_url'),
     sendResourcers: boolean('send_resourcers').notNull().default(false),
+    /** What has been given back of it. Minor units. */
+    refundedAmount: bigint('refunded_amount', { mode: 'number' }).notNull().default(0),
+    invoiceReference: text('invoice_reference'),
+    /** The provider's own place to pay it, and what the provider calls that; null until the buyer goes there. */
+    sessionId: text('session_id'),
+    sessionUrl: text('session_url'),
+    /** Whether the buyer may still pay there: the provider has not been told that it is over. */
+    sessionOpen: boolean('session_open').notNull().default(false),
     createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
     expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }).notNull(),
     paidAt: timestamp('paid_at', { withTimezone: true, precision: 3 }),
@@ -56,11 +65,22 @@ export const payments = pgTable(
   (payment) => [
     uniqueIndex().on(payment.pageToken),
     // What the sweeper and a checkout that finds a rate full look for: holds whose time is over.
-    index('payments_pending_expires_at').on(payment.expiresAt).where(sql`${payment.status} = 'pending'`),
-    index('payments_pending_ticket_rate')
+    index('payments_unpaid_expires_at')
+      .on(payment.expiresAt)
+      .where(sql`${payment.status} in ('pending', 'processing')`),
+    index('payments_unpaid_ticket_rate')
       .on(payment.ticketRateId, payment.expiresAt)
-      .where(sql`${payment.status} = 'pending'`),
+      .where(sql`${payment.status} in ('pending', 'processing')`),
+    uniqueIndex('payments_session')
+      .on(payment.provider, payment.sessionId)
+      .where(sql`${payment.sessionId} is not null`),
+    // What is to be closed at the provider once it is over here.
+    index('payments_session_open').on(payment.expiresAt).where(sql`${payment.sessionOpen}`),
     check('payments_not_negative', sql`${payment.totalAmount} >= 0`),
+    check(
+      'payments_refund_no_more_than_was_paid',
+      sql`${payment.refundedAmount} between 0 and ${payment.totalAmount}`,
+    ),
   ],
 )
 
@@ -80,7 +100,45 @@ export const idempotencyKeys = pgTable(
   (key) => [index().on(key.createdAt)],
 )
 
+/** Money that a provider has taken for a payment: once as a rule, and whatever comes besides is given back. */
+export const charges = pgTable(
+  'charges',
+  {
+    id: text().primaryKey(),
+    paymentId: text('payment_id')
+      .notNull()
+      .references(() => payments.id),
+    provider: text().notNull(),
+    /** What the provider calls it. */
+    reference: text().notNull(),
+    /** Minor units. */
+    amount: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (charge) => [
+    uniqueIndex('charges_reference').on(charge.provider, charge.reference),
+    index().on(charge.paymentId),
+    check('charges_positive', sql`${charge.amount} > 0`),
+  ],
+)
+
+/** The inbox: what a provider has told, written in the transaction of what it changed, so that it changes that once. */
+export const providerEvents = pgTable(
+  'provider_events',
+  {
+    provider: text().notNull(),
+    /** What the provider calls it. */
+    id: text().notNull(),
+    type: text().notNull(),
+    paymentId: text('payment_id').references(() => payments.id),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (event) => [primaryKey({ columns: [event.provider, event.id] })],
+)
+
 export type Payment = typeof payments.$inferSelect
+export type Charge = typeof charges.$inferSelect
 
 /** Whether a key still stands for its checkout. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > now() - interval '24 hours'`

@@ -1,5 +1,5 @@
-import { and, asc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
-import { anyOf } from '../batch.ts'
+import { sql } from 'drizzle-orm'
+import { anyOf, written } from '../batch.ts'
 import type { Connection } from '../database.ts'
 import { stock } from './table.ts'
 
@@ -17,48 +17,44 @@ export function stockMoves(
   return [...counts].map(([id, count]) => ({ id, held: held * count, sold: sold * count }))
 }
 
+/** A rate or a price that has been used up, or is free again. */
+export type Turned = { id: string; usedUp: boolean }
+
 const column = (name: string) => sql.raw(`moves.${name}`)
+const named = sql.placeholder
+const moves = sql`unnest(${named('ids')}::text[], ${named('held')}::integer[], ${named('sold')}::integer[]) as moves(id, held, sold)`
 
 // What is left now, and what was left before.
 const left = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held}`
 const leftBefore = sql`${left} + ${column('held')} + ${column('sold')}`
 
-/** Moves the counters of rates and prices, all in one statement: one whose capacity doesn't allow it stays as it is.
- *  Returns whether that used one up, or freed one that was: then `touchCatalogue` once it is committed. Rows are locked in the order of their ids, so
- *  that two checkouts never wait for each other. To be called last in a transaction: the locks are what a sale waits
- *  for. */
-export async function moveStock(tx: Connection, moves: StockMove[]): Promise<boolean> {
-  const locked = tx
-    .$with('locked')
-    .as(
-      tx
-        .select({ id: stock.id })
-        .from(stock)
-        .where(anyOf(stock.id, 'ids'))
-        .orderBy(asc(stock.id))
-        .for('update'),
-    )
-  const fits: SQL | undefined = or(
-    isNull(stock.capacity),
-    lte(
-      sql`${stock.soldBefore} + ${stock.sold} + ${stock.held} + ${column('sold')} + ${column('held')}`,
-      stock.capacity,
-    ),
+const movement = written<Turned & { turned: boolean }>(
+  'move_stock',
+  () => sql`
+  with locked as (
+    select ${stock.id}, ${stock.capacity} is null as unlimited, ${left} as "left"
+    from ${stock} where ${anyOf(stock.id, 'ids')} order by ${stock.id} for update
+  ),
+  fitting as (
+    select bool_and(locked.unlimited or moves.held + moves.sold <= locked."left") as fits
+    from ${moves} join locked using (id)
   )
-  const moved = await tx
-    .with(locked)
-    .update(stock)
-    .set({ held: sql`${stock.held} + ${column('held')}`, sold: sql`${stock.sold} + ${column('sold')}` })
-    .from(
-      sql`${locked} join unnest(${sql.placeholder('ids')}::text[], ${sql.placeholder('held')}::integer[], ${sql.placeholder('sold')}::integer[]) as moves(id, held, sold) on moves.id = ${locked.id}`,
-    )
-    .where(and(eq(stock.id, locked.id), fits))
-    .returning({ turned: sql<boolean>`coalesce((${left} = 0) <> (${leftBefore} = 0), false)` })
-    .prepare('move_stock')
-    .execute({
-      ids: moves.map(({ id }) => id),
-      held: moves.map(({ held }) => held),
-      sold: moves.map(({ sold }) => sold),
-    })
-  return moved.some(({ turned }) => turned)
+  update ${stock} set held = ${stock.held} + moves.held, sold = ${stock.sold} + moves.sold
+  from ${moves}, fitting where ${stock.id} = moves.id and fitting.fits
+  returning ${stock.id}, ${left} = 0 as "usedUp", coalesce((${left} = 0) <> (${leftBefore} = 0), false) as turned`,
+)
+
+/** Moves the counters of rates and prices, all of them or, where the capacity of one doesn't allow it, none: null then.
+ *  Else gives those that this used up or freed: `touchCatalogue` once it is committed, if there are any. Rows are locked in
+ *  the order of their ids, so that two never wait for each other. To be called late in a transaction: the locks are
+ *  what a sale waits for. */
+export async function moveStock(tx: Connection, moves: StockMove[]): Promise<Turned[] | null> {
+  if (moves.length === 0) return []
+  const moved = await movement(tx, {
+    ids: moves.map(({ id }) => id),
+    held: moves.map(({ held }) => held),
+    sold: moves.map(({ sold }) => sold),
+  })
+  if (moved.length === 0) return null
+  return moved.filter(({ turned }) => turned).map(({ id, usedUp }) => ({ id, usedUp }))
 }

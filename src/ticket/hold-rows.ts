@@ -28,7 +28,7 @@ const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
   channelId,
   organizationId: plan.rate.organizationId,
   ticketRateId: plan.rate.id,
-  status: plan.totalAmount === 0 ? 'paid' : 'pending',
+  status: 'pending',
   provider,
   totalAmount: plan.totalAmount,
   currency: plan.currency,
@@ -37,19 +37,36 @@ const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
   redirectUrl: input.redirectUrl ?? null,
   errorUrl: input.errorUrl ?? null,
   sendResourcers: input.sendResourcers ?? false,
+  refundedAmount: 0,
+  invoiceReference: null,
+  sessionId: null,
+  sessionUrl: null,
+  sessionOpen: false,
   createdAt: noTime,
   expiresAt: noTime,
   paidAt: null,
 })
 
-/** What a new ticket leaves to the defaults of its columns: nobody has done anything to it yet. */
-export const untouched = [
+/** What a new payment leaves to the defaults of its columns: nobody has done anything to it yet. */
+export const untouchedPayment = [
+  'refundedAmount',
+  'invoiceReference',
+  'sessionId',
+  'sessionUrl',
+  'sessionOpen',
+] satisfies (keyof Payment)[]
+
+/** The same of a new ticket. */
+export const untouchedTicket = [
   'refundedAmount',
   'refundedAt',
   'refunds',
   'admits',
   'entered',
   'lastEntryAt',
+  'firstEntryAt',
+  'documentToken',
+  'cancelledAt',
   'invoiceReference',
   'correctiveInvoiceReferences',
 ] satisfies (keyof Ticket)[]
@@ -69,7 +86,7 @@ const toTicket = (
   eventId: plan.rate.eventId,
   ticketRateId: plan.rate.id,
   priceId: ticket.price.id,
-  status: payment.status === 'paid' ? 'active' : 'held',
+  status: 'held',
   qrCode: ticket.entry.qrCode ?? newQrCode(),
   currency: plan.currency,
   priceAmount: ticket.priceAmount,
@@ -98,6 +115,9 @@ const toTicket = (
   admits: 1,
   entered: 0,
   lastEntryAt: null,
+  firstEntryAt: null,
+  documentToken: null,
+  cancelledAt: null,
   invoiceReference: null,
   correctiveInvoiceReferences: [],
   createdAt: noTime,
@@ -118,18 +138,17 @@ export function toCheckout(job: HoldJob): Checkout {
 export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, now: Date): void {
   payment.createdAt = now
   payment.expiresAt = new Date(now.getTime() + holdMinutes * 60_000)
-  payment.paidAt = payment.status === 'paid' ? now : null
-  for (const ticket of tickets) {
-    ticket.createdAt = now
-    ticket.activatedAt = payment.paidAt
-  }
+  for (const ticket of tickets) ticket.createdAt = now
 }
 
-/** What a checkout takes of its rate and prices. What costs nothing is sold at once. */
+/** What costs nothing is paid at once (DECISIONS 4). */
+export const isFree = ({ plan }: HoldJob): boolean => plan.totalAmount === 0
+
+/** What a checkout takes of its rate and prices. */
 export const movesOf = ({ plan }: HoldJob): StockMove[] =>
   stockMoves(
     plan.tickets.map(({ price }) => ({ ticketRateId: plan.rate.id, priceId: price.id })),
-    plan.totalAmount === 0 ? { sold: 1 } : { held: 1 },
+    { held: 1 },
   )
 
 /** What checkouts take together, of each rate and price once. */

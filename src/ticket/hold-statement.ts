@@ -4,7 +4,15 @@ import { anyOf, written } from '../batch.ts'
 import type { Connection } from '../database.ts'
 import { idempotencyKeys, payments } from '../payment/table.ts'
 import { stock } from '../ticket-rate/table.ts'
-import { type Checkout, type HoldJob, setTimes, sumOf, toCheckout, untouched } from './hold-rows.ts'
+import {
+  type Checkout,
+  type HoldJob,
+  setTimes,
+  sumOf,
+  toCheckout,
+  untouchedPayment,
+  untouchedTicket,
+} from './hold-rows.ts'
 import { tickets } from './table.ts'
 
 /** SQL types of columns, by their names in the house. */
@@ -61,10 +69,13 @@ const keys = given('keys', {
   ...typesOf(idempotencyKeys, { except: ['createdAt'] }),
 })
 const newPayments = given('payments', {
-  ...typesOf(payments, { except: ['createdAt', 'expiresAt', 'paidAt'] }),
+  ...typesOf(payments, { except: [...untouchedPayment, 'createdAt', 'expiresAt', 'paidAt'] }),
   holdMinutes: 'integer',
 })
-const newTickets = given('tickets', typesOf(tickets, { except: [...untouched, 'createdAt', 'activatedAt'] }))
+const newTickets = given(
+  'tickets',
+  typesOf(tickets, { except: [...untouchedTicket, 'createdAt', 'activatedAt'] }),
+)
 
 /** The database's clock as the columns keep it. */
 const now = sql`date_trunc('milliseconds', now())`
@@ -96,12 +107,10 @@ function holdStatement(onLocked: 'wait' | 'skip'): SQL {
     ...paymentCells,
     createdAt: now,
     expiresAt: sql`${now} + ${holdMinutes} * interval '1 minute'`,
-    paidAt: sql`case ${paymentCells.status} when 'paid' then ${now} end`,
   })}),
   new_tickets as (${insertHeld(tickets, newTickets, {
     ...newTickets.cells,
     createdAt: now,
-    activatedAt: sql`case ${newTickets.cells.status} when 'active' then ${now} end`,
   })} order by ${newTickets.cells.qrCode}),
   new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: now })}),
   moved as (

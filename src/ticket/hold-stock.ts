@@ -3,10 +3,11 @@ import { anyOf } from '../batch.ts'
 import { touchCatalogue } from '../catalogue-version.ts'
 import type { Connection, Database } from '../database.ts'
 import { type Problem, Refusal } from '../errors.ts'
+import { recordPaid } from '../payment/record-paid.ts'
 import { idempotencyKeys, isFresh } from '../payment/table.ts'
 import { leftOf } from '../ticket-rate/current-price.ts'
 import { stock } from '../ticket-rate/table.ts'
-import { type Checkout, type HoldJob, type Idempotency, movesOf, sumOf } from './hold-rows.ts'
+import { type Checkout, type HoldJob, type Idempotency, isFree, movesOf, sumOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { tickets } from './table.ts'
 
@@ -104,6 +105,18 @@ function decide(jobs: HoldJob[], keys: Taken, codes: Set<string>, left: Map<stri
   })
 }
 
+// What costs nothing is paid at once (DECISIONS 4).
+async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | null)[]): Promise<void> {
+  const free = checkouts.filter((_, index) => jobs[index] && isFree(jobs[index]))
+  const { paid } = (await recordPaid(
+    tx,
+    free.flatMap((checkout) => checkout?.payment.id ?? []),
+    'held',
+  )) ?? { paid: [] }
+  for (const made of paid)
+    checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === made.payment.id)] = made
+}
+
 /** Holds what can be held of planned checkouts of one rate, in one transaction that waits for the rate's counters. Each is
  *  all or nothing by itself, and what one is refused touches no other. (INTERFACE, checkout; DECISIONS 4). */
 export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
@@ -117,6 +130,7 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const fitting = jobs.filter((_, index) => decided[index] === 'fits')
     const { checkouts, usedUp } =
       fitting.length > 0 ? await writeHolds(tx, fitting, 'wait') : { checkouts: [], usedUp: false }
+    await payFree(tx, fitting, checkouts)
     const outcomes = decided.map((outcome) => {
       if (outcome !== 'fits') return outcome
       const checkout = checkouts.shift()

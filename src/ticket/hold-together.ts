@@ -1,7 +1,7 @@
 import { touchCatalogue } from '../catalogue-version.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../database.ts'
 import { leftAlone, queueByKey } from './hold-queue.ts'
-import type { Checkout, HoldJob } from './hold-rows.ts'
+import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
@@ -17,8 +17,10 @@ async function hold(db: Database, jobs: HoldJob[], onLocked: 'wait' | 'skip') {
   return checkouts
 }
 
-/** Jobs of one rate: in one statement where all of them fit, which is nearly always, else decided one by one. */
+/** Jobs of one rate: in one statement where all of them fit, which is nearly always, else decided one by one. More becomes
+ *  of what is free than is held: it is paid in the same transaction. */
 async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
+  if (jobs.some(isFree)) return holdStock(db, jobs)
   const held = await hold(db, jobs, 'wait').catch((error) => {
     if (isDuplicate(error)) return []
     throw error
@@ -26,10 +28,19 @@ async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> 
   return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
 }
 
+/** Jobs of any rates, in one statement. A rate of which it can't decide one is left alone: first come, first served. */
+async function holdMixed(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof leftAlone)[]> {
+  const free = new Set(jobs.filter(isFree).map(({ plan }) => plan.rate.id))
+  const paid = jobs.filter(({ plan }) => !free.has(plan.rate.id))
+  const held = paid.length > 0 ? await hold(db, paid, 'skip') : []
+  const checkouts = new Map(paid.map((job, index) => [job, held[index]]))
+  return jobs.map((job) => checkouts.get(job) ?? leftAlone)
+}
+
 const createQueue = (db: Database) =>
   queueByKey<HoldJob, HoldOutcome>(
     {
-      mixed: async (jobs) => (await hold(db, jobs, 'skip')).map((checkout) => checkout ?? leftAlone),
+      mixed: (jobs) => holdMixed(db, jobs),
       alone: (jobs) => holdAlone(db, jobs),
       concernsAll: (error) => isUnavailable(error) && !isTransient(error),
     },

@@ -1,7 +1,7 @@
 import { builder } from '../builder.ts'
 import { toMajor } from '../money.ts'
 import type { Price } from '../ticket-rate/table.ts'
-import type { Answer, Refund, SoldSupplement, Ticket } from './table.ts'
+import type { Answer, RefundMade, SoldSupplement, Ticket } from './table.ts'
 import * as views from './views.ts'
 
 // What a ticket is made of, apart from its own fields.
@@ -57,7 +57,7 @@ export const TicketSupplementRef = builder
     }),
   })
 
-export const RefundRef = builder.objectRef<InCurrency<Refund>>('Refund').implement({
+export const RefundRef = builder.objectRef<InCurrency<RefundMade>>('Refund').implement({
   description: 'Money that went back.',
   fields: (t) => ({
     channelId: t.exposeID('channelId', { description: 'The channel that it was bought through.' }),

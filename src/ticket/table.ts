@@ -29,8 +29,8 @@ export type SoldSupplement = {
   hasFakePrice: boolean
   fakeAmount: number | null
 }
-/** A refund as it was made. Amount in minor units, `at` as ISO 8601. */
-export type Refund = { channelId: string; amount: number; at: string }
+/** A refund as the checkout view tells it. Amount in minor units, `at` as ISO 8601. */
+export type RefundMade = { channelId: string; amount: number; at: string }
 
 const amount = (name: string) => bigint(name, { mode: 'number' }).notNull()
 
@@ -69,7 +69,7 @@ export const tickets = pgTable(
     totalAmount: amount('total_amount'),
     refundedAmount: amount('refunded_amount').default(0),
     refundedAt: timestamp('refunded_at', { withTimezone: true, precision: 3 }),
-    refunds: jsonb().$type<Refund[]>().notNull().default([]),
+    refunds: jsonb().$type<RefundMade[]>().notNull().default([]),
     /** Hours before the event until which a ticket with a warranty is refunded; 0 without one. */
     warrantyHours: integer('warranty_hours').notNull(),
     fullName: text('full_name').notNull(),
@@ -90,6 +90,11 @@ export const tickets = pgTable(
     /** People already in. */
     entered: integer().notNull().default(0),
     lastEntryAt: timestamp('last_entry_at', { withTimezone: true, precision: 3 }),
+    /** When somebody was first let in with it. */
+    firstEntryAt: timestamp('first_entry_at', { withTimezone: true, precision: 3 }),
+    /** The unguessable part of the address of its document; null until it is paid. */
+    documentToken: text('document_token'),
+    cancelledAt: timestamp('cancelled_at', { withTimezone: true, precision: 3 }),
     invoiceReference: text('invoice_reference'),
     correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
     createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
@@ -102,6 +107,9 @@ export const tickets = pgTable(
     uniqueIndex('tickets_qr_code_in_event')
       .on(ticket.eventId, ticket.qrCode)
       .where(sql`${ticket.status} <> 'expired'`),
+    uniqueIndex('tickets_document_token')
+      .on(ticket.documentToken)
+      .where(sql`${ticket.documentToken} is not null`),
     check('tickets_admit_no_more_than_they_may', sql`${ticket.entered} between 0 and ${ticket.admits}`),
     check(
       'tickets_refund_no_more_than_was_paid',

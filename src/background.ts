@@ -1,0 +1,27 @@
+import type { Database } from './database.ts'
+import { sweepHolds } from './payment/sweep-holds.ts'
+import { repeat } from './repeat.ts'
+
+/** What background work runs on. */
+export type BackgroundOptions = { db: Database }
+
+type Task = { name: string; everySeconds: number; run: () => Promise<unknown> }
+
+// Each process does all of it: whoever is free takes what is due.
+const tasksOf = ({ db }: BackgroundOptions): Task[] => [
+  { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
+]
+
+/** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits for
+ *  what runs. */
+export function startBackground(
+  options: BackgroundOptions,
+  onError: (error: unknown, task: string) => void,
+): () => Promise<void> {
+  const stops = tasksOf(options).map(({ name, everySeconds, run }) =>
+    repeat(run, everySeconds, (error) => onError(error, name)),
+  )
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}

@@ -1,0 +1,57 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { grants, integrations } from '../access/table.ts'
+import { written } from '../batch.ts'
+import type { Connection } from '../database.ts'
+import { newId } from '../ids.ts'
+import { webhookDeliveries, webhooks } from '../webhook/table.ts'
+import { type Change, changes } from './table.ts'
+
+export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'>
+
+/** The parts of a `with` that write changes and send each on its way to the webhooks that want it. `given` has rows of
+ *  (ordinality, id, type, subject_id, organization_id, channel_id, data), and may be no more than that: where two write
+ *  of one subject at once without a lock on it, one of them fails as a duplicate. */
+export const recorded = (given: SQL): SQL => sql`
+  recorded as (
+    insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, data)
+    select id, type::change_type, subject_id,
+      row_number() over (partition by subject_id order by ordinality)
+        + coalesce((select max(sequence) from ${changes} as earlier where earlier.subject_id = given.subject_id), 0),
+      organization_id, channel_id, data
+    from ${given} as given order by ordinality
+    returning id, type, organization_id, channel_id
+  ),
+  sent as (
+    insert into ${webhookDeliveries} (webhook_id, change_id)
+    select ${webhooks.id}, recorded.id
+    from recorded join ${webhooks} on ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})
+    where ${webhooks.channelId} = recorded.channel_id
+      or recorded.channel_id is null and exists (select from ${grants}
+        where ${grants.channelId} = ${webhooks.channelId} and ${grants.organizationId} = recorded.organization_id)
+      or exists (select from ${integrations} where ${integrations.id} = ${webhooks.integrationId}
+        and ${integrations.organizationId} = recorded.organization_id)
+  )`
+
+const record = written<{ id: string }>(
+  'record_changes',
+  () => sql`
+  with ${recorded(
+    sql`(select * from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
+      as (id text, type text, subject_id text, organization_id text, channel_id text, data jsonb)) with ordinality)`,
+  )} select id from recorded`,
+)
+
+/** Writes what has changed into the outbox, in the transaction that changes it, whose lock on each subject keeps their
+ *  sequence. Clients read it as a feed and are sent it by webhooks (DECISIONS 7). */
+export async function recordChanges(tx: Connection, news: NewChange[]): Promise<void> {
+  if (news.length === 0) return
+  const rows = news.map(({ type, subjectId, organizationId, channelId, data }) => ({
+    id: newId('chg'),
+    type,
+    subject_id: subjectId,
+    organization_id: organizationId,
+    channel_id: channelId,
+    data,
+  }))
+  await record(tx, { rows: JSON.stringify(rows) })
+}

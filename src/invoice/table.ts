@@ -1,0 +1,62 @@
+import {
+  bigint,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import { organizations } from '../organization/table.ts'
+import { payments } from '../payment/table.ts'
+import { refunds } from '../refund/table.ts'
+
+export const invoiceKind = pgEnum('invoice_kind', ['invoice', 'corrective'])
+
+/** The last number that each series of an organization has given: one series a kind and year. */
+export const invoiceSeries = pgTable(
+  'invoice_series',
+  {
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    kind: invoiceKind().notNull(),
+    /** In UTC. */
+    year: integer().notNull(),
+    last: integer().notNull(),
+  },
+  (series) => [primaryKey({ columns: [series.organizationId, series.kind, series.year] })],
+)
+
+/** One a paid checkout, and a corrective one a refund. */
+export const invoices = pgTable(
+  'invoices',
+  {
+    id: text().primaryKey(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    kind: invoiceKind().notNull(),
+    year: integer().notNull(),
+    /** 1, 2, 3 within its series, without gaps. */
+    number: integer().notNull(),
+    /** What people call it: `F2026-000001`, `R2026-000001` for a corrective one. */
+    reference: text().notNull(),
+    paymentId: text('payment_id')
+      .notNull()
+      .references(() => payments.id),
+    /** The refund that it corrects for. */
+    refundId: text('refund_id').references(() => refunds.id),
+    /** Minor units; what was given back for a corrective one. */
+    amount: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (invoice) => [
+    uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),
+    uniqueIndex('invoices_of_refund').on(invoice.refundId),
+  ],
+)
+
+export type Invoice = typeof invoices.$inferSelect

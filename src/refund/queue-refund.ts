@@ -1,0 +1,25 @@
+import type { Connection } from '../database.ts'
+import { newId } from '../ids.ts'
+import type { Charge, Payment } from '../payment/table.ts'
+import { type Refund, refunds } from './table.ts'
+
+type Automatic = Exclude<Refund['reason'], 'REQUESTED' | 'WARRANTY'>
+
+/** Puts all of a charge that no ticket is given for on its way back, in the transaction that finds so. */
+export async function queueRefund(
+  tx: Connection,
+  { organizationId, channelId }: Payment,
+  { id, paymentId, amount, currency }: Charge,
+  reason: Automatic,
+): Promise<void> {
+  await tx.insert(refunds).values({
+    id: newId('ref'),
+    paymentId,
+    chargeId: id,
+    organizationId,
+    channelId,
+    reason,
+    amount,
+    currency,
+  })
+}
