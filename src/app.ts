@@ -18,7 +18,7 @@ import { addHealth } from './health.ts'
 import { addHome } from './home.ts'
 import { answerClientError, answerErrors } from './http-errors.ts'
 import { readJsonStrictly } from './json-body.ts'
-import { addPaymentPage } from './payment/page.ts'
+import { addPages } from './pages.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { sendRefusal, validatorCompiler } from './rest.ts'
 import { addRoutes } from './routes.ts'
@@ -194,7 +194,7 @@ export async function createApp({
   addHome(app, printedSchema())
   await addGraphql(app, house, sharedReads, demo)
   await addRoutes(app, house, sharedReads, config)
-  await addPaymentPage(app, house)
+  await addPages(app, house)
   await app.ready()
   return app
 }

@@ -19,6 +19,10 @@ export const statusOf = {
   QR_CODE_TAKEN: 409,
   TOTAL_INCREASED: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
+  ILLEGAL_TRANSITION: 409,
+  ALREADY_ENTERED: 409,
+  WARRANTY_ENDED: 409,
+  TOO_MANY_WEBHOOKS: 409,
   BODY_TOO_LARGE: 413,
   METADATA_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -35,6 +39,9 @@ export const statusOf = {
   UNDER_AGE: 422,
   DUPLICATE_QR_CODE: 422,
   IDEMPOTENCY_KEY_REUSED: 422,
+  REFUND_TOO_HIGH: 422,
+  NO_WARRANTY: 422,
+  ADDRESS_NOT_ALLOWED: 422,
   RATE_LIMITED: 429,
   INTERNAL: 500,
   BUSY: 503,
@@ -54,6 +61,9 @@ export type Facts = {
   minimumAge?: number
   totalAmount?: number
   retryAfter?: number
+  refundable?: number
+  from?: string
+  to?: string
 }
 
 /** `path` is where the client's own input went wrong, named as the code names it (camelCase). */

@@ -44,7 +44,18 @@ const mayImport: Record<string, string[]> = {
   context: ['batch', 'catalogue-version', 'database', 'authenticate', 'provider', '*/loaders'],
   '*/verb': verb,
   builder: ['context', 'scalars'],
-  '*/graphql': ['builder', 'context', 'loader', 'preload', 'scalars', '*/table', '*/verb', '*/graphql'],
+  refused: ['builder'],
+  '*/graphql': [
+    'builder',
+    'refused',
+    'context',
+    'loader',
+    'preload',
+    'scalars',
+    '*/table',
+    '*/verb',
+    '*/graphql',
+  ],
   '*/body': ['scalars', '*/table', '*/verb', '*/body'],
   rest: ['http', 'authenticate', 'context', 'scalars', 'shared-reads'],
   '*/rest': ['rest', 'context', 'shared-reads', 'scalars', '*/table', '*/verb', '*/body'],
@@ -64,9 +75,10 @@ const mayImport: Record<string, string[]> = {
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'yoga', 'http', 'graphql-params', 'shared-reads'],
   ],
+  pages: ['context', '*/page'],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
-    ...['graphql-route', 'shared-reads', '*/page'],
+    ...['graphql-route', 'pages', 'shared-reads'],
   ],
   // What is done outside of requests: verbs, over and over.
   background: ['database', 'provider', 'repeat', '*/verb'],

@@ -1,8 +1,8 @@
 import { builder } from '../builder.ts'
 import type { Context } from '../context.ts'
-import { type Problem, Refusal } from '../errors.ts'
 import { toMajor } from '../money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
+import { asData, isRefused } from '../refused.ts'
 import * as scalars from '../scalars.ts'
 import { TicketRateRef } from '../ticket-rate/graphql.ts'
 import { PriceRef } from '../ticket-rate/parts-graphql.ts'
@@ -14,7 +14,7 @@ import { TicketRef } from './graphql.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
 import { quoteCheckout } from './quote-checkout.ts'
-import { CheckoutRefusedRef, type Refused } from './refused-graphql.ts'
+import { CheckoutRefusedRef } from './refused-graphql.ts'
 
 const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').implement({
   description: 'A checkout that was made: its tickets are held until the payment expires.',
@@ -91,8 +91,6 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
   }),
 })
 
-const isRefused = (result: object): result is Refused => 'refused' in result
-
 const CheckoutResultRef = builder.unionType('CheckoutResult', {
   description: 'A checkout, or why there is none.',
   types: [CheckoutPayloadRef, CheckoutRefusedRef],
@@ -104,18 +102,6 @@ const QuoteResultRef = builder.unionType('QuoteResult', {
   types: [CheckoutQuoteRef, CheckoutRefusedRef],
   resolveType: (result) => (isRefused(result) ? CheckoutRefusedRef : CheckoutQuoteRef),
 })
-
-// Who may not call at all gets an error; what a buyer or a channel can run into is data (DECISIONS 6).
-const isException = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code === 'FORBIDDEN'
-
-async function asData<T>(result: () => Promise<T>): Promise<T | Refused> {
-  try {
-    return await result()
-  } catch (error) {
-    if (error instanceof Refusal && !error.problems.some(isException)) return { refused: error.problems }
-    throw error
-  }
-}
 
 const args = { input: 'What is bought, and for whom.' }
 

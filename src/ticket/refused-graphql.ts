@@ -1,15 +1,6 @@
 import { builder } from '../builder.ts'
-import { type Code, type Problem, statusOf } from '../errors.ts'
-
-/** A Refusal as data: all its problems. */
-export type Refused = { refused: Problem[] }
-
-const codes = Object.keys(statusOf) as [Code, ...Code[]]
-
-const ErrorCodeRef = builder.enumType('ErrorCode', {
-  description: 'The codes of both surfaces.',
-  values: codes,
-})
+import type { Code, Problem } from '../errors.ts'
+import { ErrorCodeRef, RefusalErrorRef, type Refused } from '../refused.ts'
 
 // The type that carries the facts of a code. A code without facts is an InputError.
 const typeOfCode: Partial<Record<Code, string>> = {
@@ -48,7 +39,7 @@ const moment = (iso: string | undefined) => (iso === undefined ? null : new Date
 
 builder.objectType(builder.objectRef<Problem>('InputError'), {
   description: 'Something in the input is not as it must be.',
-  interfaces: [CheckoutErrorRef],
+  interfaces: [CheckoutErrorRef, RefusalErrorRef],
 })
 
 builder.objectType(builder.objectRef<Problem>('AvailabilityError'), {
