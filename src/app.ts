@@ -177,6 +177,7 @@ export async function createApp({
     replica,
     provider,
     holdMinutes: config.holdMinutes,
+    admissionHours: config.admissionHours,
     publicUrl: () => publicUrlOf(app, config),
   }
   const sharedReads = createSharedReads(db, config.sharedReadsMs)

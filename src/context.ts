@@ -18,6 +18,8 @@ export type House = {
   replica: () => Database
   provider: PaymentProvider
   holdMinutes: number
+  /** How long before an event its doors open. */
+  admissionHours: number
   /** The address that clients and buyers reach the service at, without a slash at its end. */
   publicUrl: () => string
 }
@@ -38,6 +40,7 @@ export type Loaders = ReturnType<typeof createLoaders>
 type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
 
 export type Context = House & {
+  house: House
   /** Null for somebody without credentials, who sees nothing but the schema. */
   caller: Caller | null
   /** The database's clock when the request came in: the only one that a request decides by. */
@@ -60,6 +63,7 @@ export async function createContext(house: House, credentials: Credentials): Pro
   const { caller, now } = together
   return {
     ...house,
+    house,
     caller,
     now,
     catalogue: db,
@@ -74,11 +78,10 @@ export async function createContext(house: House, credentials: Credentials): Pro
  *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called when
  *  the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old generation, and
  *  would keep all that it led to until that is collected. */
-export function browse({ db, replica, provider, holdMinutes, publicUrl, caller, now }: Context): Context {
-  // Its parts are named one by one: spread, it would make the loaders that this is not to have.
+export function browse({ house, caller, now }: Context): Context {
+  const { db, replica } = house
   const catalogue = wasJustTouched(db) ? db : replica()
-  const loaders = createLoaders(db, catalogue, scopeOf(caller))
-  return { db, replica, provider, holdMinutes, publicUrl, caller, now, catalogue, loaders }
+  return { ...house, house, caller, now, catalogue, loaders: createLoaders(db, catalogue, scopeOf(caller)) }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

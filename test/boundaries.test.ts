@@ -45,8 +45,10 @@ const mayImport: Record<string, string[]> = {
   '*/verb': verb,
   builder: ['context', 'scalars'],
   refused: ['builder'],
+  'page-info': ['builder'],
   '*/graphql': [
     'builder',
+    'page-info',
     'refused',
     'context',
     'loader',

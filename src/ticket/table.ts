@@ -105,7 +105,7 @@ export const tickets = pgTable(
     index().on(ticket.ticketRateId),
     // An expired checkout gives its codes back, so that the channel can try again with them.
     uniqueIndex('tickets_qr_code_in_event')
-      .on(ticket.eventId, ticket.qrCode)
+      .on(ticket.qrCode, ticket.eventId)
       .where(sql`${ticket.status} <> 'expired'`),
     uniqueIndex('tickets_document_token')
       .on(ticket.documentToken)
