@@ -7,6 +7,7 @@ import fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import helmet from 'helmet'
 import { readCredentials } from './access/authenticate.ts'
 import { hashSecret, readKey } from './access/key.ts'
+import { closeConnectionsAtTheEnd } from './close-connections.ts'
 import type { Config } from './config.ts'
 import type { House } from './context.ts'
 import type { Database } from './database.ts'
@@ -109,18 +110,6 @@ function logRequests(app: FastifyInstance): void {
   })
 }
 
-// Else a client that keeps its connection would keep the service from ending, long after it has its answer.
-function closeConnectionsAtTheEnd(app: FastifyInstance): void {
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close')
-    done()
-  })
-}
-
 const malformedAddress = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
 
 function isDecodable(text: string): boolean {
@@ -163,6 +152,8 @@ export async function createApp({
     genReqId: () => randomUUID(),
     bodyLimit,
     forceCloseConnections: 'idle',
+    // What came before the port was closed is answered as ever.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     requestTimeout: 30_000,
     clientErrorHandler: answerClientError,

@@ -74,6 +74,7 @@ const mayImport: Record<string, string[]> = {
 // The parts of the HTTP machine that know no domain.
 const http = [
   ...[
+    'close-connections',
     'documentation',
     'graphiql',
     'graphiql-tabs',
