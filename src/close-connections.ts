@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 // A request follows its connection at once, so one that has not come by then is not on its way.
 const unusedMs = 250
 
-/** Ends connections when the application closes: each with the answer it waits for, and one that nothing has come on
- *  soon after. Else a client that keeps or saves its connection would keep the service from ending. */
+/** Ends connections when the application closes: each with the answer it waits for, and one that nothing ever came on
+ *  soon after. Else a client that keeps a connection, used or in store, would keep the service from ending. */
 export function closeConnectionsAtTheEnd(app: FastifyInstance): void {
   const connections = new Set<Socket>()
   let closing = false

@@ -65,8 +65,9 @@ const mayImport: Record<string, string[]> = {
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
     ...['graphql-route', 'shared-reads', '*/page'],
   ],
-  serve: ['app', 'http', 'context', 'database', 'open-database', 'provider', '*/verb', 'catalogue'],
-  workers: [],
+  drain: [],
+  serve: ['app', 'drain', 'http', 'context', 'database', 'open-database', 'provider', '*/verb', 'catalogue'],
+  workers: ['drain'],
   server: ['serve', 'workers'],
   cli: ['http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb', 'catalogue'],
   'print-schema': ['schema'],
@@ -108,7 +109,7 @@ const mayUseDrizzle = [
   '*/verb',
   'catalogue',
 ]
-const mayTouchProcess = ['server', 'serve', 'workers', 'cli', 'lock-folder']
+const mayTouchProcess = ['server', 'serve', 'workers', 'drain', 'cli', 'lock-folder']
 const mostLines = 200
 
 /** Text of each source file by its path under src/, without the extension. */
