@@ -48,14 +48,26 @@ class JsonWriter {
 
   string(text: string): void {
     const { length } = text
-    this.#reserve(length + 2)
+    // No unit of UTF-16 takes more than three bytes.
+    this.#reserve(3 * length + 2)
     const bytes = this.#bytes
     let at = this.#at
     bytes[at++] = quote
     for (let index = 0; index < length; index++) {
       const code = text.charCodeAt(index)
-      if (code < 0x20 || code > 0x7e || code === quote || code === backslash) return void this.#slow(text)
-      bytes[at++] = code
+      if (code < 0x80) {
+        if (code < 0x20 || code === quote || code === backslash) return void this.#slow(text)
+        bytes[at++] = code
+      } else if (code < 0x800) {
+        bytes[at++] = 0xc0 | (code >> 6)
+        bytes[at++] = 0x80 | (code & 0x3f)
+      } else {
+        // Half of a pair.
+        if (code >= 0xd800 && code <= 0xdfff) return void this.#slow(text)
+        bytes[at++] = 0xe0 | (code >> 12)
+        bytes[at++] = 0x80 | ((code >> 6) & 0x3f)
+        bytes[at++] = 0x80 | (code & 0x3f)
+      }
     }
     bytes[at++] = quote
     this.#at = at
@@ -88,7 +100,6 @@ class JsonWriter {
   #slow(value: unknown): boolean {
     const text = JSON.stringify(value) as string | undefined
     if (text === undefined) return false
-    // No unit of UTF-16 takes more than three bytes.
     this.#reserve(3 * text.length)
     this.#at += this.#bytes.write(text, this.#at)
     return true
