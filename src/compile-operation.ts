@@ -18,7 +18,7 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js'
 import { json, toBytes } from './json-writer.ts'
 import { isPromise, type Run, type Variables } from './run.ts'
-import { refuse, type Write, writeLeaf, writeList, writeNonNull, writeNull } from './write-value.ts'
+import { refuse, type Write, writeLeaf, writeList, writeNonNull } from './write-value.ts'
 
 // An operation becomes functions made for it: one for each object that it selects, which writes the names between the
 // values, with the properties read and the resolvers called in place. They know how a value is answered, and nothing of
@@ -40,7 +40,7 @@ function writeAbstract(type: GraphQLAbstractType, field: Field, of: Operation): 
   const byName = new Map<string, Write>()
   const info = infoOf(field, type, of)
   return (value, run) => {
-    if (value === null || value === undefined) return writeNull()
+    if (value === null || value === undefined) return json.null()
     const name = (type.resolveType ?? defaultTypeResolver)(value, run.context, info, type)
     if (typeof name !== 'string') return refuse('a type that is no name')
     const found = of.schema.getPossibleTypes(type).find((possible) => possible.name === name)
@@ -129,7 +129,7 @@ const fieldOf = (key: string, parentType: GraphQLObjectType, nodes: readonly Fie
 function writeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): Write {
   let made: Write | undefined
   return (value, run) => {
-    if (value === null || value === undefined) return writeNull()
+    if (value === null || value === undefined) return json.null()
     made ??= makeObject(type, nodes, of)
     made(value, run)
   }

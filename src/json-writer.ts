@@ -8,6 +8,13 @@ const usualSize = 2 ** 20
 /** Bytes of JSON, or of a part of it. */
 export const toBytes = (text: string): Buffer => Buffer.from(text)
 
+const yes = toBytes('true')
+const no = toBytes('false')
+const nothing = toBytes('null')
+const begin = toBytes('[')
+const next = toBytes(',')
+const end = toBytes(']')
+
 /** Writes JSON as the bytes that are sent, and as JSON.stringify would: a text of them need not be made first, nor a tree
  *  of objects, which are most of the garbage of a page. Whoever starts it takes what is written before anybody else can:
  *  nothing waits in between. */
@@ -34,6 +41,14 @@ class JsonWriter {
     const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * least))
     this.#bytes.copy(larger, 0, 0, this.#at)
     this.#bytes = larger
+  }
+
+  null(): void {
+    this.raw(nothing)
+  }
+
+  boolean(value: boolean): void {
+    this.raw(value ? yes : no)
   }
 
   /** What is JSON already. A loop, because there are thousands of few bytes. */
@@ -89,10 +104,22 @@ class JsonWriter {
     this.#at = end
   }
 
+  /** A list, each of it written by `write`. */
+  list(values: readonly unknown[], write: (value: unknown) => void): void {
+    this.raw(begin)
+    for (let index = 0; index < values.length; index++) {
+      if (index > 0) this.raw(next)
+      write(values[index])
+    }
+    this.raw(end)
+  }
+
   /** Any value. Whether it is one that JSON has. */
   value(value: unknown): boolean {
     if (typeof value === 'string') this.string(value)
     else if (typeof value === 'number') this.number(value)
+    else if (typeof value === 'boolean') this.boolean(value)
+    else if (value === null) this.null()
     else return this.#slow(value)
     return true
   }

@@ -6,7 +6,7 @@ import {
   type GraphQLLeafType,
   GraphQLString,
 } from 'graphql'
-import { json, toBytes } from './json-writer.ts'
+import { json } from './json-writer.ts'
 import { isPromise, type Run } from './run.ts'
 
 /** What an operation of this kind, or what a resolver gave, is not made for. */
@@ -19,15 +19,6 @@ export const refuse = (why: string): never => {
 /** Writes what is answered of what a resolver gave. Throws where that is not as its type says. */
 export type Write = (value: unknown, run: Run) => void
 
-const nothing = toBytes('null')
-const yes = toBytes('true')
-const no = toBytes('false')
-const begin = toBytes('[')
-const next = toBytes(',')
-const end = toBytes(']')
-
-export const writeNull = (): void => json.raw(nothing)
-
 const writeSerialized = (type: GraphQLLeafType, value: unknown): void => {
   if (!json.value(type.serialize(value) ?? undefined)) refuse('a leaf without a value')
 }
@@ -36,7 +27,7 @@ const writeString =
   (type: GraphQLLeafType): Write =>
   (value) => {
     if (typeof value === 'string') json.string(value)
-    else if (value === null || value === undefined) writeNull()
+    else if (value === null || value === undefined) json.null()
     else writeSerialized(type, value)
   }
 
@@ -46,21 +37,20 @@ const writeNumber =
   (type: GraphQLLeafType, isOne: (value: number) => boolean): Write =>
   (value) => {
     if (typeof value === 'number' && isOne(value)) json.number(value)
-    else if (value === null || value === undefined) writeNull()
+    else if (value === null || value === undefined) json.null()
     else writeSerialized(type, value)
   }
 
 const writeBoolean: Write = (value) => {
-  if (value === true) json.raw(yes)
-  else if (value === false) json.raw(no)
-  else if (value === null || value === undefined) writeNull()
+  if (typeof value === 'boolean') json.boolean(value)
+  else if (value === null || value === undefined) json.null()
   else writeSerialized(GraphQLBoolean, value)
 }
 
 const writeOther =
   (type: GraphQLLeafType): Write =>
   (value) => {
-    if (value === null || value === undefined) writeNull()
+    if (value === null || value === undefined) json.null()
     else writeSerialized(type, value)
   }
 
@@ -80,14 +70,7 @@ export const writeNonNull =
 export const writeList =
   (write: Write): Write =>
   (value, run) => {
-    if (value === null || value === undefined) return writeNull()
+    if (value === null || value === undefined) return json.null()
     if (!Array.isArray(value)) return refuse('a list that is none')
-    json.raw(begin)
-    for (let index = 0; index < value.length; index++) {
-      const item: unknown = value[index]
-      if (isPromise(item)) refuse('a promise in a list')
-      if (index > 0) json.raw(next)
-      write(item, run)
-    }
-    json.raw(end)
+    json.list(value, (item) => (isPromise(item) ? refuse('a promise in a list') : write(item, run)))
   }

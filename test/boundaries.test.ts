@@ -44,11 +44,12 @@ const mayImport: Record<string, string[]> = {
   '*/graphql': ['builder', 'context', 'loader', 'preload', 'scalars', '*/table', '*/verb', '*/graphql'],
   '*/body': ['scalars', '*/table', '*/verb', '*/body'],
   rest: ['http', 'authenticate', 'context', 'scalars', 'shared-reads'],
-  '*/rest': ['rest', 'context', 'shared-reads', 'scalars', '*/table', '*/verb', '*/body'],
+  '*/rest': ['rest', 'body-writer', 'context', 'shared-reads', 'scalars', '*/table', '*/verb', '*/body'],
   '*/page': ['http', 'context', 'scalars', '*/table', '*/verb', '*/page'],
   // An import file has the shape of the answers.
   catalogue: [...verb, '*/body', 'catalogue'],
   'json-writer': [],
+  'body-writer': ['json-writer'],
   run: ['json-writer'],
   'write-value': ['json-writer', 'run'],
   'compile-operation': ['json-writer', 'run', 'write-value'],
