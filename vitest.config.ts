@@ -8,6 +8,7 @@ const once = [
   'boundaries',
   'config',
   'hold-queue',
+  'json-writer',
   'lock-folder',
   'money',
   'schema',
