@@ -69,8 +69,8 @@ export const authenticated =
     requireKind(request.ctx)
   }
 
-/** Answers a catalogue read with the bytes of a body in JSON and, where there is one, a `Link`: shared with those who ask for the same
- *  address and see the same. Refuses: UNAUTHENTICATED. */
+/** Answers a catalogue read with the bytes of a body in JSON and, where there is one, a `Link`: shared with those who ask
+ *  for the same address and see the same. Refuses: UNAUTHENTICATED. */
 export function answerRead(
   sharedReads: SharedReads,
   request: FastifyRequest,
