@@ -10,6 +10,7 @@ const once = [
   'hold-queue',
   'json-writer',
   'lock-folder',
+  'moment',
   'money',
   'schema',
   'server',
