@@ -52,7 +52,8 @@ export async function addGraphql(
     )
     // An error holds the id of its request, and an event stream is no body to be kept.
     const isWhole = status === 200 && !hasErrors && /^application\/.*json/.test(headers['content-type'] ?? '')
-    const body = Buffer.from(await response.text())
+    const { buffer, byteOffset, byteLength } = await response.bytes()
+    const body = Buffer.from(buffer, byteOffset, byteLength)
     return { status, headers, body, isShareable: isCatalogue && isWhole }
   }
 

@@ -80,10 +80,21 @@ export class Loader<Value> extends DataLoader<string, Value> {
 
   /** The values of keys, in their order. Those that nobody has asked for yet are loaded at once, in one statement. */
   async loadAll(keys: readonly string[]): Promise<Value[]> {
-    const missing = [...new Set(keys)].filter((key) => !this.#entries.entry(key))
-    if (missing.length > 0) this.#entries.add(missing, this.#load(missing))
-    const entries = keys.flatMap((key) => this.#entries.entry(key) ?? [])
-    for (const loading of new Set(entries.map(({ loading }) => loading))) await loading
+    const missing = new Set<string>()
+    for (const key of keys) if (!this.#entries.entry(key)) missing.add(key)
+    if (missing.size > 0) {
+      const asked = [...missing]
+      this.#entries.add(asked, this.#load(asked))
+    }
+    const entries: Entry<Value>[] = []
+    const loading = new Set<Promise<unknown>>()
+    for (const key of keys) {
+      const entry = this.#entries.entry(key)
+      if (!entry) continue
+      entries.push(entry)
+      loading.add(entry.loading)
+    }
+    for (const loaded of loading) await loaded
     return entries.map(({ value }) => value as Value)
   }
 }

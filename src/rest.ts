@@ -69,20 +69,20 @@ export const authenticated =
     requireKind(request.ctx)
   }
 
-/** Answers a catalogue read with a body in JSON and, where there is one, a `Link`: shared with those who ask for the same
- *  address and see the same. Refuses: UNAUTHENTICATED. */
+/** Answers a catalogue read with the bytes of a body in JSON and, where there is one, a `Link`: shared with those who ask
+ *  for the same address and see the same. Refuses: UNAUTHENTICATED. */
 export function answerRead(
   sharedReads: SharedReads,
   request: FastifyRequest,
   reply: FastifyReply,
-  run: () => Promise<{ body: object; link: string }>,
+  run: () => Promise<{ body: Buffer; link: string }>,
 ): void {
   const read = sharedReads.read(requireCaller(request.ctx), request.url, async () => {
     const { body, link } = await run()
     return {
       status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8', ...(link && { link }) },
-      body: Buffer.from(JSON.stringify(body)),
+      body,
       isShareable: true,
     }
   })
