@@ -5,8 +5,8 @@ import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import helmet from 'helmet'
-import { readCredentials } from './access/authenticate.ts'
-import { hashSecret, readKey } from './access/key.ts'
+import { hashCredentials, readCredentials } from './access/authenticate.ts'
+import { readKey } from './access/key.ts'
 import type { Config } from './config.ts'
 import type { House } from './context.ts'
 import type { Database } from './database.ts'
@@ -49,7 +49,7 @@ export type AppOptions = {
 function rateLimitKey({ headers, ip }: FastifyRequest): string {
   const { apiKey, integrationId, secret } = readCredentials(headers)
   const isSet = (apiKey !== undefined && readKey(apiKey)) || (integrationId && secret)
-  return isSet ? hashSecret(JSON.stringify([apiKey, integrationId, secret])) : ip
+  return isSet ? hashCredentials({ apiKey, integrationId, secret }) : ip
 }
 
 // The address that is listened on, as long as nobody says what it looks like from outside.

@@ -8,6 +8,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import type { Parameters } from './graphql-params.ts'
 import { schema } from './schema.ts'
 
 // What has more is refused when it is run.
@@ -61,7 +62,7 @@ const decided = new LRUCache<string, ReadonlySet<string>>({
 
 /** Whether an operation is a query whose root fields are all marked `shared` where they are defined: then its answer
  *  tells nothing that another caller with the same view may not see. Decided once for each document. */
-export function isCatalogueRead(query: string, operationName: string | null | undefined): boolean {
+export function isCatalogueRead({ query, operationName }: Parameters): boolean {
   const known = decided.get(query)
   const names = known ?? decide(query)
   if (!known) decided.set(query, names)

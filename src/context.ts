@@ -1,4 +1,4 @@
-import { authenticate, type Caller, type Credentials } from './access/authenticate.ts'
+import { type Authenticated, authenticate, type Caller, type Credentials } from './access/authenticate.ts'
 import type { Scope } from './batch.ts'
 import { wasJustTouched } from './catalogue-version.ts'
 import type { Database } from './database.ts'
@@ -53,10 +53,17 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-/** One a request, for both surfaces. Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
-export async function createContext(house: House, credentials: Credentials): Promise<Context> {
+/** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
+ *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
+export async function createContext(
+  house: House,
+  credentials: Credentials,
+  onLetIn: (authenticated: Authenticated) => void = () => {},
+): Promise<Context> {
   const { db } = house
-  const together: Together = (await authenticate(db, credentials)) ?? { caller: null, now: new Date() }
+  const authenticated = await authenticate(db, credentials)
+  if (authenticated) onLetIn(authenticated)
+  const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
   return {
     ...house,

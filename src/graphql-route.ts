@@ -6,7 +6,7 @@ import { Refusal, statusOf } from './errors.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
 import type { Demo } from './graphiql-tabs.ts'
 import { toErrorResult } from './graphql-errors.ts'
-import { readParameters } from './graphql-params.ts'
+import { type Parameters, readParameters } from './graphql-params.ts'
 import { answerErrors } from './http-errors.ts'
 import { type Answer, type Representation, toRepresentation } from './representation.ts'
 import { sendRead } from './send-read.ts'
@@ -19,6 +19,12 @@ const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
 }
+
+// All that decides a catalogue answer beside who asks; null for what is no catalogue read.
+const questionOf = ({ headers }: FastifyRequest, parameters: Parameters): string | null =>
+  isCatalogueRead(parameters)
+    ? JSON.stringify([headers.accept, parameters.operationName, parameters.variables, parameters.query])
+    : null
 
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
@@ -57,11 +63,15 @@ export async function addGraphql(
   }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
-    const { query, operationName, variables } = readParameters(request)
-    const ctx = await createContext(house, readCredentials(request.headers))
-    if (!ctx.caller || !isCatalogueRead(query, operationName))
-      return toRepresentation(await execute(request, ctx, false))
-    const asked = JSON.stringify([request.headers.accept, operationName, variables, query])
+    const parameters = readParameters(request)
+    const credentials = readCredentials(request.headers)
+    const kept = sharedReads.find(credentials, () => questionOf(request, parameters))
+    if (kept) return kept
+    const ctx = await createContext(house, credentials, (authenticated) => {
+      if (isCatalogueRead(parameters)) sharedReads.remember(credentials, authenticated)
+    })
+    const asked = ctx.caller && questionOf(request, parameters)
+    if (!ctx.caller || asked === null) return toRepresentation(await execute(request, ctx, false))
     return sharedReads.read(ctx.caller, asked, () => execute(request, browse(ctx), true))
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { readCredentials } from './access/authenticate.ts'
+import { type Authenticated, readCredentials } from './access/authenticate.ts'
 import { toSnakeCase } from './case.ts'
 import { type Context, createContext, type House, requireCaller } from './context.ts'
 import { type Code, type Problem, type Refusal, statusOf } from './errors.ts'
@@ -67,6 +67,25 @@ export const authenticated =
   (house: House, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
     request.ctx = await createContext(house, readCredentials(request.headers))
     requireKind(request.ctx)
+  }
+
+/** The same for a catalogue read, which is answered here where its answer is kept and its sender known. */
+export const authenticatedRead =
+  (house: House, sharedReads: SharedReads, requireKind: (ctx: Context) => unknown) =>
+  (request: FastifyRequest, reply: FastifyReply, _body: unknown, done: (error?: Error) => void): void => {
+    const credentials = readCredentials(request.headers)
+    const kept = sharedReads.find(credentials, () => request.url)
+    if (kept) {
+      sendRead(request, reply, Promise.resolve(kept))
+      return
+    }
+    const remember = (authenticated: Authenticated) => sharedReads.remember(credentials, authenticated)
+    createContext(house, credentials, remember)
+      .then((ctx) => {
+        request.ctx = ctx
+        requireKind(ctx)
+      })
+      .then(() => done(), done)
   }
 
 /** Answers a catalogue read with a body in JSON and, where there is one, a `Link`: shared with those who ask for the same

@@ -37,7 +37,8 @@ const mayImport: Record<string, string[]> = {
   authenticate: ['batch', 'database', 'turn', '*/table', 'authenticate'],
   provider: ['*/table', 'provider'],
   'catalogue-version': ['database'],
-  'shared-reads': ['catalogue-version', 'database', 'authenticate', 'http'],
+  'remembered-callers': ['authenticate', 'catalogue-version', 'database'],
+  'shared-reads': ['authenticate', 'catalogue-version', 'database', 'http', 'remembered-callers'],
   context: ['batch', 'catalogue-version', 'database', 'authenticate', 'provider', '*/loaders'],
   '*/verb': verb,
   builder: ['context', 'scalars'],
@@ -57,7 +58,7 @@ const mayImport: Record<string, string[]> = {
   http: ['database', 'scalars', 'http'],
   yoga: ['compiled-execution', 'context', 'schema', 'http'],
   'graphql-params': ['scalars'],
-  'catalogue-documents': ['schema'],
+  'catalogue-documents': ['http', 'schema'],
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'yoga', 'http', 'graphql-params', 'shared-reads'],
   ],
