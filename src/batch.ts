@@ -111,7 +111,8 @@ type Batch<Row> = Find<Row> & {
 // An identifier of ours or of an import. Anything else is nobody's, and never reaches the database.
 const identifier = /^[\w.:-]{1,64}$/
 
-const isIdentifier = (key: string) => identifier.test(key)
+/** Whether there may be a row of that key at all. */
+export const isIdentifier = (key: string) => identifier.test(key)
 
 /** Rows by a key of theirs, in their order. */
 export function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Authenticated, readCredentials } from './access/authenticate.ts'
 import { toSnakeCase } from './case.ts'
-import { type Context, createContext, type House, requireCaller } from './context.ts'
+import { type Context, createContext, createLookupContext, type House, requireCaller } from './context.ts'
 import { type Code, type Problem, type Refusal, statusOf } from './errors.ts'
 import { parse } from './scalars.ts'
 import { sendRead } from './send-read.ts'
@@ -66,6 +66,14 @@ declare module 'fastify' {
 export const authenticated =
   (house: House, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
     request.ctx = await createContext(house, readCredentials(request.headers))
+    requireKind(request.ctx)
+  }
+
+/** The same for what reads the ticket that `ticketId` in the path names. */
+export const authenticatedLookup =
+  (house: House, requireKind: (ctx: Context) => unknown) =>
+  async (request: FastifyRequest<{ Params: { ticketId: string } }>) => {
+    request.ctx = await createLookupContext(house, readCredentials(request.headers), request.params.ticketId)
     requireKind(request.ctx)
   }
 

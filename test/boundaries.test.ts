@@ -33,7 +33,7 @@ const mayImport: Record<string, string[]> = {
   turn: ['database'],
   batch: ['database', 'loader', 'rows'],
   '*/table': ['*/table'],
-  '*/loaders': ['batch', 'database', 'rows', '*/table'],
+  '*/loaders': ['batch', 'database', 'loader', 'rows', 'turn', '*/table'],
   authenticate: ['batch', 'database', 'turn', '*/table', 'authenticate'],
   provider: ['*/table', 'provider'],
   'catalogue-version': ['database'],

@@ -29,6 +29,10 @@ export const readCredentials = (headers: Headers): Credentials => ({
 export const hashCredentials = ({ apiKey, integrationId, secret }: Credentials): string =>
   hashSecret(JSON.stringify([apiKey, integrationId, secret]))
 
+/** Whether credentials look like some: what does not is refused without any SQL. */
+export const areWellFormed = ({ apiKey, integrationId, secret }: Credentials): boolean =>
+  apiKey === undefined ? Boolean(integrationId && secret) : readKey(apiKey) !== null
+
 /** A caller, and the database's clock at the moment it was let in: the clock of the whole request. On the clock of this
  *  process (`performance.now()`), when that was begun to be looked up, and when its key expires, or before. */
 export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
