@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCredentials } from './access/authenticate.ts'
 import { isCatalogueRead } from './catalogue-documents.ts'
-import { browse, type Context, createContext, type House } from './context.ts'
+import { browse, type Context, createContext, createLookupContext, type House } from './context.ts'
 import { Refusal, statusOf } from './errors.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
 import type { Demo } from './graphiql-tabs.ts'
@@ -11,6 +11,7 @@ import { answerErrors } from './http-errors.ts'
 import { type Answer, type Representation, toRepresentation } from './representation.ts'
 import { sendRead } from './send-read.ts'
 import type { SharedReads } from './shared-reads.ts'
+import { ticketAskedFor } from './ticket-documents.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
 import { createGateway } from './yoga.ts'
 
@@ -67,6 +68,11 @@ export async function addGraphql(
     const credentials = readCredentials(request.headers)
     const kept = sharedReads.find(credentials, () => questionOf(request, parameters))
     if (kept) return kept
+    const ticketId = ticketAskedFor(parameters)
+    if (ticketId !== null) {
+      const ctx = await createLookupContext(house, credentials, ticketId)
+      return toRepresentation(await execute(request, ctx, false))
+    }
     const ctx = await createContext(house, credentials, (authenticated) => {
       if (isCatalogueRead(parameters)) sharedReads.remember(credentials, authenticated)
     })

@@ -58,9 +58,12 @@ const mayImport: Record<string, string[]> = {
   http: ['database', 'scalars', 'http'],
   yoga: ['compiled-execution', 'context', 'schema', 'http'],
   'graphql-params': ['scalars'],
-  'catalogue-documents': ['http', 'schema'],
+  'decide-once': ['http'],
+  'catalogue-documents': ['decide-once', 'http', 'schema'],
+  'ticket-documents': ['decide-once', 'http'],
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'yoga', 'http', 'graphql-params', 'shared-reads'],
+    'ticket-documents',
   ],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
