@@ -78,7 +78,7 @@ const readKeys = (db: Database, ids: readonly string[]) =>
   ).execute({ ids })
 
 // Requests that arrive together are let in by one statement, and those with the same key as one and the same
-// Authenticated. Nothing is kept for later ones: a revoked key is refused from the next request on.
+// Authenticated. Nothing is kept here for later ones: a revoked key is refused from the next request on.
 const keyById = readByTurn<KnownKey>(async (db, ids) => {
   const since = performance.now()
   const rows = await readKeys(db, ids)
