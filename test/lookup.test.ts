@@ -117,3 +117,19 @@ test('a ticket of a payment tells of its rate too', async () => {
   expect(errors).toBeUndefined()
   expect(data?.ticket.payment.tickets).toMatchObject([{ id: tickets[0], rateName: 'Entrance' }])
 })
+
+test.each<[what: string, headers: Headers]>([
+  ['none', {}],
+  ['a malformed key', { 'x-api-key': 'secret' }],
+  [
+    'a malformed key beside a good secret',
+    { 'x-api-key': 'secret', integration_id: 'int_1', secret: 'secret' },
+  ],
+  ['half a method v1', { secret: 'secret' }],
+])('a lookup whose credentials are %s costs no SQL', async (_what, headers) => {
+  expect((await overRest(headers, tickets[0])).statusCode).toBe(401)
+  const { data, errors } = await overGraphql(headers, tickets[0])
+  expect(data?.ticket ?? null).toBeNull()
+  expect(errors?.[0]?.extensions?.code).toBe('UNAUTHENTICATED')
+  expect(sale.statements).toHaveLength(0)
+})
