@@ -27,6 +27,9 @@ const questionOf = ({ headers }: FastifyRequest, parameters: Parameters): string
     ? JSON.stringify([headers.accept, parameters.operationName, parameters.variables, parameters.query])
     : null
 
+// Without the query, which the address has already: Yoga would write it there once more.
+const asSent = ({ raw, method, headers, body }: FastifyRequest) => ({ raw, method, headers, body })
+
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
@@ -42,7 +45,7 @@ export async function addGraphql(
 
   async function execute(request: FastifyRequest, ctx: Context, isCatalogue: boolean): Promise<Answer> {
     let hasErrors = false
-    const response = await gateway.handleNodeRequest(request, {
+    const response = await gateway.handleNodeRequest(asSent(request), {
       requestId: request.id,
       log: request.log,
       ctx,
