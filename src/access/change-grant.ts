@@ -4,8 +4,9 @@ import type { Database } from '../database.ts'
 import { refuseUnknown } from './issue-key.ts'
 import { grants } from './table.ts'
 
-/** Grants an organization's catalogue to a channel, or takes the grant back: from then on its events are gone from the
- *  channel's view. Resolves to whether that changed anything. Refuses: NOT_FOUND (DECISIONS 2). */
+/** Grants an organization's catalogue to a channel, or takes the grant back: from then on the channel sells none of its
+ *  events, and sees none, in another process once that no longer remembers who calls. Resolves to whether that changed
+ *  anything. Refuses: NOT_FOUND (DECISIONS 2). */
 export async function changeGrant(
   db: Database,
   { channelId, organizationId, granted }: { channelId: string; organizationId: string; granted: boolean },
