@@ -5,8 +5,7 @@ import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import helmet from 'helmet'
-import { readCredentials } from './access/authenticate.ts'
-import { hashSecret, readKey } from './access/key.ts'
+import { areWellFormed, hashCredentials, readCredentials } from './access/authenticate.ts'
 import { closeConnectionsAtTheEnd } from './close-connections.ts'
 import type { Config } from './config.ts'
 import type { House } from './context.ts'
@@ -48,9 +47,8 @@ export type AppOptions = {
 // Each set of credentials has a limit of its own, and only who has all of it can use it up; else who sends. Hashed,
 // because the limits are kept.
 function rateLimitKey({ headers, ip }: FastifyRequest): string {
-  const { apiKey, integrationId, secret } = readCredentials(headers)
-  const isSet = (apiKey !== undefined && readKey(apiKey)) || (integrationId && secret)
-  return isSet ? hashSecret(JSON.stringify([apiKey, integrationId, secret])) : ip
+  const credentials = readCredentials(headers)
+  return areWellFormed(credentials) ? hashCredentials(credentials) : ip
 }
 
 // The address that is listened on, as long as nobody says what it looks like from outside.

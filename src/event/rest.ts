@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { bodyWriter } from '../body-writer.ts'
 import { browse, type Context, type House, requireChannel } from '../context.ts'
 import { Refusal } from '../errors.ts'
-import { answerRead, authenticated, errorBody } from '../rest.ts'
+import { answerRead, authenticatedRead, errorBody } from '../rest.ts'
 import * as scalars from '../scalars.ts'
 import type { SharedReads } from '../shared-reads.ts'
 import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
@@ -108,7 +108,7 @@ export const eventRoutes =
     app.get(
       '/events',
       {
-        preParsing: authenticated(house, requireChannel),
+        preParsing: authenticatedRead(house, sharedReads, requireChannel),
         schema: {
           operationId: 'listEvents',
           summary: 'List events',
