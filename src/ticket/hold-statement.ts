@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { anyOf, written } from '../batch.ts'
+import { anyOf, given, written } from '../batch.ts'
 import type { Connection } from '../database.ts'
 import { idempotencyKeys, payments } from '../payment/table.ts'
 import { stock } from '../ticket-rate/table.ts'
@@ -28,10 +28,10 @@ const toText = (value: unknown): string | null =>
       : String(value)
 
 // Rows that a statement is given, as one array of texts a column: read in a sixth of the time that JSON takes.
-function given(alias: string, types: Types) {
+function givenRows(alias: string, types: Types) {
   const columns = Object.entries(types)
   const parameter = (column: string) => `${alias}_${column}`
-  const arrays = columns.map(([column]) => sql`${sql.placeholder(parameter(column))}::text[]`)
+  const arrays = columns.map(([column]) => given(parameter(column)))
   const names = columns.map(([column]) => name(column))
   return {
     rows: sql`unnest(${list(arrays)}) as ${name(alias)}(${list(names)})`,
@@ -45,7 +45,7 @@ function given(alias: string, types: Types) {
   }
 }
 
-type Given = ReturnType<typeof given>
+type Given = ReturnType<typeof givenRows>
 
 // What is written of the rates that are held, and nothing of the others.
 function insertHeld(table: PgTable, { rows }: Given, cells: Record<string, SQL>): SQL {
@@ -55,16 +55,19 @@ function insertHeld(table: PgTable, { rows }: Given, cells: Record<string, SQL>)
     select ${list(Object.values(cells))} from ${rows} join held using ("ticketRateId")`
 }
 
-const moves = given('moves', { ticketRateId: 'text', id: 'text', held: 'integer', sold: 'integer' })
-const keys = given('keys', {
+const moves = givenRows('moves', { ticketRateId: 'text', id: 'text', held: 'integer', sold: 'integer' })
+const keys = givenRows('keys', {
   ticketRateId: 'text',
   ...typesOf(idempotencyKeys, { except: ['createdAt'] }),
 })
-const newPayments = given('payments', {
+const newPayments = givenRows('payments', {
   ...typesOf(payments, { except: ['createdAt', 'expiresAt', 'paidAt'] }),
   holdMinutes: 'integer',
 })
-const newTickets = given('tickets', typesOf(tickets, { except: [...untouched, 'createdAt', 'activatedAt'] }))
+const newTickets = givenRows(
+  'tickets',
+  typesOf(tickets, { except: [...untouched, 'createdAt', 'activatedAt'] }),
+)
 
 /** The database's clock as the columns keep it. */
 const now = sql`date_trunc('milliseconds', now())`
