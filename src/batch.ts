@@ -89,8 +89,13 @@ export function written<Row>(name: string, text: () => SQL) {
   }
 }
 
-/** `column = any($name)`: one statement for any number of keys, and none of them is interpolated. */
-export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${sql.placeholder(name)})`
+/** A list of texts that a statement is given, where it can't be seen what it holds: by its length, PostgreSQL would find the
+ *  plan that it made for the last list too dear for each shorter one, and plan the statement anew every time. */
+export const given = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
+
+/** Whether a column is one of the keys that are given: one statement for any number of them, planned once a connection,
+ *  and none of them is interpolated. */
+export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${given(name)})`
 
 /** The same, planned once a connection: keys that PostgreSQL sees it plans for anew as long as they are few, which takes
  *  it twice as long as finding a row of each and what that belongs to. */
