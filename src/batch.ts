@@ -97,11 +97,6 @@ export const given = (name: string): SQL => sql`(select ${sql.placeholder(name)}
  *  and none of them is interpolated. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${given(name)})`
 
-/** The same, planned once a connection: keys that PostgreSQL sees it plans for anew as long as they are few, which takes
- *  it twice as long as finding a row of each and what that belongs to. */
-export const anyUnseen = (column: PgColumn, name: string): SQL =>
-  sql`${column} = any((select ${sql.placeholder(name)}::text[])::text[])`
-
 /** Whose rows a loader may find: each statement takes what it needs of this. */
 export type Scope = {
   /** Organizations whose catalogue the caller sees. */

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { anyOf, anyUnseen, isIdentifier, loadMany, rowStatement, type Scope } from '../batch.ts'
+import { anyOf, isIdentifier, loadMany, rowStatement, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
 import { Loader } from '../loader.ts'
@@ -33,7 +33,7 @@ const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, tickets.eventId))
       .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(anyUnseen(tickets.id, 'keys')),
+      .where(anyOf(tickets.id, 'keys')),
   ).execute({ keys })
   return new Map(rows.map((ticket) => [ticket.id, ticket]))
 })
