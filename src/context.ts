@@ -1,4 +1,10 @@
-import { authenticate, type Caller, type Credentials } from './access/authenticate.ts'
+import {
+  type Authenticated,
+  areWellFormed,
+  authenticate,
+  type Caller,
+  type Credentials,
+} from './access/authenticate.ts'
 import type { Scope } from './batch.ts'
 import { wasJustTouched } from './catalogue-version.ts'
 import type { Database } from './database.ts'
@@ -8,7 +14,7 @@ import { locationLoaders } from './location/loaders.ts'
 import { organizationLoaders } from './organization/loaders.ts'
 import { paymentLoaders } from './payment/loaders.ts'
 import type { PaymentProvider } from './payment/provider.ts'
-import { ticketLoaders } from './ticket/loaders.ts'
+import { findTicket, ticketLoaders, toSeen } from './ticket/loaders.ts'
 import { ticketRateLoaders } from './ticket-rate/loaders.ts'
 
 /** What every request shares: what it runs on. */
@@ -56,10 +62,17 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-/** One a request, for both surfaces. Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
-export async function createContext(house: House, credentials: Credentials): Promise<Context> {
+/** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
+ *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
+export async function createContext(
+  house: House,
+  credentials: Credentials,
+  onLetIn: (authenticated: Authenticated) => void = () => {},
+): Promise<Context> {
   const { db } = house
-  const together: Together = (await authenticate(db, credentials)) ?? { caller: null, now: new Date() }
+  const authenticated = await authenticate(db, credentials)
+  if (authenticated) onLetIn(authenticated)
+  const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
   return {
     ...house,
@@ -72,6 +85,21 @@ export async function createContext(house: House, credentials: Credentials): Pro
       return together.loaders
     },
   }
+}
+
+/** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other takes
+ *  twice as long. Whoever is not let in learns nothing of it. */
+export async function createLookupContext(
+  house: House,
+  credentials: Credentials,
+  ticketId: string,
+): Promise<Context> {
+  const reading = areWellFormed(credentials) ? findTicket(house.db, ticketId) : null
+  // Whoever is not let in is told so, whatever became of it.
+  reading?.catch(() => {})
+  const ctx = await createContext(house, credentials)
+  if (reading) ctx.loaders.ticketById.prime(ticketId, toSeen(await reading, scopeOf(ctx.caller)))
+  return ctx
 }
 
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this

@@ -56,6 +56,9 @@ const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection')
   }),
 })
 
+// Made once: a schema that is made for each request is compiled for each request.
+const pageInput = eventFilter.extend({ first: scalars.pageSize })
+
 const NearInput = builder.inputType('NearInput', {
   description: 'A circle on the globe.',
   fields: (t) => ({
@@ -92,7 +95,7 @@ builder.queryFields((t) => ({
       after: t.arg.id({ description: 'Behind the event with this cursor.' }),
     },
     resolve: async (_root, { after, ...given }, ctx, info) => {
-      const { first, ...filter } = scalars.parse(eventFilter.extend({ first: scalars.pageSize }), given)
+      const { first, ...filter } = scalars.parse(pageInput, given)
       const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
       const page = {
         filter,

@@ -123,3 +123,13 @@ export const tickets = pgTable(
 )
 
 export type Ticket = typeof tickets.$inferSelect
+
+/** A ticket with what the lookup view says of its rate, its event and its price: null where the caller may not see them,
+ *  or where they say nothing. */
+export type LookupTicket = Ticket & {
+  rateName: string | null
+  rateSlug: string | null
+  eventAge: string | null
+  priceIncludes: string | null
+  priceAdditionalInfo: string | null
+}
