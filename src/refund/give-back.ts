@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
-import { type Database, databaseCode } from '../database.ts'
+import { type Database, databaseCode, isUnavailable } from '../database.ts'
 import { inSeconds, pauseAfter } from '../due.ts'
 import type { PaymentProvider, RefundOutcome } from '../payment/provider.ts'
 import { charges } from '../payment/table.ts'
@@ -56,6 +56,17 @@ export async function giveBack(
   const decided = outcome
   return (await db.transaction((tx) => settleRefund(tx, { id }, decided))) ?? refund
 }
+
+// As long as a client is kept waiting for the provider.
+const mostWaitSeconds = 5
+
+/** The first attempt, while the client waits that asked for the refund. It is written down, so where the database can't
+ *  settle it now the client is told that it is pending, and not to ask again: others settle it later. */
+export const giveBackAtOnce = (db: Database, provider: PaymentProvider, refund: Refund): Promise<Refund> =>
+  giveBack(db, provider, refund, mostWaitSeconds).catch((error: unknown) => {
+    if (isUnavailable(error)) return refund
+    throw error
+  })
 
 // Unless somebody else has decided it meanwhile: then it stays as it is.
 async function postpone(

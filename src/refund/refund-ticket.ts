@@ -10,7 +10,7 @@ import * as scalars from '../scalars.ts'
 import { lockTicket } from '../ticket/lock-ticket.ts'
 import { readAnew } from '../ticket/read-anew.ts'
 import { requireTicket } from '../ticket/require-ticket.ts'
-import { giveBack } from './give-back.ts'
+import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
 import { type Refund, refunds } from './table.ts'
 
@@ -22,9 +22,6 @@ export const refundInput = z.strictObject({
 })
 
 export type RefundInput = z.output<typeof refundInput>
-
-/** As long as a client is kept waiting for the provider. */
-export const mostWaitSeconds = 5
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
@@ -80,7 +77,7 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
     if (isDuplicate(error)) return open()
     throw error
   })
-  const given = isNew ? await giveBack(db, provider, refund, mostWaitSeconds) : refund
+  const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
   readAnew(ctx, ticket)
   return given
 }

@@ -10,9 +10,8 @@ import { readAnew } from '../ticket/read-anew.ts'
 import { recordCancelled } from '../ticket/record-cancelled.ts'
 import { requireTicket } from '../ticket/require-ticket.ts'
 import type { Ticket } from '../ticket/table.ts'
-import { giveBack } from './give-back.ts'
+import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
-import { mostWaitSeconds } from './refund-ticket.ts'
 import { type Refund, refunds } from './table.ts'
 
 async function findAsked(tx: Connection, ticketId: string): Promise<Refund | null> {
@@ -69,7 +68,7 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
     return { refund, isNew: true, ...(await recordCancelled(tx, ticket)) }
   })
   if (turned.length > 0) touchCatalogue(db)
-  const given = isNew ? await giveBack(db, provider, refund, mostWaitSeconds) : refund
+  const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
   readAnew(ctx, ticket)
   return given
 }
