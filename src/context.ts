@@ -14,6 +14,7 @@ import { locationLoaders } from './location/loaders.ts'
 import { organizationLoaders } from './organization/loaders.ts'
 import { paymentLoaders } from './payment/loaders.ts'
 import type { PaymentProvider } from './payment/provider.ts'
+import { refundLoaders } from './refund/loaders.ts'
 import { findTicket, ticketLoaders, toSeen } from './ticket/loaders.ts'
 import { ticketRateLoaders } from './ticket-rate/loaders.ts'
 
@@ -37,6 +38,7 @@ const createLoaders = (db: Database, catalogue: Database, scope: Scope) => ({
   ...ticketRateLoaders(catalogue, scope),
   ...paymentLoaders(db, scope),
   ...ticketLoaders(db, scope),
+  ...refundLoaders(db, scope),
 })
 
 export type Loaders = ReturnType<typeof createLoaders>

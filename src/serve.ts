@@ -36,12 +36,13 @@ export async function serve(config: Config): Promise<void> {
   const database = await openDatabase(config)
   const { db } = database
   const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
+  const provider = providers[config.paymentProvider]
   let draining = false
   const app = await createApp({
     db,
     replica: database.replica,
     config,
-    provider: providers[config.paymentProvider],
+    provider,
     ready: async () => !draining && (await database.ready()),
     demo: demo?.tabs,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
@@ -51,7 +52,7 @@ export async function serve(config: Config): Promise<void> {
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const stopBackground = startBackground({ db }, (error, task) =>
+  const stopBackground = startBackground({ db, provider }, (error, task) =>
     logFailure(app.log, error, `${task} failed`),
   )
   if (!(await database.ready()))

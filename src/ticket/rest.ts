@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { inSnakeCase } from '../case.ts'
 import { type Context, type House, requireChannel, requireIntegration } from '../context.ts'
-import { Refusal } from '../errors.ts'
 import { toMajor } from '../money.ts'
 import { paymentUrl } from '../payment/payment-url.ts'
 import { authenticated, authenticatedLookup, errorBody } from '../rest.ts'
@@ -11,6 +10,7 @@ import { ticketBody, toTicketBody } from './body.ts'
 import { checkoutBody } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
 import { issuedTicketBody, toIssuedTicketBody } from './issued-body.ts'
+import { requireTicket } from './require-ticket.ts'
 import type { Ticket } from './table.ts'
 
 const checkoutAnswer = z
@@ -39,10 +39,7 @@ async function issuedTicket(ticket: Ticket, { loaders }: Context) {
 }
 
 async function lookUp(id: string, ctx: Context) {
-  const ticket = await ctx.loaders.ticketById.get(id)
-  if (!ticket)
-    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.', path: ['ticketId'] })
-  const { rateName, rateSlug } = ticket
+  const { rateName, rateSlug, ...ticket } = await requireTicket(id, ctx)
   if (rateName === null || rateSlug === null)
     throw new Error('who sees all tickets of an organization sees its rates')
   return toTicketBody({ ...ticket, rateName, rateSlug })
