@@ -39,7 +39,8 @@ async function issuedTicket(ticket: Ticket, { loaders }: Context) {
 }
 
 async function lookUp(id: string, ctx: Context) {
-  const { rateName, rateSlug, ...ticket } = await requireTicket(id, ctx)
+  const ticket = await requireTicket(id, ctx)
+  const { rateName, rateSlug } = ticket
   if (rateName === null || rateSlug === null)
     throw new Error('who sees all tickets of an organization sees its rates')
   return toTicketBody({ ...ticket, rateName, rateSlug })
