@@ -59,7 +59,7 @@ export const breaking: { [Rule in keyof typeof rules]?: string } = {
     update invoices set number = number + 1000 where id = ${one('invoices')}`,
   'a paid checkout has no invoice': `delete from invoices where kind = 'invoice'`,
   'a refund of a ticket has no corrective invoice': `delete from invoices where kind = 'corrective'`,
-  'the changes of a subject have a gap': `update changes set sequence = sequence + 1 where id = ${one('changes')}`,
+  'the changes of a subject have a gap': `update changes set sequence = sequence + 1000 where id = ${one('changes')}`,
   'a change is neither sent to a webhook nor due': 'delete from webhook_deliveries',
   'who asked for tickets was neither sent them nor will be': 'delete from deliveries',
 }
