@@ -1,10 +1,9 @@
-// What a sale of one rate is to look like from outside, by plain counters: no clock, no database, no locks.
-
-export type PaymentStatus = 'pending' | 'paid' | 'expired' | 'cancelled' | 'partially_refunded' | 'refunded'
+// What the sale of one rate is to look like from outside, by plain counters: no clock, no database, no locks.
 
 export type ModelTicket = {
   id: string
-  status: 'pending' | 'activated' | 'cancelled' | 'expired'
+  status: 'held' | 'active' | 'cancelled' | 'expired'
+  /** Minor units: what was paid for it, and what was given back of that. */
   paid: number
   refunded: number
   inside: number
@@ -12,48 +11,54 @@ export type ModelTicket = {
 }
 export type ModelPayment = {
   id: string
-  url: string
-  status: PaymentStatus
+  status: 'pending' | 'paid' | 'failed' | 'expired' | 'cancelled' | 'partially_refunded' | 'refunded'
   tickets: ModelTicket[]
-  charged: number
+  charges: number
 }
-
 export type Model = { capacity: number; payments: ModelPayment[] }
 
 const count = (model: Model, status: ModelTicket['status']) =>
   model.payments.flatMap(({ tickets }) => tickets).filter((ticket) => ticket.status === status).length
 
-export const held = (model: Model): number => count(model, 'pending')
-export const sold = (model: Model): number => count(model, 'activated')
-export const left = (model: Model): number => model.capacity - held(model) - sold(model)
+/** Places that nobody holds and nobody has bought. */
+export const left = (model: Model): number => model.capacity - count(model, 'held') - count(model, 'active')
 
 const setAll = ({ tickets }: ModelPayment, status: ModelTicket['status']) => {
   for (const ticket of tickets) ticket.status = status
 }
 
-/** Ends an unpaid payment: what it holds is free. */
-export function end(payment: ModelPayment, status: 'expired' | 'cancelled'): void {
+/** Ends an unpaid payment, and what it holds is free; of another, nothing changes. */
+export function end(payment: ModelPayment, status: 'failed' | 'expired' | 'cancelled'): void {
+  if (payment.status !== 'pending') return
   payment.status = status
   setAll(payment, 'expired')
 }
 
-const isPaid = ({ status }: ModelPayment) =>
-  status === 'paid' || status === 'partially_refunded' || status === 'refunded'
+const isLate = ({ status }: ModelPayment) => status === 'failed' || status === 'expired'
 
-/** Money comes, of whatever payment: it pays, claims again, or goes back whole. */
+/** Money comes, whatever the payment is: it pays, it claims again what has expired, or all of it goes back. */
 export function pay(model: Model, payment: ModelPayment, price: number): void {
-  payment.charged++
-  const isLate = payment.status === 'expired'
-  if (payment.status === 'pending' || (isLate && left(model) >= payment.tickets.length)) {
+  payment.charges++
+  if (payment.status === 'pending' || (isLate(payment) && left(model) >= payment.tickets.length)) {
     payment.status = 'paid'
-    setAll(payment, 'activated')
+    setAll(payment, 'active')
     for (const ticket of payment.tickets) ticket.paid = price
-  } else if (!isPaid(payment)) payment.status = 'refunded'
+  } else if (isLate(payment) || payment.status === 'cancelled') payment.status = 'refunded'
 }
 
-/** Gives money of a ticket back, which changes nothing else of it. */
+/** Gives back part of what was paid for a ticket, and nothing else changes. */
 export function refund(payment: ModelPayment, ticket: ModelTicket, amount: number): void {
   ticket.refunded += amount
-  const refunded = payment.tickets.every(({ paid, refunded }) => paid === refunded)
-  payment.status = refunded ? 'refunded' : 'partially_refunded'
+  const isAll = payment.tickets.every(({ paid, refunded }) => paid === refunded)
+  payment.status = isAll ? 'refunded' : 'partially_refunded'
+}
+
+/** What a scan of a ticket is answered. */
+export function scan(ticket: ModelTicket, direction: 'IN' | 'OUT'): string {
+  if (ticket.status !== 'active') return ticket.status === 'cancelled' ? 'CANCELLED' : 'UNPAID'
+  if (direction === 'OUT' && ticket.inside === 0) return 'NOT_INSIDE'
+  if (direction === 'IN' && ticket.inside > 0) return 'ALREADY_ENTERED'
+  ticket.inside += direction === 'IN' ? 1 : -1
+  ticket.wasInside = true
+  return 'OK'
 }
