@@ -1,15 +1,17 @@
 import type { Database } from './database.ts'
+import { type Senders, sendDeliveries } from './delivery/send-deliveries.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
 import { repeat } from './repeat.ts'
 
 /** What background work runs on. */
-export type BackgroundOptions = { db: Database }
+export type BackgroundOptions = { db: Database; senders: Senders }
 
 type Task = { name: string; everySeconds: number; run: () => Promise<unknown> }
 
 // Each process does all of it: whoever is free takes what is due.
-const tasksOf = ({ db }: BackgroundOptions): Task[] => [
+const tasksOf = ({ db, senders }: BackgroundOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
+  { name: 'delivery', everySeconds: 1, run: () => sendDeliveries(db, senders) },
 ]
 
 /** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits for

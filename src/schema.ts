@@ -11,6 +11,7 @@ import './payment/graphql.ts'
 import './ticket/graphql.ts'
 import './ticket/lookup-graphql.ts'
 import './ticket/checkout-graphql.ts'
+import './delivery/graphql.ts'
 
 // The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.
 const nodes = {
