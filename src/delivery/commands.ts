@@ -11,7 +11,10 @@ type Open = () => Promise<Database>
 
 const mostListed = 1000
 
-const listing = z.strictObject({ status: z.enum(deliveryStatus.enumValues).default('dead') })
+const statuses = deliveryStatus.enumValues
+const listing = z.strictObject({
+  status: z.enum(statuses, `must be one of ${statuses.join(', ')}`).default('dead'),
+})
 const retryingAll = z.strictObject({ all: z.literal(true) })
 const retrying = z.strictObject({ id: z.array(identifier) })
 

@@ -39,6 +39,8 @@ async function composed(
     filename: fileName(event, '.ics'),
     content: writeCalendar(sheets[0], domain),
     contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
+    // As text it would lose the ends of lines that its format asks for.
+    contentTransferEncoding: 'base64' as const,
   }
   return {
     ...writeMail(sheets, publicUrl),

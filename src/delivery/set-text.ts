@@ -42,8 +42,11 @@ function runsOf(text: string, faces: Face[]): Run[] {
   return runs
 }
 
+// Composed letters stay whole. Taken to pieces they look the same, and read with each accent twice.
+const features = { ccmp: false }
+
 const advanceOf = ({ face, text }: Run, size: number) =>
-  (face.font.layout(text).advanceWidth / face.font.unitsPerEm) * size
+  (face.font.layout(text, features).advanceWidth / face.font.unitsPerEm) * size
 
 const widthOf = (text: string, faces: Face[], size: number) =>
   runsOf(text, faces).reduce((width, run) => width + advanceOf(run, size), 0)
@@ -98,7 +101,12 @@ export function laidText(text: string, style: Style, width: number, align: 'left
       const baseline = y + (index + 1) * size * lineHeight - size * 0.35
       for (const run of runs) {
         doc.font(run.face.name).fontSize(size).fillColor(style.color)
-        doc.text(run.text, left, baseline, { lineBreak: false, baseline: 'alphabetic' })
+        doc.text(run.text, left, baseline, {
+          lineBreak: false,
+          baseline: 'alphabetic',
+          // Its types know the list of features alone, not the object that turns them off.
+          features: features as never,
+        })
         left += run.width
       }
     }

@@ -20,5 +20,5 @@ export function writeCalendar({ event, location, organizationName }: Sheet, doma
     location:
       place !== '' ? { title: place, ...(lat !== null && lon !== null ? { geo: { lat, lon } } : {}) } : null,
   })
-  return calendar.toString()
+  return `${calendar.toString()}\r\n`
 }
