@@ -60,9 +60,8 @@ export async function sendOnce(
     PUBLIC_URL: publicUrl,
     ...settings,
   })
-  const { senders, close } = openSenders(delivery, () => publicUrl, {
-    info: (facts, message) => void lines.push({ ...facts, message }),
-  })
+  const write = (facts: Record<string, unknown>, message: string) => void lines.push({ ...facts, message })
+  const { senders, close } = openSenders(delivery, () => publicUrl, { info: write, warn: write })
   await sendDeliveries(db, senders).finally(close)
   return lines
 }

@@ -3,6 +3,7 @@ import { deliveries } from '../src/delivery/table.ts'
 import { bought, deliveryCatalogue, sendOnce } from './deliveries.ts'
 import { createTestDatabase, startGateway, type TestDatabase } from './harness.ts'
 import { type MailServer, startMailServer } from './mail-server.ts'
+import { startedServer } from './processes.ts'
 import { openSale, type Sale } from './sale.ts'
 
 // A database with one connection shows nothing of who takes what at the same time.
@@ -36,4 +37,24 @@ test('processes that send at the same time send each mail once', async () => {
   const ended = await sale.db.select().from(deliveries)
   expect(new Set(ended.map(({ status, attempts }) => `${status} ${attempts}`))).toEqual(new Set(['sent 1']))
   await other.close()
+})
+
+test('the service sends by itself what is due when it starts, and ends in good order', async () => {
+  await bought(sale, [{ email: 'first@example.com' }])
+  const started = await startedServer({
+    ...database.settings,
+    SMTP_URL: server.url,
+    MAIL_FROM: 'Boxoffice <tickets@shop.example>',
+    PUBLIC_URL: 'https://tickets.example',
+  })
+  const mailTo = (address: string) => server.mails.find(({ to }) => to.includes(address))?.mail
+  await expect
+    .poll(() => mailTo('first@example.com')?.from, { timeout: 20_000 })
+    .toEqual({
+      name: 'Boxoffice',
+      address: 'tickets@shop.example',
+    })
+  expect(mailTo('first@example.com')?.text).toContain('https://tickets.example/tickets/')
+  expect(await started.stop()).toBe(0)
+  expect(started.output()).not.toContain('first@example.com')
 })

@@ -163,7 +163,18 @@ test.each([
 ])('a mail that is refused %s is %i %s, and others go on', async (_name, code, status) => {
   server.answer = (recipient) => (recipient.startsWith('gone') ? code : null)
   await bought(sale, [{ email: 'gone@example.com' }, {}])
-  await send()
+  const log = await send()
+  expect(log).toEqual(
+    status === 'dead'
+      ? [
+          {
+            delivery: expect.stringMatching(/^dlv_/),
+            code: `SMTP_${code}`,
+            message: expect.stringContaining('is dead'),
+          },
+        ]
+      : [],
+  )
   expect(await deliveriesIn(sale)).toEqual({
     'ana@example.com': { status: 'sent', attempts: 1, lastError: null },
     'gone@example.com': { status, attempts: 1, lastError: `SMTP_${code}` },

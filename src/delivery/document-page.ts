@@ -8,8 +8,7 @@ import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { findSheet, isGood } from './find-sheets.ts'
 
-// Drawing takes the processor for some milliseconds each: it is for buyers who look at their ticket, and must not be what
-// keeps others from buying.
+// Drawing takes the processor, and must not be what keeps others from buying.
 const limits = { atOnce: 2, mostWaiting: 50 }
 
 const sendNote = (reply: FastifyReply, status: number, title: string, text: string): FastifyReply =>

@@ -34,10 +34,19 @@ async function open(name: string, file: string): Promise<Face> {
   return { name, font }
 }
 
+// One after another, so that nobody waits long for the processor.
+async function openAll(weight: number): Promise<Face[]> {
+  const faces: Face[] = []
+  for (const script of scripts) faces.push(await open(`${script}-${weight}`, fileOf.noto(script, weight)))
+  return faces
+}
+
 async function load(): Promise<Fonts> {
-  const noto = (weight: number) =>
-    Promise.all(scripts.map((script) => open(`${script}-${weight}`, fileOf.noto(script, weight))))
-  const [regular, bold, last] = await Promise.all([noto(400), noto(700), open('unifont', fileOf.unifont)])
+  const [regular, bold, last] = [
+    await openAll(400),
+    await openAll(700),
+    await open('unifont', fileOf.unifont),
+  ]
   return { regular: [...regular, last], bold: [...bold, last] }
 }
 

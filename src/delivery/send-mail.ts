@@ -28,7 +28,6 @@ async function composed(
   const [{ event, organizationName }] = sheets
   const domain = from.address.split('@')[1] ?? ''
   const documents: { filename: string; content: Buffer; contentType: string }[] = []
-  // One after another: each takes the processor for a while, and others want it too.
   for (const sheet of sheets)
     documents.push({
       filename: documentName(sheet),

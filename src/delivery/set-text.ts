@@ -55,6 +55,8 @@ const widthOf = (text: string, faces: Face[], size: number) =>
 const partsOf = (text: string) => text.split(/(?<=[\s-])|(?<=\p{Ideographic})/u)
 
 function breakLines(text: string, faces: Face[], size: number, width: number): string[] {
+  if (text === '') return []
+  if (widthOf(text, faces, size) <= width) return [text]
   const lines: { text: string; width: number }[] = []
   const add = (part: string) => {
     const last = lines.at(-1)

@@ -21,7 +21,7 @@ function toText([first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): strin
     return [...lines, documentUrl(ticket, publicUrl), '']
   })
   const lines = [
-    `Here ${rest.length > 0 ? 'are' : 'is'} ${ticketCount(rest.length + 1)} for:`,
+    `Here ${rest.length > 0 ? 'are' : 'is'} ${ticketCount(rest.length + 1)}, attached as PDF, for:`,
     '',
     oneLine(event.name),
     localStart(event, location),
