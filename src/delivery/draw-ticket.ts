@@ -43,55 +43,16 @@ function laidLines(lines: Line[]): Block {
   }
 }
 
-function drawStub(doc: Document, fonts: Fonts, { event, location, organizationName }: Sheet): number {
-  const plain = (...sizes: Style['sizes']): Style => ({
-    color: '#ffffff',
-    faces: fonts.regular,
-    sizes,
-    most: 2,
-  })
-  const name: Style = { color: '#ffffff', faces: fonts.bold, sizes: [25, 21, 17, 14], most: 3 }
-  const lines = laidLines([
+function stubLines(fonts: Fonts, { event, location, organizationName }: Sheet): Line[] {
+  const color = '#ffffff'
+  const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], most: 2 })
+  const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], most: 3 }
+  return [
     { text: organizationName, style: plain(10), gap: 4 },
     { text: event.name, style: name, gap: 8 },
     { text: localStart(event, location), style: plain(12) },
     { text: placeOf(location), style: plain(12), gap: 24 },
-  ])
-  const top = 26
-  const height = top + lines.height
-  const ground = doc.linearGradient(0, 0, page.width, height)
-  ground.stop(0, '#2f2a6b').stop(0.65, '#5b2f8f').stop(1, '#8a2f74')
-  doc.rect(0, 0, page.width, height).fill(ground)
-  lines.set(doc, top)
-  // Where it is torn off.
-  doc.circle(0, height, 11).circle(page.width, height, 11).fill('#ffffff')
-  doc
-    .save()
-    .moveTo(24, height)
-    .lineTo(page.width - 24, height)
-    .lineWidth(4)
-    .lineCap('round')
-    .dash(0.01, { space: 10 })
-    .stroke('#ffffff')
-    .restore()
-  return height
-}
-
-/** The code as squares of one path, which scans at any size, and below it as text. */
-function drawCode(doc: Document, fonts: Fonts, code: string, y: number): number {
-  const { modules } = create(code, { errorCorrectionLevel: 'M' })
-  const side = codeWidth / (modules.size + 2 * quietZone)
-  const left = (page.width - codeWidth) / 2 + quietZone * side
-  const top = y + quietZone * side
-  for (let row = 0; row < modules.size; row++)
-    for (let column = 0; column < modules.size; column++)
-      if (modules.get(row, column)) doc.rect(left + column * side, top + row * side, side, side)
-  doc.fill('#000000')
-  const style: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, most: 2 }
-  const text = laidLines([{ text: code, style, align: 'center' }])
-  const below = y + codeWidth - 6
-  text.set(doc, below)
-  return below + text.height
+  ]
 }
 
 function factLines(fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[] {
@@ -109,11 +70,31 @@ function factLines(fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[]
   ])
 }
 
-async function draw(sheet: Sheet): Promise<Buffer> {
-  const { ticket, event, organizationName } = sheet
-  const fonts = await loadFonts()
+/** The ground of the stub, and the edge where it is torn off. */
+function drawStub(doc: Document, height: number): void {
+  const ground = doc.linearGradient(0, 0, page.width, height)
+  ground.stop(0, '#2f2a6b').stop(0.65, '#5b2f8f').stop(1, '#8a2f74')
+  doc.rect(0, 0, page.width, height).fill(ground)
+  doc.circle(0, height, 11).circle(page.width, height, 11).fill('#ffffff')
+  doc.moveTo(24, height).lineTo(page.width - 24, height)
+  doc.save().lineWidth(4).lineCap('round').dash(0.01, { space: 10 }).stroke('#ffffff').restore()
+}
+
+/** The code as squares of one path, which scans at any size. */
+function drawCode(doc: Document, code: string, y: number): void {
+  const { modules } = create(code, { errorCorrectionLevel: 'M' })
+  const side = codeWidth / (modules.size + 2 * quietZone)
+  const left = (page.width - codeWidth) / 2 + quietZone * side
+  const top = y + quietZone * side
+  for (let row = 0; row < modules.size; row++)
+    for (let column = 0; column < modules.size; column++)
+      if (modules.get(row, column)) doc.rect(left + column * side, top + row * side, side, side)
+  doc.fill('#000000')
+}
+
+function open(fonts: Fonts, { event, ticket, organizationName }: Sheet, height: number): Document {
   const doc = new PDFDocument({
-    size: [page.width, page.height],
+    size: [page.width, height],
     margin: 0,
     // None of the standard fonts, which lack most letters.
     font: '',
@@ -123,18 +104,35 @@ async function draw(sheet: Sheet): Promise<Buffer> {
       Author: settable(organizationName),
     },
   })
-  const drawn = buffer(doc)
   for (const { name, font } of [...fonts.regular, ...fonts.bold]) doc.registerFont(name, font as never)
-  const stub = drawStub(doc, fonts, sheet)
-  const code = drawCode(doc, fonts, ticket.qrCode, stub + 14)
-  doc.rect(margin, code + 10, width, 0.75).fill('#dcd7ce')
-  laidLines(factLines(fonts, sheet)).set(doc, code + 20)
-  const foot: Style = { faces: fonts.regular, sizes: [7.5], color: soft, most: 1 }
-  setLines(
-    doc,
-    [{ text: `Order ${ticket.paymentId}  ·  Ticket ${ticket.id}`, style: foot }],
-    page.height - 30,
-  )
+  return doc
+}
+
+async function draw(sheet: Sheet): Promise<Buffer> {
+  const { qrCode, paymentId, id } = sheet.ticket
+  const fonts = await loadFonts()
+  const stub = laidLines(stubLines(fonts, sheet))
+  const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, most: 2 }
+  const code = laidLines([{ text: qrCode, style: codeStyle, align: 'center' }])
+  const facts = laidLines(factLines(fonts, sheet))
+  const footStyle: Style = { faces: fonts.regular, sizes: [7.5], color: soft, most: 1 }
+  const foot = laidLines([{ text: `Order ${paymentId}  ·  Ticket ${id}`, style: footStyle }])
+  const stubHeight = 26 + stub.height
+  const codeTop = stubHeight + 14
+  const codeTextTop = codeTop + codeWidth - 6
+  const ruleTop = codeTextTop + code.height + 10
+  const factsTop = ruleTop + 10
+  // What is long makes the page longer.
+  const height = Math.max(page.height, factsTop + facts.height + 40)
+  const doc = open(fonts, sheet, height)
+  const drawn = buffer(doc)
+  drawStub(doc, stubHeight)
+  stub.set(doc, 26)
+  drawCode(doc, qrCode, codeTop)
+  code.set(doc, codeTextTop)
+  doc.rect(margin, ruleTop, width, 0.75).fill('#dcd7ce')
+  facts.set(doc, factsTop)
+  foot.set(doc, height - 30)
   doc.end()
   return drawn
 }
