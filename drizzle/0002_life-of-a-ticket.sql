@@ -2,7 +2,7 @@ CREATE TYPE "public"."change_type" AS ENUM('payment.paid', 'payment.failed', 'pa
 CREATE TYPE "public"."check_in_direction" AS ENUM('in', 'out');--> statement-breakpoint
 CREATE TYPE "public"."check_in_result" AS ENUM('OK', 'ALREADY_ENTERED', 'NOT_INSIDE', 'UNPAID', 'CANCELLED', 'WRONG_EVENT', 'TOO_EARLY', 'UNKNOWN');--> statement-breakpoint
 CREATE TYPE "public"."delivery_medium" AS ENUM('email', 'whatsapp');--> statement-breakpoint
-CREATE TYPE "public"."delivery_status" AS ENUM('pending', 'sent', 'dead');--> statement-breakpoint
+CREATE TYPE "public"."delivery_status" AS ENUM('pending', 'sent', 'skipped', 'dead');--> statement-breakpoint
 CREATE TYPE "public"."invoice_kind" AS ENUM('invoice', 'corrective');--> statement-breakpoint
 CREATE TYPE "public"."refund_reason" AS ENUM('REQUESTED', 'WARRANTY', 'LATE_NO_CAPACITY', 'CANCELLED', 'PAID_TWICE');--> statement-breakpoint
 CREATE TYPE "public"."refund_status" AS ENUM('pending', 'succeeded', 'failed');--> statement-breakpoint

@@ -52,7 +52,7 @@ function rateLimitKey({ headers, ip }: FastifyRequest): string {
 }
 
 // The address that is listened on, as long as nobody says what it looks like from outside.
-function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
+export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
   const address = app.server.address()
   const listening = address && typeof address === 'object' ? address.port : port
   return publicUrl ?? `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${listening}`

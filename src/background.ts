@@ -1,18 +1,20 @@
 import type { Database } from './database.ts'
+import { type Senders, sendDeliveries } from './delivery/send-deliveries.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
 import { giveBackDue } from './refund/give-back-due.ts'
 import { repeat } from './repeat.ts'
 
 /** What background work runs on. */
-export type BackgroundOptions = { db: Database; provider: PaymentProvider }
+export type BackgroundOptions = { db: Database; provider: PaymentProvider; senders: Senders }
 
 type Task = { name: string; everySeconds: number; run: () => Promise<unknown> }
 
 // Each process does all of it: whoever is free takes what is due.
-const tasksOf = ({ db, provider }: BackgroundOptions): Task[] => [
+const tasksOf = ({ db, provider, senders }: BackgroundOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider) },
+  { name: 'delivery', everySeconds: 1, run: () => sendDeliveries(db, senders) },
 ]
 
 /** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits for

@@ -1,5 +1,11 @@
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
+import {
+  type DeliveryConfig,
+  deliveryConfigOf,
+  deliveryContradictionsIn,
+  deliverySettings,
+} from './delivery-settings.ts'
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -67,6 +73,7 @@ const environment = z.object({
     .transform((value) => value === 'true'),
   NODE_ENV: z.string().default('development'),
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
+  ...deliverySettings.shape,
 })
 
 type Settings = z.output<typeof environment>
@@ -100,11 +107,13 @@ export type Config = {
   integrationsBasePath: string
   paymentProvider: 'sandbox'
   shutdownSeconds: number
+  /** What buyers are sent their tickets by. */
+  delivery: DeliveryConfig
 }
 
 /** What is wrong with settings that are right each by itself. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes: string[] = []
+  const mistakes = deliveryContradictionsIn(settings)
   if (
     settings.NODE_ENV === 'production' &&
     settings.PAYMENT_PROVIDER === 'sandbox' &&
@@ -155,5 +164,6 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
     paymentProvider: data.PAYMENT_PROVIDER,
     shutdownSeconds: data.SHUTDOWN_SECONDS,
+    delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }
 }
