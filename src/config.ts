@@ -19,6 +19,11 @@ const commaSeparated = z.string().transform((list) =>
     .filter(Boolean),
 )
 
+const trueOrFalse = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((value) => value === 'true')
+
 // '' and '/' are the root; '/v1/' is '/v1'.
 const basePath = z
   .string()
@@ -61,10 +66,8 @@ const environment = z.object({
   CHANNELS_BASE_PATH: basePath.default(''),
   INTEGRATIONS_BASE_PATH: basePath.default(''),
   PAYMENT_PROVIDER: z.enum(['sandbox']).default('sandbox'),
-  ALLOW_SANDBOX_PAYMENTS: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true'),
+  ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
+  WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
@@ -99,6 +102,8 @@ export type Config = {
   channelsBasePath: string
   integrationsBasePath: string
   paymentProvider: 'sandbox'
+  /** Whether webhooks may lead to private addresses, and over plain HTTP: for tests, and inside a network of one's own. */
+  privateWebhooks: boolean
   shutdownSeconds: number
 }
 
@@ -154,6 +159,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     channelsBasePath: data.CHANNELS_BASE_PATH,
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
     paymentProvider: data.PAYMENT_PROVIDER,
+    privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     shutdownSeconds: data.SHUTDOWN_SECONDS,
   }
 }

@@ -52,7 +52,8 @@ export async function serve(config: Config): Promise<void> {
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const stopBackground = startBackground({ db, provider }, (error, task) =>
+  const { privateWebhooks } = config
+  const stopBackground = startBackground({ db, provider, privateWebhooks }, (error, task) =>
     logFailure(app.log, error, `${task} failed`),
   )
   if (!(await database.ready()))
