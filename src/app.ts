@@ -161,14 +161,9 @@ export async function createApp({
       sendRefusal(reply, malformedAddress())
     },
   })
-  const house: House = {
-    db,
-    replica,
-    provider,
-    holdMinutes: config.holdMinutes,
-    admissionHours: config.admissionHours,
-    publicUrl: () => publicUrlOf(app, config),
-  }
+  const { holdMinutes, admissionHours, privateWebhooks } = config
+  const publicUrl = () => publicUrlOf(app, config)
+  const house: House = { db, replica, provider, holdMinutes, admissionHours, privateWebhooks, publicUrl }
   const sharedReads = createSharedReads(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))

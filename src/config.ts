@@ -25,6 +25,11 @@ const commaSeparated = z.string().transform((list) =>
     .filter(Boolean),
 )
 
+const trueOrFalse = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((value) => value === 'true')
+
 // '' and '/' are the root; '/v1/' is '/v1'.
 const basePath = z
   .string()
@@ -67,10 +72,8 @@ const environment = z.object({
   CHANNELS_BASE_PATH: basePath.default(''),
   INTEGRATIONS_BASE_PATH: basePath.default(''),
   PAYMENT_PROVIDER: z.enum(['sandbox']).default('sandbox'),
-  ALLOW_SANDBOX_PAYMENTS: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true'),
+  ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
+  WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
   ...deliverySettings.shape,
@@ -106,6 +109,8 @@ export type Config = {
   channelsBasePath: string
   integrationsBasePath: string
   paymentProvider: 'sandbox'
+  /** Whether webhooks may lead to private addresses, and over plain HTTP: for tests, and inside a network of one's own. */
+  privateWebhooks: boolean
   shutdownSeconds: number
   /** What buyers are sent their tickets by. */
   delivery: DeliveryConfig
@@ -163,6 +168,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     channelsBasePath: data.CHANNELS_BASE_PATH,
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
     paymentProvider: data.PAYMENT_PROVIDER,
+    privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     shutdownSeconds: data.SHUTDOWN_SECONDS,
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }

@@ -58,7 +58,8 @@ export async function serve(config: Config): Promise<void> {
     () => publicUrlOf(app, config),
     app.log,
   )
-  const stopBackground = startBackground({ db, provider, senders }, (error, task) =>
+  const { privateWebhooks } = config
+  const stopBackground = startBackground({ db, provider, senders, privateWebhooks }, (error, task) =>
     logFailure(app.log, error, `${task} failed`),
   )
   if (!(await database.ready()))

@@ -25,6 +25,7 @@ test('with no settings it is a loopback service on an embedded database', () => 
     databaseReplicaUrls: [],
     dataDir: resolve('data'),
     holdMinutes: 15,
+    admissionHours: 12,
     logLevel: 'info',
     rateLimit: 1000,
     sharedReadsMs: 1000,
@@ -32,6 +33,7 @@ test('with no settings it is a loopback service on an embedded database', () => 
     channelsBasePath: '',
     integrationsBasePath: '',
     paymentProvider: 'sandbox',
+    privateWebhooks: false,
     shutdownSeconds: 10,
     delivery: {
       mail: {
@@ -56,6 +58,7 @@ test('every setting is read', () => {
     DATABASE_REPLICA_URLS: 'postgres://box:pw@one.example/tickets, postgres://box:pw@two.example/tickets,',
     DATA_DIR: '/var/lib/boxoffice',
     HOLD_MINUTES: '1440',
+    ADMISSION_HOURS: '0',
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
     SHARED_READS_MS: '0',
@@ -64,6 +67,7 @@ test('every setting is read', () => {
     INTEGRATIONS_BASE_PATH: '/',
     PAYMENT_PROVIDER: 'sandbox',
     ALLOW_SANDBOX_PAYMENTS: 'true',
+    WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true',
     NODE_ENV: 'production',
     SHUTDOWN_SECONDS: '30',
     SMTP_URL: 'smtps://box:pw@mail.example:465',
@@ -86,6 +90,7 @@ test('every setting is read', () => {
     databaseReplicaUrls: ['postgres://box:pw@one.example/tickets', 'postgres://box:pw@two.example/tickets'],
     dataDir: '/var/lib/boxoffice',
     holdMinutes: 1440,
+    admissionHours: 0,
     logLevel: 'silent',
     rateLimit: null,
     sharedReadsMs: 0,
@@ -93,6 +98,7 @@ test('every setting is read', () => {
     channelsBasePath: '/v1/channels',
     integrationsBasePath: '',
     paymentProvider: 'sandbox',
+    privateWebhooks: true,
     shutdownSeconds: 30,
     delivery: {
       mail: {
@@ -163,6 +169,7 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ['INTEGRATIONS_BASE_PATH', ['x'], /must be a path such as/],
   ['PAYMENT_PROVIDER', ['cash'], /./],
   ['ALLOW_SANDBOX_PAYMENTS', ['yes', '1', 'TRUE'], /./],
+  ['WEBHOOKS_TO_PRIVATE_ADDRESSES', ['yes', '1', 'TRUE'], /./],
   ['SHUTDOWN_SECONDS', ['0', '601'], /must be at (least 1|most 600)/],
   ['SMTP_URL', ['mail.example', 'https://mail.example'], /must be an smtp:\/\/ or smtps:\/\/ address/],
   ['MAIL_FROM', ['tickets', 'a@b c@d', 'Tickets <tickets>', 'a@b\nbcc: c@d'], /must be an address such as/],
