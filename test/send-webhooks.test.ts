@@ -385,9 +385,9 @@ test('what a process took that died is sent by another, once its lease is over',
 test('each process sends by itself, and ends while a receiver is still silent', async () => {
   const { id } = await told()
   const errors: unknown[] = []
-  const stop = startBackground({ db: sale.db, provider: sandboxProvider, privateWebhooks: true }, (error) =>
-    errors.push(error),
-  )
+  const senders = { email: null, whatsapp: null, onDead() {} }
+  const options = { db: sale.db, provider: sandboxProvider, senders, privateWebhooks: true }
+  const stop = startBackground(options, (error) => errors.push(error))
   await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1)
   await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
   receiver.answers(() => {})
