@@ -1,15 +1,18 @@
 import type { Database } from './database.ts'
+import { closeSessions } from './payment/close-sessions.ts'
+import type { PaymentProvider } from './payment/provider.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
 import { repeat } from './repeat.ts'
 
 /** What background work runs on. */
-export type BackgroundOptions = { db: Database }
+export type BackgroundOptions = { db: Database; provider: PaymentProvider }
 
 type Task = { name: string; everySeconds: number; run: () => Promise<unknown> }
 
 // Each process does all of it: whoever is free takes what is due.
-const tasksOf = ({ db }: BackgroundOptions): Task[] => [
+const tasksOf = ({ db, provider }: BackgroundOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
+  { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
 ]
 
 /** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits for

@@ -1,5 +1,11 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
+import {
+  type StripeSettings,
+  stripeContradictionsIn,
+  stripeEnvironment,
+  stripeSettingsOf,
+} from './stripe-settings.ts'
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -59,7 +65,8 @@ const environment = z.object({
     .default([]),
   CHANNELS_BASE_PATH: basePath.default(''),
   INTEGRATIONS_BASE_PATH: basePath.default(''),
-  PAYMENT_PROVIDER: z.enum(['sandbox']).default('sandbox'),
+  PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
+  ...stripeEnvironment,
   ALLOW_SANDBOX_PAYMENTS: z
     .enum(['true', 'false'])
     .default('false')
@@ -95,13 +102,15 @@ export type Config = {
   corsOrigins: string[]
   channelsBasePath: string
   integrationsBasePath: string
-  paymentProvider: 'sandbox'
+  paymentProvider: Settings['PAYMENT_PROVIDER']
+  /** What reaches Stripe; null with another provider. */
+  stripe: StripeSettings | null
   shutdownSeconds: number
 }
 
 /** What is wrong with settings that are right each by itself. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes: string[] = []
+  const mistakes = stripeContradictionsIn(settings)
   if (
     settings.NODE_ENV === 'production' &&
     settings.PAYMENT_PROVIDER === 'sandbox' &&
@@ -150,6 +159,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     channelsBasePath: data.CHANNELS_BASE_PATH,
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
     paymentProvider: data.PAYMENT_PROVIDER,
+    stripe: stripeSettingsOf(data),
     shutdownSeconds: data.SHUTDOWN_SECONDS,
   }
 }

@@ -5,9 +5,7 @@ import type { Config } from './config.ts'
 import type { OpenDatabase } from './database.ts'
 import { logFailure } from './mask.ts'
 import { openDatabase } from './open-database.ts'
-import { sandboxProvider } from './payment/sandbox.ts'
-
-const providers = { sandbox: sandboxProvider }
+import { openProvider } from './payment/open-provider.ts'
 
 const greeting = (url: string, demo: DemoCredentials) => `
 Boxoffice sells tickets at ${url}
@@ -32,6 +30,7 @@ async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
 /** Serves the port in this process until SIGTERM or SIGINT. Then it is not ready any more, finishes what runs and exits
  *  with 0; with 1 where that takes longer than `shutdownSeconds`. */
 export async function serve(config: Config): Promise<void> {
+  const provider = await openProvider(config)
   const database = await openDatabase(config)
   const { db } = database
   const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
@@ -40,7 +39,7 @@ export async function serve(config: Config): Promise<void> {
     db,
     replica: database.replica,
     config,
-    provider: providers[config.paymentProvider],
+    provider,
     ready: async () => !draining && (await database.ready()),
     demo: demo?.tabs,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
@@ -50,7 +49,7 @@ export async function serve(config: Config): Promise<void> {
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const stopBackground = startBackground({ db }, (error, task) =>
+  const stopBackground = startBackground({ db, provider }, (error, task) =>
     logFailure(app.log, error, `${task} failed`),
   )
   if (!(await database.ready()))

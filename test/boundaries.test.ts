@@ -21,7 +21,8 @@ const verb = [
   ...['*/table', '*/loaders', '*/verb'],
 ]
 const mayImport: Record<string, string[]> = {
-  leaf: [],
+  leaf: ['settings'],
+  settings: [],
   'lock-folder': [],
   scalars: [],
   database: [],
@@ -38,7 +39,7 @@ const mayImport: Record<string, string[]> = {
   '*/table': ['due', '*/table'],
   '*/loaders': ['batch', 'database', 'rows', '*/table'],
   authenticate: ['batch', 'database', 'turn', '*/table', 'authenticate'],
-  provider: ['*/table', 'provider'],
+  provider: ['settings', '*/table', 'provider'],
   'catalogue-version': ['database'],
   'shared-reads': ['catalogue-version', 'database', 'authenticate', 'http'],
   context: ['batch', 'catalogue-version', 'database', 'authenticate', 'provider', '*/loaders'],
@@ -75,7 +76,7 @@ const mayImport: Record<string, string[]> = {
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'yoga', 'http', 'graphql-params', 'shared-reads'],
   ],
-  pages: ['context', '*/page'],
+  pages: ['context', '*/page', '*/rest'],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
     ...['graphql-route', 'pages', 'shared-reads'],
@@ -110,6 +111,12 @@ const named: Record<string, string> = {
   'access/key': 'authenticate',
   'payment/provider': 'provider',
   'payment/sandbox': 'provider',
+  'payment/open-provider': 'provider',
+  'payment/stripe': 'provider',
+  'payment/stripe-amount': 'provider',
+  'payment/stripe-events': 'provider',
+  'payment/stripe-outcome': 'provider',
+  'stripe-settings': 'settings',
 }
 const mayUseDrizzle = [
   'database',

@@ -1,0 +1,49 @@
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import type { House } from '../context.ts'
+import type { Database } from '../database.ts'
+import { settlePaymentSession } from './settle-session.ts'
+import { payments } from './table.ts'
+
+// At a time: the provider has limits, and each that answers takes a connection for a moment.
+const batch = 4
+
+// Later each time, by the age of the payment: a provider that is down, or a bank that takes days.
+const again = sql`now() + least(interval '6 hours', greatest(interval '15 seconds', (now() - ${payments.createdAt}) / 8))`
+
+type Taken = { id: string; status: string; sessionId: string | null }
+
+function takeSessions(db: Database, provider: string): Promise<Taken[]> {
+  const due = db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(payments.sessionOpen, lte(payments.sessionDueAt, sql`now()`), eq(payments.provider, provider)))
+    .orderBy(asc(payments.sessionDueAt))
+    .limit(batch)
+    .for('update', { skipLocked: true })
+  return db
+    .update(payments)
+    .set({ sessionDueAt: again })
+    .where(inArray(payments.id, due))
+    .returning({ id: payments.id, status: payments.status, sessionId: payments.sessionId })
+}
+
+/** Ends the sessions of payments that are over or about to expire, and believes what the provider says they came to: who
+ *  has paid in the last moment has paid. Asks how those stand that a bank is deciding. What the provider does not answer is
+ *  done again, later each time; the hold expires meanwhile, and money that comes then is late. Any number of processes can
+ *  do so at once. */
+export async function closeSessions({ db, provider }: Pick<House, 'db' | 'provider'>): Promise<void> {
+  for (;;) {
+    const taken = await takeSessions(db, provider.name)
+    const done = await Promise.allSettled(
+      taken.map(async ({ id, status, sessionId }) => {
+        if (!sessionId) throw new Error('an open session has an identifier')
+        const outcome =
+          status === 'processing' ? await provider.look(sessionId) : await provider.close(sessionId)
+        if (outcome) await settlePaymentSession(db, id, sessionId, outcome)
+      }),
+    )
+    const failed = done.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+    if (taken.length < batch) return
+  }
+}
