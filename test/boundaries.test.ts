@@ -115,6 +115,7 @@ const named: Record<string, string> = {
   'payment/stripe': 'provider',
   'payment/stripe-amount': 'provider',
   'payment/stripe-events': 'provider',
+  'payment/stripe-failure': 'provider',
   'payment/stripe-outcome': 'provider',
   'stripe-settings': 'settings',
 }

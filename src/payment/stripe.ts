@@ -1,31 +1,18 @@
 import { Stripe } from 'stripe'
 import type { StripeSettings } from '../stripe-settings.ts'
-import type { Order, Outcome, PaymentProvider, Session } from './provider.ts'
+import type { Order, Outcome, PaymentProvider, RefundOutcome, Session } from './provider.ts'
 import { toStripe } from './stripe-amount.ts'
 import { readStripeEvent } from './stripe-events.ts'
+import { called, once } from './stripe-failure.ts'
 import { refundOutcome, sessionOutcome } from './stripe-outcome.ts'
 
-const { StripeAPIError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
+const { StripeInvalidRequestError } = Stripe.errors
 
 // Somebody waits on a page for each of these.
 const quickly = { timeout: 4_000, maxNetworkRetries: 0 }
 
 // Stripe's least is 30 minutes from now. Reckoned from the end of the hold, so that it is the same each time it is asked for.
 const longerThanHoldSeconds = 31 * 60
-
-const mostAttempts = 3
-
-/** The same request under the payment's key each time, so that it is done once. Stripe keeps an answer of 500 with its key,
- *  and refuses a key for a request that has changed meanwhile: then there is a next one. */
-async function once<T>(key: string, request: (idempotencyKey: string) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await request(attempt === 1 ? key : `${key}_${attempt}`)
-    } catch (error) {
-      const isKept = error instanceof StripeAPIError || error instanceof StripeIdempotencyError
-      if (!isKept || attempt === mostAttempts) throw error
-    }
-}
 
 const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({
   mode: 'payment' as const,
@@ -76,27 +63,28 @@ async function close(stripe: Stripe, sessionId: string): Promise<Outcome> {
   return { kind: 'ended', status: 'expired' }
 }
 
-const refund =
-  (stripe: Stripe): PaymentProvider['refund'] =>
-  async ({ id, charge, amount, currency }) => {
-    try {
-      // A key gives the answer of its first request again, and none after a day: what Stripe lists is true.
-      const { data } = await stripe.refunds.list({ payment_intent: charge, limit: 100 })
-      const made = data.find(({ metadata }) => metadata?.refund_id === id)
-      if (made) return refundOutcome(made)
-      const params = {
-        payment_intent: charge,
-        amount: toStripe(amount, currency),
-        metadata: { refund_id: id },
-      }
-      return refundOutcome(
-        await once(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey })),
-      )
-    } catch (error) {
-      if (!(error instanceof StripeInvalidRequestError)) throw error
-      return { kind: 'failed', code: error.code ?? error.type }
+async function refund(
+  stripe: Stripe,
+  { id, charge, amount, currency }: Parameters<PaymentProvider['refund']>[0],
+): Promise<RefundOutcome> {
+  try {
+    // A key gives the answer of its first request again, and none after a day: what Stripe lists is true.
+    const { data } = await stripe.refunds.list({ payment_intent: charge, limit: 100 })
+    const made = data.find(({ metadata }) => metadata?.refund_id === id)
+    if (made) return refundOutcome(made)
+    const params = {
+      payment_intent: charge,
+      amount: toStripe(amount, currency),
+      metadata: { refund_id: id },
     }
+    return refundOutcome(
+      await once(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey })),
+    )
+  } catch (error) {
+    if (!(error instanceof StripeInvalidRequestError)) throw error
+    return { kind: 'failed', code: error.code ?? error.type }
   }
+}
 
 /** Stripe Checkout: the buyer pays in a session at Stripe's, which outlives the hold and is ended with it. */
 export function stripeProvider({ secretKey, webhookSecrets, apiBase }: StripeSettings): PaymentProvider {
@@ -114,10 +102,10 @@ export function stripeProvider({ secretKey, webhookSecrets, apiBase }: StripeSet
     name: 'stripe',
     // An account may have its sessions on a domain of its own.
     sessionSources: ['https:', ...(isPlain ? [origin] : [])],
-    charge: (order) => openSession(stripe, order),
-    look: (sessionId) => look(stripe, sessionId),
-    close: (sessionId) => close(stripe, sessionId),
-    refund: refund(stripe),
+    charge: (order) => called(() => openSession(stripe, order)),
+    look: (sessionId) => called(() => look(stripe, sessionId)),
+    close: (sessionId) => called(() => close(stripe, sessionId)),
+    refund: (given) => called(() => refund(stripe, given)),
     readEvent: (body, headers) =>
       readStripeEvent(stripe, webhookSecrets, body, headers['stripe-signature']?.toString() ?? ''),
   }
