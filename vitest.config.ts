@@ -12,6 +12,7 @@ const once = [
   'money',
   'schema',
   'server',
+  'stripe',
   'turn',
 ].map((name) => `test/${name}.test.ts`)
 const all = 'test/**/*.test.ts'

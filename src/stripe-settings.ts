@@ -5,20 +5,24 @@ export type StripeSettings = { secretKey: string; webhookSecrets: string[]; apiB
 
 const api = 'https://api.stripe.com'
 
+const isOrigin = (address: string) =>
+  /^https?:/.test(address) && URL.canParse(address) && new URL(address).origin === address
+
 /** The variables of the environment that are about Stripe. */
 export const stripeEnvironment = {
   STRIPE_SECRET_KEY: z
     .string()
-    .regex(/^[rs]k_(test|live)_\w+$/, 'must be a secret key, sk_… or rk_…')
+    .regex(/^[rs]k_(test|live)_\w+$/, 'must be a key such as sk_live_…')
     .optional(),
   STRIPE_WEBHOOK_SECRET: z
     .string()
     .transform((list) => list.split(',').map((secret) => secret.trim()))
-    .pipe(z.array(z.string().regex(/^whsec_\S+$/, 'must be a comma-separated list of whsec_… secrets')))
+    .pipe(z.array(z.string().regex(/^whsec_\S+$/, 'must be a comma-separated list of whsec_…')))
     .default([]),
   STRIPE_API_BASE: z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-    .refine((url) => URL.canParse(url) && new URL(url).pathname === '/', `must be an origin such as ${api}`)
+    .string()
+    .transform((address) => address.replace(/\/$/, ''))
+    .refine((address) => isOrigin(address), `must be an origin such as ${api}`)
     .optional(),
 }
 
