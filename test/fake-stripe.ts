@@ -90,6 +90,8 @@ export async function startFakeStripe() {
   function createSession(params: Record<string, string>): Answer {
     const seconds = Number(params.expires_at) - Date.now() / 1000
     if (seconds < 30 * 60 || seconds > 24 * 3600) return refused(400, 'parameter_invalid_integer')
+    const amount = Number(params['line_items[0][price_data][unit_amount]'])
+    if (amount < 50) return refused(400, 'amount_too_small')
     const id = newId('cs_test')
     const session: FakeSession = {
       id,
@@ -97,7 +99,7 @@ export async function startFakeStripe() {
       status: 'open',
       payment_status: 'unpaid',
       payment_intent: null,
-      amount_total: Number(params['line_items[0][price_data][unit_amount]']),
+      amount_total: amount,
       currency: params['line_items[0][price_data][currency]'] ?? '',
       metadata: under(params, 'metadata'),
       client_reference_id: params.client_reference_id,

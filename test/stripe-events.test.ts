@@ -66,7 +66,7 @@ test('ordered, then paid: a page that says so meanwhile, and the hold stays', as
   const { checkout, session } = await begun()
   await sale.deliver(sale.fake.order(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['processing', 'held'])
-  expect(await page(checkout)).toMatch(/One moment Your bank is deciding/)
+  expect(await page(checkout)).toMatch(/Waiting for your bank .* Please don’t pay again/)
   await sale.deliver(sale.fake.succeed(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
@@ -123,11 +123,13 @@ test('paid after the hold expired, with no places left: the money goes back, and
     `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=LATE_NO_CAPACITY`,
   )
   const told = await page(other.checkout)
-  expect(told).toMatch(/No tickets, money back .* the places had gone to others\. All of it is given back/)
+  expect(told).toMatch(
+    /Your money goes back .* the places had gone to others, so you have no tickets\. All of it is given back/,
+  )
   const refunded = { status: 'refunded' as const }
   await sale.db.update(payments).set(refunded).where(eq(payments.id, other.checkout.payment_id))
   await sale.db.update(payments).set(refunded).where(eq(payments.id, checkout.payment_id))
-  expect(await page(other.checkout)).toContain('All of it has been given back; you have no tickets')
+  expect(await page(other.checkout)).toContain('so you have no tickets. All of it has been given back.')
   expect(await leadsTo(checkout)).toContain('/sorry?')
   expect(await leadsTo(checkout)).toContain('status=refunded&code=LATE_NO_CAPACITY')
 })
@@ -141,7 +143,9 @@ test('paid after it was cancelled: the money goes back, and the buyer is told', 
   await sale.deliver(sale.fake.pay(session.id), sale.fake.pay(other.session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
   expect(await sale.refundsOf(checkout)).toEqual(['CANCELLED pending 2200'])
-  expect(await page(checkout)).toMatch(/No tickets, money back .* after the order was cancelled/)
+  expect(await page(checkout)).toMatch(
+    /Your money goes back .* after the order was cancelled, so you have no tickets/,
+  )
   expect(await leadsTo(other.checkout)).toContain('/sorry?')
   expect(await leadsTo(other.checkout)).toContain('status=cancelled&code=CANCELLED')
 })

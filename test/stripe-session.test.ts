@@ -52,7 +52,7 @@ test('Pay leads to a session of the whole amount that outlives the hold, and hol
       'adaptive_pricing[enabled]': 'false',
       success_url: `${checkout.payment_url}?paid`,
       cancel_url: checkout.payment_url,
-      expires_at: String(Math.floor(expiresAt.getTime() / 1000) + 31 * 60),
+      expires_at: String(Math.floor(expiresAt.getTime() / 1000) + 35 * 60),
     },
   })
   expect(JSON.stringify(request)).not.toMatch(/Ana|ana@/)

@@ -58,7 +58,7 @@ test('all that can be told of one payment at once neither blocks nor counts twic
   expect((await countersOf(sale)).rate_1).toEqual({ sold: sold + 8, held })
 })
 
-test('many processes that end sessions and holds at once end each once, and lose no money', async () => {
+test('many processes that end sessions and holds at once leave none open, and lose no money', async () => {
   const many = await Promise.all(Array.from({ length: 12 }, begun))
   const paid = many.slice(0, 6)
   for (const { session } of paid) sale.fake.pay(session.id)
@@ -66,14 +66,15 @@ test('many processes that end sessions and holds at once end each once, and lose
   sale.fake.asked.length = 0
   await Promise.all([
     sale.closeDue(),
-    closeSessions(sale),
+    sale.closeDue(),
     closeSessions(sale),
     sweepHolds(sale.db),
     sweepHolds(sale.db),
   ])
+  // What others had locked is left for the next time.
+  await sale.closeDue()
   const ends = sale.fake.asked.filter(({ path }) => path.endsWith('/expire'))
   expect(new Set(ends.map(({ path }) => path)).size).toBe(12)
-  await sale.closeDue()
   for (const { checkout } of paid) expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
   for (const { checkout } of many.slice(6))
     expect(await sale.buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])

@@ -72,6 +72,10 @@ test('the longest hold that the settings let through has a session', async () =>
   expect(await provider.charge(anOrder({ expiresAt }))).toMatchObject({ kind: 'session' })
 })
 
+test('an amount that Stripe never takes is a payment that has failed', async () => {
+  expect(await provider.charge(anOrder({ totalAmount: 49 }))).toEqual({ kind: 'ended', status: 'failed' })
+})
+
 test('a refund is made once, however often it is asked for', async () => {
   const { reference } = await paidOrder()
   const refund = refundOf(reference)

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import type { House } from '../context.ts'
 import type { Database } from '../database.ts'
 import { settlePaymentSession } from './settle-session.ts'
@@ -20,11 +20,14 @@ function takeSessions(db: Database, provider: string): Promise<Taken[]> {
     .orderBy(asc(payments.sessionDueAt))
     .limit(batch)
     .for('update', { skipLocked: true })
-  return db
-    .update(payments)
-    .set({ sessionDueAt: again })
-    .where(inArray(payments.id, due))
-    .returning({ id: payments.id, status: payments.status, sessionId: payments.sessionId })
+  return (
+    db
+      .update(payments)
+      .set({ sessionDueAt: again })
+      // An array, so that it is found once.
+      .where(sql`${payments.id} = any(array(${due}))`)
+      .returning({ id: payments.id, status: payments.status, sessionId: payments.sessionId })
+  )
 }
 
 /** Ends the sessions of payments that are over or about to expire, and believes what the provider says they came to: who

@@ -26,6 +26,8 @@ const orderOf = ({ payment, event, rateName }: FoundPayment, publicUrl: string):
   return { id, totalAmount, currency, expiresAt, name, pageUrl: paymentUrl(payment, publicUrl) }
 }
 
+const toFailure = (error: unknown) => error
+
 async function pay({ db, provider, publicUrl }: Deciding, found: FoundPayment): Promise<Decision> {
   const { id, status, sessionOpen, sessionUrl } = found.payment
   if (sessionOpen && sessionUrl) return { status, sendTo: sessionUrl }
@@ -33,8 +35,11 @@ async function pay({ db, provider, publicUrl }: Deciding, found: FoundPayment): 
   const outcome = await provider.charge(orderOf(found, publicUrl()))
   if (outcome.kind !== 'session') return { status: await settlePayment(db, id, outcome) }
   const kept = await keepSession(db, id, provider.name, outcome)
-  if (kept.sessionId !== outcome.id) await provider.close(outcome.id)
-  return { status: kept.status, sendTo: kept.sessionUrl ?? outcome.url }
+  const decision = { status: kept.status, sendTo: kept.sessionUrl ?? outcome.url }
+  if (kept.sessionId === outcome.id) return decision
+  // Nobody is sent to this one.
+  const failure = await provider.close(outcome.id).then(() => null, toFailure)
+  return { ...decision, failure }
 }
 
 async function end(

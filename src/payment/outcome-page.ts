@@ -26,15 +26,15 @@ function moneyBackText({ payment, moneyBack }: FoundPayment): Outcome | null {
       title: 'Paid',
       text: 'Your tickets are active. You paid twice: the second payment is given back by itself, to where it came from.',
     }
-  const back =
+  const [title, back] =
     payment.status === 'refunded'
-      ? 'All of it has been given back'
-      : 'All of it is given back by itself, to where it came from'
+      ? ['Your money is back', 'All of it has been given back.']
+      : ['Your money goes back', 'All of it is given back by itself, to where it came from.']
   const why =
     moneyBack === 'CANCELLED'
-      ? 'Your payment arrived after the order was cancelled.'
-      : 'Your payment arrived when the time was over, and the places had gone to others.'
-  return { title: 'No tickets, money back', text: `${why} ${back}; you have no tickets.` }
+      ? 'Your payment arrived after the order was cancelled, so you have no tickets.'
+      : 'Your payment arrived when the time was over and the places had gone to others, so you have no tickets.'
+  return { title, text: `${why} ${back}` }
 }
 
 /** What became of the payment, for a buyer whom nobody waits for elsewhere. */
@@ -54,17 +54,23 @@ ${footer(found)}`,
 // Seconds: soon enough for a card, and no burden for a bank that takes days.
 const askAgain = 3
 
-const undecided = {
+const undecided: Record<'pending' | 'processing', Outcome> = {
   // The buyer is back, and the provider has not told yet.
-  pending: 'Your payment is being confirmed. That takes a few seconds.',
-  processing:
-    'Your bank is deciding on your payment. With a transfer that can take some days: your tickets are kept for you meanwhile.',
+  pending: {
+    title: 'One moment',
+    text: 'Your payment is being confirmed. That takes a few seconds.',
+  },
+  processing: {
+    title: 'Waiting for your bank',
+    text: 'With a card that takes seconds, with a transfer some days. Your tickets are kept for you meanwhile.',
+  },
 }
 
 /** That nothing is decided yet: there is nothing to press, and the page goes on by itself. */
 export function undecidedPage(found: FoundPayment, status: keyof typeof undecided): Page {
+  const { title, text } = undecided[status]
   return {
-    title: `One moment: ${found.event.name}`,
+    title: `${title}: ${found.event.name}`,
     refresh: askAgain,
     style: `${ticketStyle}
 .working { display: flex; align-items: center; gap: 1.1rem }
@@ -77,8 +83,8 @@ export function undecidedPage(found: FoundPayment, status: keyof typeof undecide
     body: html`<main>
 ${stub(found)}
 <section class="padded stack" role="status">
-<h2 class="outcome working">One moment</h2>
-<p class="soft">${undecided[status]}</p>
+<h2 class="outcome working">${title}</h2>
+<p class="soft">${text}</p>
 <p class="soft">This page goes on by itself. Please don’t pay again.</p>
 </section>
 </main>

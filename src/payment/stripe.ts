@@ -12,7 +12,7 @@ const { StripeInvalidRequestError } = Stripe.errors
 const quickly = { timeout: 4_000, maxNetworkRetries: 0 }
 
 // Stripe's least is 30 minutes from now. Reckoned from the end of the hold, so that it is the same each time it is asked for.
-const longerThanHoldSeconds = 31 * 60
+const longerThanHoldSeconds = 35 * 60
 
 const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({
   mode: 'payment' as const,
@@ -36,13 +36,22 @@ const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: 
   expires_at: Math.floor(expiresAt.getTime() / 1000) + longerThanHoldSeconds,
 })
 
-async function openSession(stripe: Stripe, order: Order): Promise<Session> {
+// Of an amount that it never takes.
+const isNever = (error: unknown) =>
+  error instanceof StripeInvalidRequestError && /^amount_too_(small|large)$/.test(error.code ?? '')
+
+async function openSession(stripe: Stripe, order: Order): Promise<Session | Outcome> {
   const params = sessionParams(order)
-  const { id, url } = await once(order.id, (idempotencyKey) =>
-    stripe.checkout.sessions.create(params, { idempotencyKey }),
-  )
-  if (!url) throw new Error(`Stripe gave no address of the session ${id}`)
-  return { kind: 'session', id, url }
+  try {
+    const { id, url } = await once(order.id, (idempotencyKey) =>
+      stripe.checkout.sessions.create(params, { idempotencyKey }),
+    )
+    if (!url) throw new Error(`Stripe gave no address of the session ${id}`)
+    return { kind: 'session', id, url }
+  } catch (error) {
+    if (!isNever(error)) throw error
+    return { kind: 'ended', status: 'failed' }
+  }
 }
 
 async function look(stripe: Stripe, sessionId: string): Promise<Outcome | null> {
