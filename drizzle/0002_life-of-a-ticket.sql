@@ -142,6 +142,7 @@ CREATE TABLE "webhooks" (
 --> statement-breakpoint
 DROP INDEX "payments_pending_expires_at";--> statement-breakpoint
 DROP INDEX "payments_pending_ticket_rate";--> statement-breakpoint
+DROP INDEX "tickets_qr_code_in_event";--> statement-breakpoint
 ALTER TABLE "payments" ADD COLUMN "refunded_amount" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "payments" ADD COLUMN "invoice_reference" text;--> statement-breakpoint
 ALTER TABLE "payments" ADD COLUMN "session_id" text;--> statement-breakpoint
@@ -174,6 +175,7 @@ ALTER TABLE "webhooks" ADD CONSTRAINT "webhooks_channel_id_channels_id_fk" FOREI
 ALTER TABLE "webhooks" ADD CONSTRAINT "webhooks_integration_id_integrations_id_fk" FOREIGN KEY ("integration_id") REFERENCES "public"."integrations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "changes_of_subject" ON "changes" USING btree ("subject_id","sequence");--> statement-breakpoint
 CREATE INDEX "changes_of_organization" ON "changes" USING btree ("organization_id","transaction_id","position");--> statement-breakpoint
+CREATE INDEX "changes_of_every_channel" ON "changes" USING btree ("organization_id","transaction_id","position") WHERE "changes"."channel_id" is null;--> statement-breakpoint
 CREATE INDEX "changes_of_channel" ON "changes" USING btree ("channel_id","transaction_id","position");--> statement-breakpoint
 CREATE INDEX "check_ins_ticket_id_created_at_index" ON "check_ins" USING btree ("ticket_id","created_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "deliveries_once" ON "deliveries" USING btree ("payment_id","medium","recipient");--> statement-breakpoint
@@ -184,6 +186,7 @@ CREATE UNIQUE INDEX "charges_reference" ON "charges" USING btree ("provider","re
 CREATE INDEX "charges_payment_id_index" ON "charges" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "refunds_payment_id_index" ON "refunds" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "refunds_ticket_id_index" ON "refunds" USING btree ("ticket_id");--> statement-breakpoint
+CREATE INDEX "refunds_reference_index" ON "refunds" USING btree ("reference");--> statement-breakpoint
 CREATE UNIQUE INDEX "refunds_idempotency_key" ON "refunds" USING btree ("idempotency_key");--> statement-breakpoint
 CREATE INDEX "refunds_due" ON "refunds" USING btree ("due_at") WHERE "refunds"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("due_at") WHERE "webhook_deliveries"."status" = 'pending';--> statement-breakpoint
@@ -194,4 +197,5 @@ CREATE INDEX "payments_unpaid_ticket_rate" ON "payments" USING btree ("ticket_ra
 CREATE UNIQUE INDEX "payments_session" ON "payments" USING btree ("provider","session_id") WHERE "payments"."session_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_session_open" ON "payments" USING btree ("session_due_at") WHERE "payments"."session_open";--> statement-breakpoint
 CREATE UNIQUE INDEX "tickets_document_token" ON "tickets" USING btree ("document_token") WHERE "tickets"."document_token" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "tickets_qr_code_in_event" ON "tickets" USING btree ("qr_code","event_id") WHERE "tickets"."status" <> 'expired';--> statement-breakpoint
 ALTER TABLE "payments" ADD CONSTRAINT "payments_refund_no_more_than_was_paid" CHECK ("payments"."refunded_amount" between 0 and "payments"."total_amount");

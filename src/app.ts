@@ -5,8 +5,8 @@ import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import helmet from 'helmet'
-import { readCredentials } from './access/authenticate.ts'
-import { hashSecret, readKey } from './access/key.ts'
+import { areWellFormed, hashCredentials, readCredentials } from './access/authenticate.ts'
+import { closeConnectionsAtTheEnd } from './close-connections.ts'
 import type { Config } from './config.ts'
 import type { House } from './context.ts'
 import type { Database } from './database.ts'
@@ -47,9 +47,8 @@ export type AppOptions = {
 // Each set of credentials has a limit of its own, and only who has all of it can use it up; else who sends. Hashed,
 // because the limits are kept.
 function rateLimitKey({ headers, ip }: FastifyRequest): string {
-  const { apiKey, integrationId, secret } = readCredentials(headers)
-  const isSet = (apiKey !== undefined && readKey(apiKey)) || (integrationId && secret)
-  return isSet ? hashSecret(JSON.stringify([apiKey, integrationId, secret])) : ip
+  const credentials = readCredentials(headers)
+  return areWellFormed(credentials) ? hashCredentials(credentials) : ip
 }
 
 // The address that is listened on, as long as nobody says what it looks like from outside.
@@ -109,18 +108,6 @@ function logRequests(app: FastifyInstance): void {
   })
 }
 
-// Else a client that keeps its connection would keep the service from ending, long after it has its answer.
-function closeConnectionsAtTheEnd(app: FastifyInstance): void {
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close')
-    done()
-  })
-}
-
 const malformedAddress = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
 
 function isDecodable(text: string): boolean {
@@ -163,6 +150,8 @@ export async function createApp({
     genReqId: () => randomUUID(),
     bodyLimit,
     forceCloseConnections: 'idle',
+    // What came before the port was closed is answered as ever.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     requestTimeout: 30_000,
     clientErrorHandler: answerClientError,
@@ -177,6 +166,7 @@ export async function createApp({
     replica,
     provider,
     holdMinutes: config.holdMinutes,
+    admissionHours: config.admissionHours,
     publicUrl: () => publicUrlOf(app, config),
   }
   const sharedReads = createSharedReads(db, config.sharedReadsMs)

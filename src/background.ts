@@ -2,6 +2,7 @@ import type { Database } from './database.ts'
 import { closeSessions } from './payment/close-sessions.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
+import { giveBackDue } from './refund/give-back-due.ts'
 import { repeat } from './repeat.ts'
 
 /** What background work runs on. */
@@ -13,6 +14,7 @@ type Task = { name: string; everySeconds: number; run: () => Promise<unknown> }
 const tasksOf = ({ db, provider }: BackgroundOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
+  { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider) },
 ]
 
 /** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits for

@@ -89,8 +89,13 @@ export function written<Row>(name: string, text: () => SQL) {
   }
 }
 
-/** `column = any($name)`: one statement for any number of keys, and none of them is interpolated. */
-export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${sql.placeholder(name)})`
+/** A list of texts that a statement is given, where it can't be seen what it holds: by its length, PostgreSQL would find the
+ *  plan that it made for the last list too dear for each shorter one, and plan the statement anew every time. */
+export const given = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
+
+/** Whether a column is one of the keys that are given: one statement for any number of them, planned once a connection,
+ *  and none of them is interpolated. */
+export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${given(name)})`
 
 /** Whose rows a loader may find: each statement takes what it needs of this. */
 export type Scope = {
@@ -111,7 +116,8 @@ type Batch<Row> = Find<Row> & {
 // An identifier of ours or of an import. Anything else is nobody's, and never reaches the database.
 const identifier = /^[\w.:-]{1,64}$/
 
-const isIdentifier = (key: string) => identifier.test(key)
+/** Whether there may be a row of that key at all. */
+export const isIdentifier = (key: string) => identifier.test(key)
 
 /** Rows by a key of theirs, in their order. */
 export function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {

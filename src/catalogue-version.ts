@@ -10,11 +10,13 @@ const mostBehind = 2_000
 /** How often this process has changed what a catalogue read must show at once. */
 export const catalogueVersion = (db: Database): number => touched.get(db)?.times ?? 0
 
+/** When that was last, on the clock of `performance.now()`. */
+export const touchedAt = (db: Database): number => touched.get(db)?.at ?? Number.NEGATIVE_INFINITY
+
 /** Whether that was so lately that a replica may not know of it yet. */
-export const wasJustTouched = (db: Database): boolean =>
-  performance.now() - (touched.get(db)?.at ?? Number.NEGATIVE_INFINITY) < mostBehind
+export const wasJustTouched = (db: Database): boolean => performance.now() - touchedAt(db) < mostBehind
 
 /** Makes catalogue reads run anew in this process, on the primary: to be called once something is committed that must
- *  show at once. A rate or a price was used up or is free again, or a catalogue was imported. */
+ *  show at once. A rate or a price was used up or is free again, a catalogue was imported, a grant or a key changed. */
 export const touchCatalogue = (db: Database): void =>
   void touched.set(db, { times: catalogueVersion(db) + 1, at: performance.now() })

@@ -16,23 +16,17 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js'
-import {
-  type Complete,
-  completeLeaf,
-  completeList,
-  completeNonNull,
-  isPromise,
-  type Run,
-  refuse,
-  type Variables,
-} from './complete-value.ts'
+import { json, toBytes } from './json-writer.ts'
+import { isPromise, type Run, type Variables } from './run.ts'
+import { refuse, type Write, writeLeaf, writeList, writeNonNull } from './write-value.ts'
 
-// An operation becomes functions made for it: an object literal for each object that it selects, with the properties read
-// and the resolvers called in place. They know how a value is answered, and nothing of errors: where anything is not as
-// it must be they throw, and whoever runs them takes the standard way, which tells it in full.
+// An operation becomes functions made for it: one for each object that it selects, which writes the names between the
+// values, with the properties read and the resolvers called in place. They know how a value is answered, and nothing of
+// errors: where anything is not as it must be they throw, and whoever runs them takes the standard way, which tells it in
+// full.
 
-/** One field at the root: calls its resolver, and answers what that gave. */
-export type RootField = { key: string; resolve(run: Run): unknown; complete: Complete }
+/** One field at the root: calls its resolver, and writes what that gave. */
+export type RootField = { key: string; resolve(run: Run): unknown; write: Write }
 
 type Operation = {
   schema: GraphQLSchema
@@ -42,18 +36,18 @@ type Operation = {
   variables: Variables
 }
 
-function completeAbstract(type: GraphQLAbstractType, field: Field, of: Operation): Complete {
-  const byName = new Map<string, Complete>()
+function writeAbstract(type: GraphQLAbstractType, field: Field, of: Operation): Write {
+  const byName = new Map<string, Write>()
   const info = infoOf(field, type, of)
   return (value, run) => {
-    if (value === null || value === undefined) return null
+    if (value === null || value === undefined) return json.null()
     const name = (type.resolveType ?? defaultTypeResolver)(value, run.context, info, type)
     if (typeof name !== 'string') return refuse('a type that is no name')
     const found = of.schema.getPossibleTypes(type).find((possible) => possible.name === name)
-    const complete =
-      byName.get(name) ?? (found ? completeObject(found, field.nodes, of) : refuse('an impossible type'))
-    byName.set(name, complete)
-    return complete(value, run)
+    const write =
+      byName.get(name) ?? (found ? writeObject(found, field.nodes, of) : refuse('an impossible type'))
+    byName.set(name, write)
+    write(value, run)
   }
 }
 
@@ -80,11 +74,11 @@ function infoOf(
   return { ...told, rootValue: undefined, variableValues: {} }
 }
 
-function complete(type: GraphQLOutputType, field: Field, of: Operation): Complete {
-  if (isNonNullType(type)) return completeNonNull(complete(type.ofType, field, of))
-  if (isListType(type)) return completeList(complete(type.ofType, field, of))
-  if (isLeafType(type)) return completeLeaf(type)
-  return isAbstractType(type) ? completeAbstract(type, field, of) : completeObject(type, field.nodes, of)
+function writeOf(type: GraphQLOutputType, field: Field, of: Operation): Write {
+  if (isNonNullType(type)) return writeNonNull(writeOf(type.ofType, field, of))
+  if (isListType(type)) return writeList(writeOf(type.ofType, field, of))
+  if (isLeafType(type)) return writeLeaf(type)
+  return isAbstractType(type) ? writeAbstract(type, field, of) : writeObject(type, field.nodes, of)
 }
 
 function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): (run: Run) => Variables {
@@ -93,23 +87,28 @@ function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): (r
 }
 
 /** What the code of an object's answer is made of: its text, and what it calls. */
-type Part = { value: string; after?: string; calls: Record<string, unknown> }
+type Part = { text: string; calls: Record<string, unknown> }
 
 function partOf(field: Field, index: number, of: Operation): Part {
   const { key, name, parentType, nodes } = field
-  const place = `answer[${JSON.stringify(key)}]`
-  if (name === '__typename') return { value: JSON.stringify(parentType.name), calls: {} }
+  const before = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`
+  if (name === '__typename')
+    return {
+      text: `json.raw(name${index})`,
+      calls: { [`name${index}`]: toBytes(before + JSON.stringify(parentType.name)) },
+    }
   const [node] = nodes
   const defined = parentType.getFields()[name]
   if (!node || !defined) return refuse('a field of the schema itself')
-  const calls = { [`complete${index}`]: complete(defined.type, field, of) }
-  if (!defined.resolve) return { value: `complete${index}(source[${JSON.stringify(name)}], run)`, calls }
+  const calls = { [`name${index}`]: toBytes(before), [`write${index}`]: writeOf(defined.type, field, of) }
+  if (!defined.resolve)
+    // Names are checked by the parser, and quoted all the same.
+    return { text: `json.raw(name${index}); write${index}(source[${JSON.stringify(name)}], run)`, calls }
   return {
-    value: 'null',
-    after: `const value${index} = resolve${index}(source, arguments${index}(run), run.context, info${index})
-      if (isPromise(value${index}))
-        run.waiting.push(value${index}.then((value) => { ${place} = complete${index}(value, run) }))
-      else ${place} = complete${index}(value${index}, run)`,
+    text: `json.raw(name${index})
+      const value${index} = resolve${index}(source, arguments${index}(run), run.context, info${index})
+      if (isPromise(value${index})) run.later(value${index}, (value) => write${index}(value, run))
+      else write${index}(value${index}, run)`,
     calls: {
       ...calls,
       [`resolve${index}`]: defined.resolve,
@@ -127,32 +126,28 @@ const fieldOf = (key: string, parentType: GraphQLObjectType, nodes: readonly Fie
 
 // Made when there first is such an object. By then its query was found not to be too complex: what is made before would
 // be as many functions as fragments can multiply.
-function completeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): Complete {
-  let made: Complete | undefined
+function writeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): Write {
+  let made: Write | undefined
   return (value, run) => {
-    if (value === null || value === undefined) return null
+    if (value === null || value === undefined) return json.null()
     made ??= makeObject(type, nodes, of)
-    return made(value, run)
+    made(value, run)
   }
 }
 
-function makeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): Complete {
+function makeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): Write {
   if (type.isTypeOf) return refuse('a type that knows its own')
   const fields = [...collectSubfields(of.schema, of.fragments, of.variables, type, nodes)]
-  const parts = fields.map(([key, nodes], index) => ({
-    key,
-    ...partOf(fieldOf(key, type, nodes), index, of),
-  }))
+  const parts = fields.map(([key, nodes], index) => partOf(fieldOf(key, type, nodes), index, of))
+  const end = toBytes(parts.length > 0 ? '}' : '{}')
   const calls: Record<string, unknown> = Object.assign(
-    { isPromise, refuse },
+    { isPromise, refuse, json, end },
     ...parts.map(({ calls }) => calls),
   )
-  // Names are checked by the parser, and quoted all the same.
   const body = `return (source, run) => {
     if (typeof source !== 'object' || source instanceof Error) refuse('an object that is none')
-    const answer = { ${parts.map(({ key, value }) => `${JSON.stringify(key)}: ${value}`).join(', ')} }
-    ${parts.map(({ after = '' }) => after).join('\n')}
-    return answer
+    ${parts.map(({ text }) => text).join('\n')}
+    json.raw(end)
   }`
   return new Function(...Object.keys(calls), body)(...Object.values(calls))
 }
@@ -166,7 +161,8 @@ export function compileOperation(of: Operation): RootField[] {
   const fields = [...collectFields(schema, fragments, variables, type, operation.selectionSet)]
   return fields.map(([key, nodes]): RootField => {
     const field = fieldOf(key, type, nodes)
-    if (field.name === '__typename') return { key, resolve: () => type.name, complete: (value) => value }
+    if (field.name === '__typename')
+      return { key, resolve: () => type.name, write: (value) => void json.value(value) }
     const [node] = nodes
     const defined = type.getFields()[field.name]
     const { resolve } = defined ?? {}
@@ -176,7 +172,7 @@ export function compileOperation(of: Operation): RootField[] {
     return {
       key,
       resolve: (run) => resolve({}, read(run), run.context, { ...info, variableValues: run.variables }),
-      complete: complete(defined.type, field, of),
+      write: writeOf(defined.type, field, of),
     }
   })
 }

@@ -46,6 +46,7 @@ const environment = z.object({
     .default('data')
     .transform((path) => (isAbsolute(path) ? path : resolve(path))),
   HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
+  ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   RATE_LIMIT: z
     .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
@@ -94,6 +95,8 @@ export type Config = {
   databaseReplicaUrls: string[]
   dataDir: string
   holdMinutes: number
+  /** How long before an event starts its tickets admit. */
+  admissionHours: number
   logLevel: Settings['LOG_LEVEL']
   /** Requests a second and key; null is no limit. */
   rateLimit: number | null
@@ -152,6 +155,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     databaseReplicaUrls: data.DATABASE_REPLICA_URLS,
     dataDir: data.DATA_DIR,
     holdMinutes: data.HOLD_MINUTES,
+    admissionHours: data.ADMISSION_HOURS,
     logLevel: data.LOG_LEVEL,
     rateLimit: data.RATE_LIMIT === 'off' ? null : data.RATE_LIMIT,
     sharedReadsMs: data.SHARED_READS_MS,

@@ -1,4 +1,10 @@
-import { authenticate, type Caller, type Credentials } from './access/authenticate.ts'
+import {
+  type Authenticated,
+  areWellFormed,
+  authenticate,
+  type Caller,
+  type Credentials,
+} from './access/authenticate.ts'
 import type { Scope } from './batch.ts'
 import { wasJustTouched } from './catalogue-version.ts'
 import type { Database } from './database.ts'
@@ -8,7 +14,8 @@ import { locationLoaders } from './location/loaders.ts'
 import { organizationLoaders } from './organization/loaders.ts'
 import { paymentLoaders } from './payment/loaders.ts'
 import type { PaymentProvider } from './payment/provider.ts'
-import { ticketLoaders } from './ticket/loaders.ts'
+import { refundLoaders } from './refund/loaders.ts'
+import { findTicket, ticketLoaders, toSeen } from './ticket/loaders.ts'
 import { ticketRateLoaders } from './ticket-rate/loaders.ts'
 
 /** What every request shares: what it runs on. */
@@ -18,6 +25,8 @@ export type House = {
   replica: () => Database
   provider: PaymentProvider
   holdMinutes: number
+  /** How long before an event its doors open. */
+  admissionHours: number
   /** The address that clients and buyers reach the service at, without a slash at its end. */
   publicUrl: () => string
 }
@@ -29,6 +38,7 @@ const createLoaders = (db: Database, catalogue: Database, scope: Scope) => ({
   ...ticketRateLoaders(catalogue, scope),
   ...paymentLoaders(db, scope),
   ...ticketLoaders(db, scope),
+  ...refundLoaders(db, scope),
 })
 
 export type Loaders = ReturnType<typeof createLoaders>
@@ -38,6 +48,7 @@ export type Loaders = ReturnType<typeof createLoaders>
 type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
 
 export type Context = House & {
+  house: House
   /** Null for somebody without credentials, who sees nothing but the schema. */
   caller: Caller | null
   /** The database's clock when the request came in: the only one that a request decides by. */
@@ -53,13 +64,21 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-/** One a request, for both surfaces. Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
-export async function createContext(house: House, credentials: Credentials): Promise<Context> {
+/** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
+ *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
+export async function createContext(
+  house: House,
+  credentials: Credentials,
+  onLetIn: (authenticated: Authenticated) => void = () => {},
+): Promise<Context> {
   const { db } = house
-  const together: Together = (await authenticate(db, credentials)) ?? { caller: null, now: new Date() }
+  const authenticated = await authenticate(db, credentials)
+  if (authenticated) onLetIn(authenticated)
+  const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
   return {
     ...house,
+    house,
     caller,
     now,
     catalogue: db,
@@ -70,15 +89,29 @@ export async function createContext(house: House, credentials: Credentials): Pro
   }
 }
 
+/** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other takes
+ *  twice as long. Whoever is not let in learns nothing of it. */
+export async function createLookupContext(
+  house: House,
+  credentials: Credentials,
+  ticketId: string,
+): Promise<Context> {
+  const reading = areWellFormed(credentials) ? findTicket(house.db, ticketId) : null
+  // Whoever is not let in is told so, whatever became of it.
+  reading?.catch(() => {})
+  const ctx = await createContext(house, credentials)
+  if (reading) ctx.loaders.ticketById.prime(ticketId, toSeen(await reading, scopeOf(ctx.caller)))
+  return ctx
+}
+
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
  *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called when
  *  the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old generation, and
  *  would keep all that it led to until that is collected. */
-export function browse({ db, replica, provider, holdMinutes, publicUrl, caller, now }: Context): Context {
-  // Its parts are named one by one: spread, it would make the loaders that this is not to have.
+export function browse({ house, caller, now }: Context): Context {
+  const { db, replica } = house
   const catalogue = wasJustTouched(db) ? db : replica()
-  const loaders = createLoaders(db, catalogue, scopeOf(caller))
-  return { db, replica, provider, holdMinutes, publicUrl, caller, now, catalogue, loaders }
+  return { ...house, house, caller, now, catalogue, loaders: createLoaders(db, catalogue, scopeOf(caller)) }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

@@ -69,6 +69,13 @@ export type Facts = {
 /** `path` is where the client's own input went wrong, named as the code names it (camelCase). */
 export type Problem = { code: Code; message: string; path?: (string | number)[]; facts?: Facts }
 
+/** Says that something stands in a way that does not let it become what it was to become. */
+export const illegalTransition = (thing: string, from: string, to: string): Problem => ({
+  code: 'ILLEGAL_TRANSITION',
+  message: `The ${thing} is ${from}, and can't become ${to}.`,
+  facts: { from, to },
+})
+
 /** What a client may know. Anything else that is thrown is masked once, at the edge, with the request id. */
 export class Refusal extends Error {
   readonly problems: [Problem, ...Problem[]]

@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCredentials } from './access/authenticate.ts'
 import { isCatalogueRead } from './catalogue-documents.ts'
-import { browse, type Context, createContext, type House } from './context.ts'
+import { browse, type Context, createContext, createLookupContext, type House } from './context.ts'
 import { Refusal, statusOf } from './errors.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
 import type { Demo } from './graphiql-tabs.ts'
 import { toErrorResult } from './graphql-errors.ts'
-import { readParameters } from './graphql-params.ts'
+import { type Parameters, readParameters } from './graphql-params.ts'
 import { answerErrors } from './http-errors.ts'
 import { type Answer, type Representation, toRepresentation } from './representation.ts'
 import { sendRead } from './send-read.ts'
 import type { SharedReads } from './shared-reads.ts'
+import { ticketAskedFor } from './ticket-documents.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
 import { createGateway } from './yoga.ts'
 
@@ -19,6 +20,15 @@ const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
 }
+
+// All that decides a catalogue answer beside who asks; null for what is no catalogue read.
+const questionOf = ({ headers }: FastifyRequest, parameters: Parameters): string | null =>
+  isCatalogueRead(parameters)
+    ? JSON.stringify([headers.accept, parameters.operationName, parameters.variables, parameters.query])
+    : null
+
+// Without the query, which the address has already: Yoga would write it there once more.
+const asSent = ({ raw, method, headers, body }: FastifyRequest) => ({ raw, method, headers, body })
 
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
@@ -35,7 +45,7 @@ export async function addGraphql(
 
   async function execute(request: FastifyRequest, ctx: Context, isCatalogue: boolean): Promise<Answer> {
     let hasErrors = false
-    const response = await gateway.handleNodeRequest(request, {
+    const response = await gateway.handleNodeRequest(asSent(request), {
       requestId: request.id,
       log: request.log,
       ctx,
@@ -52,16 +62,26 @@ export async function addGraphql(
     )
     // An error holds the id of its request, and an event stream is no body to be kept.
     const isWhole = status === 200 && !hasErrors && /^application\/.*json/.test(headers['content-type'] ?? '')
-    const body = Buffer.from(await response.text())
+    const { buffer, byteOffset, byteLength } = await response.bytes()
+    const body = Buffer.from(buffer, byteOffset, byteLength)
     return { status, headers, body, isShareable: isCatalogue && isWhole }
   }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
-    const { query, operationName, variables } = readParameters(request)
-    const ctx = await createContext(house, readCredentials(request.headers))
-    if (!ctx.caller || !isCatalogueRead(query, operationName))
+    const parameters = readParameters(request)
+    const credentials = readCredentials(request.headers)
+    const kept = sharedReads.find(credentials, () => questionOf(request, parameters))
+    if (kept) return kept
+    const ticketId = ticketAskedFor(parameters)
+    if (ticketId !== null) {
+      const ctx = await createLookupContext(house, credentials, ticketId)
       return toRepresentation(await execute(request, ctx, false))
-    const asked = JSON.stringify([request.headers.accept, operationName, variables, query])
+    }
+    const ctx = await createContext(house, credentials, (authenticated) => {
+      if (isCatalogueRead(parameters)) sharedReads.remember(credentials, authenticated)
+    })
+    const asked = ctx.caller && questionOf(request, parameters)
+    if (!ctx.caller || asked === null) return toRepresentation(await execute(request, ctx, false))
     return sharedReads.read(ctx.caller, asked, () => execute(request, browse(ctx), true))
   }
 

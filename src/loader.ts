@@ -12,6 +12,8 @@ export const whenKnown = <Value, Result>(
 /** A value, once what is loading has come. */
 type Entry<Value> = { value?: Value; loading: Promise<unknown> }
 
+const there = Promise.resolve()
+
 // What DataLoader keeps its promises in. Here the values are kept, and a promise is made where one is asked for.
 class Entries<Value> {
   readonly #entries = new Map<string, Entry<Value>>()
@@ -36,6 +38,11 @@ class Entries<Value> {
       for (const [index, key] of keys.entries())
         if (this.#entries.get(key) === entries[index]) this.#entries.delete(key)
     })
+  }
+
+  /** Adds a key whose value is there. */
+  fill(key: string, value: Value): void {
+    if (!this.#entries.has(key)) this.#entries.set(key, { value, loading: there })
   }
 
   get(key: string): Promise<Value> | undefined {
@@ -78,12 +85,29 @@ export class Loader<Value> extends DataLoader<string, Value> {
     return known === undefined ? this.load(key) : known
   }
 
+  /** Gives a key its value, where it is not loaded or loading. */
+  override prime(key: string, value: Value): this {
+    this.#entries.fill(key, value)
+    return this
+  }
+
   /** The values of keys, in their order. Those that nobody has asked for yet are loaded at once, in one statement. */
   async loadAll(keys: readonly string[]): Promise<Value[]> {
-    const missing = [...new Set(keys)].filter((key) => !this.#entries.entry(key))
-    if (missing.length > 0) this.#entries.add(missing, this.#load(missing))
-    const entries = keys.flatMap((key) => this.#entries.entry(key) ?? [])
-    for (const loading of new Set(entries.map(({ loading }) => loading))) await loading
+    const missing = new Set<string>()
+    for (const key of keys) if (!this.#entries.entry(key)) missing.add(key)
+    if (missing.size > 0) {
+      const asked = [...missing]
+      this.#entries.add(asked, this.#load(asked))
+    }
+    const entries: Entry<Value>[] = []
+    const loading = new Set<Promise<unknown>>()
+    for (const key of keys) {
+      const entry = this.#entries.entry(key)
+      if (!entry) continue
+      entries.push(entry)
+      loading.add(entry.loading)
+    }
+    for (const loaded of loading) await loaded
     return entries.map(({ value }) => value as Value)
   }
 }

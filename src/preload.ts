@@ -65,12 +65,21 @@ function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragment
   })
 }
 
+// Of rows or lists of rows; null is what the caller may not see.
+function childrenOf(found: unknown[]): unknown[] {
+  const children: unknown[] = []
+  for (const one of found)
+    if (Array.isArray(one)) for (const child of one) children.push(child)
+    else if (one !== null) children.push(one)
+  return children
+}
+
 async function take(parents: unknown[], steps: Step[], ctx: Context): Promise<void> {
   await Promise.all(
     steps.map(async ({ preload, steps }) => {
-      // Rows or lists of rows; null for what the caller may not see.
-      const children = (await preload(parents, ctx)).flat().filter((child) => child !== null)
-      if (children.length > 0 && steps.length > 0) await take(children, steps, ctx)
+      const found = await preload(parents, ctx)
+      const children = steps.length > 0 ? childrenOf(found) : []
+      if (children.length > 0) await take(children, steps, ctx)
     }),
   )
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { readCredentials } from './access/authenticate.ts'
+import { type Authenticated, readCredentials } from './access/authenticate.ts'
 import { toSnakeCase } from './case.ts'
-import { type Context, createContext, type House, requireCaller } from './context.ts'
+import { type Context, createContext, createLookupContext, type House, requireCaller } from './context.ts'
 import { type Code, type Problem, type Refusal, statusOf } from './errors.ts'
 import { parse } from './scalars.ts'
 import { sendRead } from './send-read.ts'
@@ -69,20 +69,47 @@ export const authenticated =
     requireKind(request.ctx)
   }
 
-/** Answers a catalogue read with a body in JSON and, where there is one, a `Link`: shared with those who ask for the same
- *  address and see the same. Refuses: UNAUTHENTICATED. */
+/** The same for what reads the ticket that `ticketId` in the path names. */
+export const authenticatedLookup =
+  (house: House, requireKind: (ctx: Context) => unknown) =>
+  async (request: FastifyRequest<{ Params: { ticketId: string } }>) => {
+    request.ctx = await createLookupContext(house, readCredentials(request.headers), request.params.ticketId)
+    requireKind(request.ctx)
+  }
+
+/** The same for a catalogue read, which is answered here where its answer is kept and its sender known. */
+export const authenticatedRead =
+  (house: House, sharedReads: SharedReads, requireKind: (ctx: Context) => unknown) =>
+  (request: FastifyRequest, reply: FastifyReply, _body: unknown, done: (error?: Error) => void): void => {
+    const credentials = readCredentials(request.headers)
+    const kept = sharedReads.find(credentials, () => request.url)
+    if (kept) {
+      sendRead(request, reply, Promise.resolve(kept))
+      return
+    }
+    const remember = (authenticated: Authenticated) => sharedReads.remember(credentials, authenticated)
+    createContext(house, credentials, remember)
+      .then((ctx) => {
+        request.ctx = ctx
+        requireKind(ctx)
+      })
+      .then(() => done(), done)
+  }
+
+/** Answers a catalogue read with the bytes of a body in JSON and, where there is one, a `Link`: shared with those who ask
+ *  for the same address and see the same. Refuses: UNAUTHENTICATED. */
 export function answerRead(
   sharedReads: SharedReads,
   request: FastifyRequest,
   reply: FastifyReply,
-  run: () => Promise<{ body: object; link: string }>,
+  run: () => Promise<{ body: Buffer; link: string }>,
 ): void {
   const read = sharedReads.read(requireCaller(request.ctx), request.url, async () => {
     const { body, link } = await run()
     return {
       status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8', ...(link && { link }) },
-      body: Buffer.from(JSON.stringify(body)),
+      body,
       isShareable: true,
     }
   })

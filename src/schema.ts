@@ -11,6 +11,12 @@ import './payment/graphql.ts'
 import './ticket/graphql.ts'
 import './ticket/lookup-graphql.ts'
 import './ticket/checkout-graphql.ts'
+import './ticket/cancel-graphql.ts'
+import './payment/cancel-graphql.ts'
+import './refund/graphql.ts'
+import './refund/request-graphql.ts'
+import './check-in/graphql.ts'
+import './change/graphql.ts'
 
 // The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.
 const nodes = {

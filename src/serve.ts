@@ -3,6 +3,7 @@ import { startBackground } from './background.ts'
 import { type DemoCredentials, demoOffer, openDemo } from './catalogue/open-demo.ts'
 import type { Config } from './config.ts'
 import type { OpenDatabase } from './database.ts'
+import { whenToldToEnd } from './drain.ts'
 import { logFailure } from './mask.ts'
 import { openDatabase } from './open-database.ts'
 import { openProvider } from './payment/open-provider.ts'
@@ -27,7 +28,7 @@ async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   return credentials && { credentials, tabs: offer ? { key: credentials.key, ...offer } : undefined }
 }
 
-/** Serves the port in this process until SIGTERM or SIGINT. Then it is not ready any more, finishes what runs and exits
+/** Serves the port in this process until it is told to end. Then it is not ready any more, finishes what runs and exits
  *  with 0; with 1 where that takes longer than `shutdownSeconds`. */
 export async function serve(config: Config): Promise<void> {
   const provider = await openProvider(config)
@@ -73,5 +74,5 @@ export async function serve(config: Config): Promise<void> {
     logFailure(app.log, error, 'closing failed')
     process.exit(1)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail))
+  whenToldToEnd(() => void stop().catch(fail))
 }

@@ -1,11 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { Caller } from './access/authenticate.ts'
+import type { Authenticated, Caller, Credentials } from './access/authenticate.ts'
 import { catalogueVersion } from './catalogue-version.ts'
 import type { Database } from './database.ts'
+import { rememberCallers, viewOf } from './remembered-callers.ts'
 import { type Answer, type Representation, toRepresentation } from './representation.ts'
 
 export type SharedReads = {
+  /** The answer that is kept to what `asked` tells, for a sender who was let in less than the bound ago: it costs no SQL.
+   *  Null where there is none, where that is no catalogue read (`asked` gives null), or where nobody knows who asks. */
+  find(credentials: Credentials, asked: () => string | null): Representation | null
+  /** Remembers for `find` who was let in, to be called for catalogue reads alone. */
+  remember(credentials: Credentials, authenticated: Authenticated): void
   /** Answers a catalogue read, which `asked` tells all of but who asks and the database: as an identical read of a
    *  caller who sees the same was answered, if that still runs or began less than the bound ago, else by `run`. What
    *  can't be shared is for its own request alone. */
@@ -23,9 +29,6 @@ const mostAtOnce = 6
 // What an entry costs beside its bytes: else very many small ones would be very much.
 const overhead = 1024
 
-// What the statements of a catalogue read are given of a caller: its organizations, in order, and what it may ask for.
-const viewOf = ({ kind, organizationIds }: Caller) => `${kind} ${organizationIds.join(' ')}`
-
 /** Shares catalogue reads within a process. `ms` is how old an answer may be, counted from the moment that its read
  *  began; 0 shares nothing. What `touchCatalogue` tells of shows at once. Holds at most 16 MB, in all codings. */
 export function createSharedReads(db: Database, ms: number): SharedReads {
@@ -36,6 +39,8 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
     ttl: ms,
   })
   const keep = (key: string, entry: Kept) => kept.set(key, entry, { start: entry.began })
+  const keyOf = (view: string, asked: string) => `${view}\n${asked}`
+  const callers = rememberCallers(db, ms)
   const limit = pLimit(mostAtOnce)
   let version = catalogueVersion(db)
 
@@ -69,10 +74,18 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
   const alone = async (run: Run) => toRepresentation(await limit(run))
 
   return {
+    find(credentials, asked) {
+      const view = callers.find(credentials)
+      const question = view === null ? null : asked()
+      if (view === null || question === null) return null
+      forgetWhatChanged()
+      return kept.get(keyOf(view, question))?.representation ?? null
+    },
+    remember: callers.remember,
     async read(caller, asked, run) {
       if (ms === 0) return alone(run)
       forgetWhatChanged()
-      const key = `${viewOf(caller)}\n${asked}`
+      const key = keyOf(viewOf(caller), asked)
       const found = kept.get(key)
       if (found) return found.representation
       const now = performance.now()

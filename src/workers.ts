@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import type { Config } from './config.ts'
+import { drainer, whenToldToEnd } from './drain.ts'
 
 // Milliseconds until one that ended has a successor: twice as many each time that one ends before it ran for long.
 const shortestPause = 100
@@ -10,7 +11,7 @@ const longRun = 10_000
 
 const pauseAfter = (shortRuns: number) => Math.min(longestPause, shortestPause * 2 ** shortRuns)
 
-/** How a worker ended: 0 where it did as it was told, which it also did when it had not yet begun to listen for signals. */
+/** How a worker ended: 0 where it did as it was told, which it also did when it did not yet listen. */
 async function exitCodeOf(worker: Worker): Promise<number> {
   const [code, signal] = await once(worker, 'exit')
   return signal === 'SIGTERM' ? 0 : (code ?? 1)
@@ -21,7 +22,7 @@ async function exitCodeOf(worker: Worker): Promise<number> {
  *  all are told to end, and what has not within `shutdownSeconds` is killed. */
 export function runWorkers({ webConcurrency, logLevel, shutdownSeconds }: Config): void {
   const log = pino({ level: logLevel, base: { pid: process.pid } })
-  const workers = new Set<Worker>()
+  const workers = new Map<Worker, () => void>()
   let hasStarted = false
   let draining = false
 
@@ -30,7 +31,7 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds }: Config
     const startedAt = Date.now()
     const worker = cluster.fork()
     const { pid } = worker.process
-    workers.add(worker)
+    workers.set(worker, drainer(worker))
     worker.on('error', (error) => log.error({ worker: pid, error: error.name }, 'a process is out of reach'))
     worker.once('listening', () => {
       if (hasStarted) return
@@ -51,15 +52,15 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds }: Config
   async function stop(): Promise<void> {
     if (draining) return
     draining = true
-    const running = [...workers]
+    const running = [...workers.keys()]
     setTimeout(() => {
       for (const worker of running) worker.process.kill('SIGKILL')
     }, shutdownSeconds * 1000)
     const ended = running.map(exitCodeOf)
-    for (const worker of running) worker.process.kill('SIGTERM')
+    for (const end of workers.values()) end()
     process.exit(Math.max(0, ...(await Promise.all(ended))))
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop())
+  whenToldToEnd(() => void stop())
   start(0)
 }

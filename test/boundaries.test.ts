@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 // Who may import whom. A file of src/ is a layer of its own; in a domain's folder the last word of its name is the
 // layer, and any other name is a verb. Leaves import nothing of ours, and anybody may import them.
-const leaves = ['errors', 'config', 'ids', 'money', 'case', 'html']
+const leaves = ['errors', 'config', 'ids', 'money', 'moment', 'case', 'html']
 const verb = [
   ...[
     'batch',
@@ -37,17 +37,20 @@ const mayImport: Record<string, string[]> = {
   due: ['database'],
   repeat: [],
   '*/table': ['due', '*/table'],
-  '*/loaders': ['batch', 'database', 'rows', '*/table'],
+  '*/loaders': ['batch', 'database', 'loader', 'rows', 'turn', '*/table'],
   authenticate: ['batch', 'database', 'turn', '*/table', 'authenticate'],
   provider: ['settings', '*/table', 'provider'],
   'catalogue-version': ['database'],
-  'shared-reads': ['catalogue-version', 'database', 'authenticate', 'http'],
+  'remembered-callers': ['authenticate', 'catalogue-version', 'database'],
+  'shared-reads': ['authenticate', 'catalogue-version', 'database', 'http', 'remembered-callers'],
   context: ['batch', 'catalogue-version', 'database', 'authenticate', 'provider', '*/loaders'],
   '*/verb': verb,
   builder: ['context', 'scalars'],
   refused: ['builder'],
+  'page-info': ['builder'],
   '*/graphql': [
     'builder',
+    'page-info',
     'refused',
     'context',
     'loader',
@@ -59,22 +62,28 @@ const mayImport: Record<string, string[]> = {
   ],
   '*/body': ['scalars', '*/table', '*/verb', '*/body'],
   rest: ['http', 'authenticate', 'context', 'scalars', 'shared-reads'],
-  '*/rest': ['rest', 'context', 'shared-reads', 'scalars', '*/table', '*/verb', '*/body'],
+  '*/rest': ['rest', 'body-writer', 'context', 'shared-reads', 'scalars', '*/table', '*/verb', '*/body'],
   '*/page': ['http', 'context', 'scalars', '*/table', '*/verb', '*/page'],
   // An import file has the shape of the answers.
   catalogue: [...verb, '*/body', 'catalogue'],
-  'complete-value': [],
-  'compile-operation': ['complete-value'],
-  'compiled-execution': ['compile-operation', 'complete-value'],
+  'json-writer': [],
+  'body-writer': ['json-writer'],
+  run: ['json-writer'],
+  'write-value': ['json-writer', 'run'],
+  'compile-operation': ['json-writer', 'run', 'write-value'],
+  'compiled-execution': ['compile-operation', 'json-writer', 'run', 'write-value'],
   preload: ['context', 'loader'],
   schema: ['builder', 'context', 'compiled-execution', '*/graphql'],
   routes: ['rest', 'context', 'shared-reads', '*/rest'],
   http: ['database', 'scalars', 'http'],
   yoga: ['compiled-execution', 'context', 'schema', 'http'],
   'graphql-params': ['scalars'],
-  'catalogue-documents': ['schema'],
+  'decide-once': ['http'],
+  'catalogue-documents': ['decide-once', 'http', 'schema'],
+  'ticket-documents': ['decide-once', 'http'],
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'yoga', 'http', 'graphql-params', 'shared-reads'],
+    'ticket-documents',
   ],
   pages: ['context', '*/page', '*/rest'],
   app: [
@@ -83,8 +92,19 @@ const mayImport: Record<string, string[]> = {
   ],
   // What is done outside of requests: verbs, over and over.
   background: ['database', 'provider', 'repeat', '*/verb'],
-  serve: ['app', 'background', 'http', 'context', 'database', 'open-database', 'provider', 'catalogue'],
-  workers: [],
+  drain: [],
+  serve: [
+    'app',
+    'background',
+    'drain',
+    'http',
+    'context',
+    'database',
+    'open-database',
+    'provider',
+    'catalogue',
+  ],
+  workers: ['drain'],
   server: ['serve', 'workers'],
   cli: ['http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb', 'catalogue'],
   'print-schema': ['schema'],
@@ -92,6 +112,7 @@ const mayImport: Record<string, string[]> = {
 // The parts of the HTTP machine that know no domain.
 const http = [
   ...[
+    'close-connections',
     'documentation',
     'graphiql',
     'graphiql-tabs',
@@ -133,7 +154,7 @@ const mayUseDrizzle = [
   '*/verb',
   'catalogue',
 ]
-const mayTouchProcess = ['server', 'serve', 'workers', 'cli', 'lock-folder']
+const mayTouchProcess = ['server', 'serve', 'workers', 'drain', 'cli', 'lock-folder']
 const mostLines = 200
 
 /** Text of each source file by its path under src/, without the extension. */

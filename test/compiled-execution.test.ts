@@ -136,6 +136,7 @@ test.each([
     { yes: false },
   ],
   ['{ cat @told { id } __typename }', {}],
+  ['{ __typename late { name friends { id } mood } list again: late { friends { __typename } id } }', {}],
 ])('answers as the standard does: %s %j', async (query, variables) => {
   const first = await ask(query, variables)
   expect(first).toEqual({ text: await expected(query, variables), compiled: true })
@@ -171,6 +172,7 @@ test('more variants of one operation than anybody needs take the standard way', 
 test.each([
   ['a field that fails', '{ cat { id } broken { id } }'],
   ['one that fails late', '{ lateBroken { id } late { id } a: lateBroken { id } }'],
+  ['one that fails at once behind one that fails late', '{ lateBroken { id } broken { id } }'],
   ['a value of another type', '{ cat { id liar } }'],
   ['null where there must be a value', '{ cat { id gone } list }'],
   ['null that takes the whole answer with it', '{ must { id } cat { id } }'],

@@ -57,7 +57,14 @@ const wanted = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
 
 /** The jobs of a round, each planned while nothing was held yet. */
 async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Promise<HoldJob[]> {
-  const house = { db, replica: () => db, provider: sandboxProvider, holdMinutes: 15, publicUrl: () => '' }
+  const house = {
+    db,
+    replica: () => db,
+    provider: sandboxProvider,
+    holdMinutes: 15,
+    admissionHours: 12,
+    publicUrl: () => '',
+  }
   const ctx = await createContext(house, { apiKey: channel['x-api-key'] })
   return Promise.all(
     all.map(async ({ rate, prices, code, key }) => {

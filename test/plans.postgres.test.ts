@@ -24,7 +24,14 @@ async function planOf(filter: EventFilter): Promise<string> {
   const { db } = database
   const ids = await db.select({ id: organizations.id }).from(organizations)
   const headers = await channelHeaders(db, ...ids.map(({ id }) => id))
-  const house = { db, replica: () => db, provider: sandboxProvider, holdMinutes: 15, publicUrl: () => '' }
+  const house = {
+    db,
+    replica: () => db,
+    provider: sandboxProvider,
+    holdMinutes: 15,
+    admissionHours: 12,
+    publicUrl: () => '',
+  }
   const ctx = await createContext(house, { apiKey: headers['x-api-key'] })
   const found = await searchEvents(filter, { first: 50 }, ctx)
   expect(found.length).toBeGreaterThan(0)

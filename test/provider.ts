@@ -2,7 +2,10 @@ import type { Outcome, PaymentProvider } from '../src/payment/provider.ts'
 import { sandboxProvider } from '../src/payment/sandbox.ts'
 
 /** That money came for a payment. Who takes it twice says so under two references. */
-export const paid = (paymentId: string, more: { amount?: number; reference?: string } = {}): Outcome => ({
+export const paid = (
+  paymentId: string,
+  more: { amount?: number; currency?: string; reference?: string } = {},
+): Outcome => ({
   kind: 'paid',
   money: { provider: 'test', reference: `test_${paymentId}`, amount: 2200, currency: 'EUR', ...more },
 })

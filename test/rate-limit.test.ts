@@ -71,3 +71,14 @@ test('whether the process runs can always be asked', async () => {
   )
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(10).fill(200))
 })
+
+test('an answer from memory counts too', async () => {
+  const remembering = await openSale(aCatalogue(), {
+    settings: { RATE_LIMIT: '2', SHARED_READS_MS: '60000' },
+  })
+  const statuses: number[] = []
+  for (let count = 0; count < 3; count++)
+    statuses.push((await remembering.rest('GET', '/events', { headers: remembering.channel })).statusCode)
+  await remembering.close()
+  expect(statuses).toEqual([200, 200, 429])
+})

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type ServerProcess, startedServer, startServer } from './processes.ts'
+import { answerOn, openSocket } from './sockets.ts'
 
 // The process on the embedded database, which is its default.
 
@@ -66,11 +66,15 @@ test('takes over a folder that a killed process left, with all that was in it', 
   expect(await listEvents(await start(folder), key)).toHaveLength(60)
 })
 
+const isClosed = ({ url }: ServerProcess) =>
+  fetch(`${url}/health`).then(
+    () => false,
+    () => true,
+  )
+
 test('finishes what runs when it is told to end, and exits with 0', async () => {
   const server = await start(await newFolder())
-  const { hostname, port } = new URL(server.url)
-  const socket = connect(Number(port), hostname)
-  await once(socket, 'connect')
+  const [running, coming] = await Promise.all([openSocket(server.url), openSocket(server.url)])
   const body = JSON.stringify({ query: '{ __typename }' })
   const head = [
     'POST /graphql HTTP/1.1',
@@ -78,28 +82,33 @@ test('finishes what runs when it is told to end, and exits with 0', async () => 
     'content-type: application/json',
     `content-length: ${body.length}`,
   ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  running.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  coming.write('GET /health HTTP/1.1\r\n')
   await fetch(`${server.url}/health`)
   const ended = server.stop()
-  await expect
-    .poll(() =>
-      fetch(`${server.url}/health`).then(
-        () => 'open',
-        () => 'closed',
-      ),
-    )
-    .toBe('closed')
-  socket.end(body.slice(5))
-  const [answer] = await once(socket, 'data')
-  expect(String(answer)).toContain('HTTP/1.1 200')
+  await expect.poll(() => isClosed(server)).toBe(true)
+  running.end(body.slice(5))
+  expect(await answerOn(running)).toContain('HTTP/1.1 200')
+  coming.write('host: x\r\n\r\n')
+  const answer = await answerOn(coming)
+  expect(answer).toContain('HTTP/1.1 200')
+  expect(answer.toLowerCase()).toContain('connection: close')
   expect(await ended).toBe(0)
+})
+
+test('does not wait for connections that are not used', async () => {
+  const server = await start(await newFolder())
+  const [unused, kept] = await Promise.all([openSocket(server.url), openSocket(server.url)])
+  kept.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+  expect(await answerOn(kept)).toContain('HTTP/1.1 200')
+  const closed = Promise.all([once(unused, 'close'), once(kept, 'close')])
+  expect(await server.stop()).toBe(0)
+  await closed
 })
 
 test('exits within its deadline even when a request never ends', async () => {
   const server = await start(await newFolder(), { SHUTDOWN_SECONDS: '1' })
-  const { hostname, port } = new URL(server.url)
-  const socket = connect(Number(port), hostname).on('error', () => {})
-  await once(socket, 'connect')
+  const socket = await openSocket(server.url)
   socket.write(
     'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{',
   )

@@ -85,21 +85,25 @@ test('the form may lead to where sessions are', async () => {
 })
 
 test.each([
-  ['is out of reach', 'cut'],
-  ['fails', 500],
-  ['is not to be overrun', 429],
-] as const)('where Stripe %s, Pay is an apology, and works once it is back', async (_name, fault) => {
-  const checkout = await sale.checkOut()
-  sale.fake.breakDown(fault)
-  const answer = await sale.buyer.pay(checkout)
-  expect(answer.statusCode).toBe(500)
-  expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
-  expect(textOf(answer.body)).toMatch(/Something went wrong .* Nothing is lost: .* Back to the payment/)
-  expect(answer.body).not.toContain('sk_test')
-  expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
-  sale.fake.breakDown(null)
-  await sale.goToStripe(checkout)
-})
+  ['is out of reach', 'cut', 503, /We are busy/],
+  ['fails', 500, 500, /Something went wrong on our side/],
+  ['is not to be overrun', 429, 500, /Something went wrong on our side/],
+] as const)(
+  'where Stripe %s, Pay is an apology, and works once it is back',
+  async (_name, fault, status, title) => {
+    const checkout = await sale.checkOut()
+    sale.fake.breakDown(fault)
+    const answer = await sale.buyer.pay(checkout)
+    expect(answer.statusCode).toBe(status)
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(textOf(answer.body)).toMatch(title)
+    expect(textOf(answer.body)).toMatch(/Nothing is lost: .* Back to the payment/)
+    expect(answer.body).not.toContain('sk_test')
+    expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
+    sale.fake.breakDown(null)
+    await sale.goToStripe(checkout)
+  },
+)
 
 test('a name that has changed since an answer was lost does not keep a buyer from paying', async () => {
   const checkout = await sale.checkOut()

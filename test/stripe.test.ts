@@ -119,7 +119,7 @@ test('a refund that went wrong can be tried again, though Stripe keeps its error
 })
 
 test.each([
-  ['cut', 'StripeConnectionError', undefined],
+  ['cut', 'StripeConnectionError', 'ECONNRESET'],
   [401, 'StripeAuthenticationError', 'api_error'],
   [429, 'StripeRateLimitError', 'rate_limit'],
   [503, 'StripeAPIError', 'api_error'],

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import { connect, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './harness.ts'
 import { type ServerProcess, startedServer, startServer } from './processes.ts'
+import { answerOn, openSocket } from './sockets.ts'
 
 // The built service in several processes, as WEB_CONCURRENCY starts it.
 
@@ -41,13 +42,24 @@ async function startTwo(settings: Record<string, string> = {}): Promise<void> {
   await expect.poll(listening, soon).toHaveLength(2)
 }
 
+// Nobody waits that long for an answer, on whatever machine: it is an error that says so, where it would else never end.
+const longestAnswer = 20_000
+
 /** Asks on a connection of its own, so that it may come to any of the processes. */
 async function ask(path: string): Promise<number | undefined> {
-  const [answer] = (await once(get(`${server.url}${path}`, { agent: false }), 'response')) as [
-    IncomingMessage,
-  ]
+  const request = get(`${server.url}${path}`, { agent: false, signal: AbortSignal.timeout(longestAnswer) })
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
   await once(answer.resume(), 'end')
   return answer.statusCode
+}
+
+/** Asks again and again until nothing listens any more. An answer is 200, or the connection is closed at once. */
+async function askUntilClosed(): Promise<void> {
+  for (;;) {
+    const answer = await ask('/health').catch(({ code }: NodeJS.ErrnoException) => code)
+    if (answer === 'ECONNREFUSED') return
+    expect([200, 'ECONNRESET', 'EPIPE']).toContain(answer)
+  }
 }
 
 const askOften = () => Promise.all(Array.from({ length: 20 }, () => ask('/schema.graphql')))
@@ -62,15 +74,17 @@ const isRunning = (pid: number) => {
 
 /** A connection with a request on it that lacks its body. The process has read the rest of it, and says so. */
 async function begin(): Promise<Socket> {
-  const { hostname, port } = new URL(server.url)
-  const socket = connect(Number(port), hostname).on('error', () => {})
-  await once(socket, 'connect')
+  const socket = await openSocket(server.url)
   socket.write(
     'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 24\r\nexpect: 100-continue\r\n\r\n',
   )
-  const [answer] = await once(socket, 'data')
-  expect(String(answer)).toContain('100 Continue')
+  expect(await answerOn(socket)).toContain('100 Continue')
   return socket
+}
+
+async function finish(socket: Socket): Promise<void> {
+  socket.write('{"query":"{__typename}"}')
+  expect(await answerOn(socket)).toContain('HTTP/1.1 200')
 }
 
 test('all processes have one port, each of them answers, and one that is killed has a successor', async () => {
@@ -95,17 +109,36 @@ test('all processes have one port, each of them answers, and one that is killed 
   expect(await server.stop()).toBe(0)
 })
 
-test('finishes what runs in any of them when it is told to end, and exits with 0', async () => {
+// As a supervisor does that knows one process, and as one that tells each process of a group.
+test.each(['the first', 'each'])(
+  'finishes what runs in any of them when %s is told to end, and exits with 0',
+  async (told) => {
+    await startTwo({ SHUTDOWN_SECONDS: '40' })
+    const workers = listening()
+    const sockets = await Promise.all([begin(), begin()])
+    const asked = Promise.all(Array.from({ length: 20 }, askUntilClosed))
+    const ended = server.stop()
+    if (told === 'each') for (const pid of workers) process.kill(pid, 'SIGTERM')
+    // While they still run, so that nobody waits for them to end.
+    await asked
+    expect(workers.filter(isRunning)).toEqual(workers)
+    await Promise.all(sockets.map(finish))
+    expect(await ended).toBe(0)
+    expect(workers.filter(isRunning)).toEqual([])
+  },
+)
+
+test('one that is told to end by itself finishes what runs, and has a successor', async () => {
   await startTwo()
-  const workers = listening()
+  const [told = 0, other = 0] = listening()
   const sockets = await Promise.all([begin(), begin()])
-  const ended = server.stop()
-  await expect.poll(() => ask('/health').catch(() => 'closed'), soon).toBe('closed')
-  const answers = sockets.map((socket) => once(socket, 'data'))
-  for (const socket of sockets) socket.write('{"query":"{__typename}"}')
-  for (const [answer] of await Promise.all(answers)) expect(String(answer)).toContain('HTTP/1.1 200')
-  expect(await ended).toBe(0)
-  expect(workers.filter(isRunning)).toEqual([])
+  process.kill(told, 'SIGTERM')
+  await Promise.all(sockets.map(finish))
+  await expect.poll(() => pidsThat('a process ended'), soon).toEqual([server.child.pid])
+  expect(logOf(server).find(({ worker }) => worker)).toMatchObject({ worker: told, code: 0 })
+  await expect.poll(listening, soon).toHaveLength(3)
+  expect(isRunning(other)).toBe(true)
+  expect(await server.stop()).toBe(0)
 })
 
 test('exits within its deadline even when a request never ends', async () => {

@@ -3,7 +3,7 @@ import { anyOf, statement } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { Refusal } from '../errors.ts'
 import { readByTurn } from '../turn.ts'
-import { matchesHash, readKey } from './key.ts'
+import { hashSecret, matchesHash, readKey } from './key.ts'
 import { grants, integrations, keys } from './table.ts'
 
 /** Who calls, and whose objects it may see: organizations in the order of their ids. */
@@ -25,8 +25,17 @@ export const readCredentials = (headers: Headers): Credentials => ({
   secret: one(headers.secret),
 })
 
-/** A caller and the database's clock at the moment it was let in: the clock of the whole request. */
-export type Authenticated = { caller: Caller; now: Date }
+/** One name for the same credentials, which tells nothing of them. */
+export const hashCredentials = ({ apiKey, integrationId, secret }: Credentials): string =>
+  hashSecret(JSON.stringify([apiKey, integrationId, secret]))
+
+/** Whether credentials look like some: what does not is refused without any SQL. */
+export const areWellFormed = ({ apiKey, integrationId, secret }: Credentials): boolean =>
+  apiKey === undefined ? Boolean(integrationId && secret) : readKey(apiKey) !== null
+
+/** A caller, and the database's clock at the moment it was let in: the clock of the whole request. On the clock of this
+ *  process (`performance.now()`), when that was begun to be looked up, and when its key expires, or before. */
+export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
 
 const unauthenticated = (message: string, ...path: string[]) =>
   new Refusal({ code: 'UNAUTHENTICATED', message, path })
@@ -34,7 +43,7 @@ const unauthenticated = (message: string, ...path: string[]) =>
 const databaseNow = sql<Date>`now()`.mapWith(keys.createdAt)
 
 type KeyRow = Awaited<ReturnType<typeof readKeys>>[number]
-type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'expired' | 'revoked'> & { authenticated: Authenticated }
+type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'revoked'> & { expired: boolean; authenticated: Authenticated }
 
 function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow): Caller {
   if (channelId) return { kind: 'channel', channelId, organizationIds: granted }
@@ -50,7 +59,10 @@ const readKeys = (db: Database, ids: readonly string[]) =>
         id: keys.id,
         mode: keys.mode,
         hash: keys.hash,
-        expired: sql<boolean>`coalesce(${keys.expiresAt} <= now(), false)`,
+        // In milliseconds: null for never.
+        expiresIn: sql<
+          number | null
+        >`(extract(epoch from ${keys.expiresAt} - now()) * 1000)::double precision`,
         revoked: sql<boolean>`${keys.revokedAt} is not null`,
         channelId: keys.channelId,
         integrationId: keys.integrationId,
@@ -66,16 +78,18 @@ const readKeys = (db: Database, ids: readonly string[]) =>
   ).execute({ ids })
 
 // Requests that arrive together are let in by one statement, and those with the same key as one and the same
-// Authenticated. Nothing is kept for later ones: a revoked key is refused from the next request on.
-const keyById = readByTurn<KnownKey>(
-  async (db, ids) =>
-    new Map(
-      (await readKeys(db, ids)).map((row) => [
-        row.id,
-        { ...row, authenticated: { caller: ownerOf(row), now: row.now } },
-      ]),
-    ),
-)
+// Authenticated. Nothing is kept here for later ones: a revoked key is refused from the next request on.
+const keyById = readByTurn<KnownKey>(async (db, ids) => {
+  const since = performance.now()
+  const rows = await readKeys(db, ids)
+  return new Map(
+    rows.map((row) => {
+      const expiresIn = row.expiresIn ?? Number.POSITIVE_INFINITY
+      const authenticated = { caller: ownerOf(row), now: row.now, since, until: since + expiresIn }
+      return [row.id, { ...row, expired: expiresIn <= 0, authenticated }]
+    }),
+  )
+})
 
 const integrationById = (db: Database) =>
   statement(db, 'integration_by_id', (db) =>
@@ -108,12 +122,15 @@ async function authenticateSecret(
   if (!integrationId) throw unauthenticated('The header integration_id is missing.', 'integration_id')
   if (!secret) throw unauthenticated('The header secret is missing.', 'secret')
   const wellFormed = /^[\w.:-]{1,64}$/.test(integrationId)
+  const since = performance.now()
   const [integration] = wellFormed ? await integrationById(db).execute({ id: integrationId }) : []
   if (!integration || !matchesHash(secret, integration.secretHash))
     throw unauthenticated('The integration or its secret is not known.', 'secret')
   return {
     caller: { kind: 'integration', integrationId, organizationIds: [integration.organizationId] },
     now: integration.now,
+    since,
+    until: Number.POSITIVE_INFINITY,
   }
 }
 

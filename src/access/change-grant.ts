@@ -1,15 +1,17 @@
 import { and, eq } from 'drizzle-orm'
+import { touchCatalogue } from '../catalogue-version.ts'
 import type { Database } from '../database.ts'
 import { refuseUnknown } from './issue-key.ts'
 import { grants } from './table.ts'
 
-/** Grants an organization's catalogue to a channel, or takes the grant back: from then on its events are gone from the
- *  channel's view. Resolves to whether that changed anything. Refuses: NOT_FOUND (DECISIONS 2). */
-export const changeGrant = (
+/** Grants an organization's catalogue to a channel, or takes the grant back: from then on the channel sells none of its
+ *  events, and sees none, in another process once that no longer remembers who calls. Resolves to whether that changed
+ *  anything. Refuses: NOT_FOUND (DECISIONS 2). */
+export async function changeGrant(
   db: Database,
   { channelId, organizationId, granted }: { channelId: string; organizationId: string; granted: boolean },
-): Promise<boolean> =>
-  db.transaction(async (tx) => {
+): Promise<boolean> {
+  const isChanged = await db.transaction(async (tx) => {
     await refuseUnknown(tx, 'channel', channelId)
     await refuseUnknown(tx, 'organization', organizationId)
     const changed = granted
@@ -20,3 +22,6 @@ export const changeGrant = (
           .returning()
     return changed.length > 0
   })
+  touchCatalogue(db)
+  return isChanged
+}

@@ -55,6 +55,9 @@ export const changes = pgTable(
   (change) => [
     uniqueIndex('changes_of_subject').on(change.subjectId, change.sequence),
     index('changes_of_organization').on(change.organizationId, change.transactionId, change.position),
+    index('changes_of_every_channel')
+      .on(change.organizationId, change.transactionId, change.position)
+      .where(sql`${change.channelId} is null`),
     index('changes_of_channel').on(change.channelId, change.transactionId, change.position),
   ],
 )

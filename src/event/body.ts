@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { printMoment } from '../moment.ts'
 import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 import type { Event } from './table.ts'
 
@@ -41,9 +42,9 @@ export const toEventBody = (event: Event, ticketRates?: TicketRateBody[]): Event
   ambiences: event.ambiences,
   music_genres: event.musicGenres,
   artists: event.artists.map(({ name, imageUrl }) => ({ name, image_url: imageUrl })),
-  display_date: event.displayDate?.toISOString() ?? null,
-  start_date: event.startDate.toISOString(),
-  end_date: event.endDate.toISOString(),
+  display_date: event.displayDate && printMoment(event.displayDate),
+  start_date: printMoment(event.startDate),
+  end_date: printMoment(event.endDate),
   organization_id: event.organizationId,
   image_url: event.imageUrl,
   location_id: event.locationId,

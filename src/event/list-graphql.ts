@@ -1,4 +1,5 @@
 import { builder } from '../builder.ts'
+import { PageInfoRef } from '../page-info.ts'
 import { preload } from '../preload.ts'
 import * as scalars from '../scalars.ts'
 import { readCursor, toCursor } from './cursor.ts'
@@ -7,28 +8,6 @@ import { countEvents, type EventFilter, eventFilter, searchEvents } from './sear
 import type { Event } from './table.ts'
 
 type EventConnection = { filter: EventFilter; nodes: Event[]; hasNextPage: boolean; hasPreviousPage: boolean }
-
-const PageInfoRef = builder.objectRef<EventConnection>('PageInfo').implement({
-  description: 'Where a page stands in its list.',
-  fields: (t) => ({
-    hasNextPage: t.exposeBoolean('hasNextPage', {
-      description: 'Whether the list goes on behind this page.',
-    }),
-    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-      description: 'Whether this page was asked for `after` another.',
-    }),
-    startCursor: t.string({
-      nullable: true,
-      description: 'The cursor of the first of the page.',
-      resolve: ({ nodes }) => toCursor(nodes[0]),
-    }),
-    endCursor: t.string({
-      nullable: true,
-      description: 'The cursor of the last of the page: give it as `after` for the next one.',
-      resolve: ({ nodes }) => toCursor(nodes.at(-1)),
-    }),
-  }),
-})
 
 const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
   description: 'An event in a list.',
@@ -60,7 +39,15 @@ const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection')
       extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
       resolve: ({ nodes }) => nodes,
     }),
-    pageInfo: t.field({ type: PageInfoRef, description: 'Where the page stands.', resolve: (page) => page }),
+    pageInfo: t.field({
+      type: PageInfoRef,
+      description: 'Where the page stands.',
+      resolve: ({ nodes, ...page }) => ({
+        ...page,
+        startCursor: toCursor(nodes[0]),
+        endCursor: toCursor(nodes.at(-1)),
+      }),
+    }),
     totalCount: t.int({
       complexity: 100,
       description: 'How many events there are in all. Counted only when it is asked for.',
@@ -68,6 +55,9 @@ const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection')
     }),
   }),
 })
+
+// Made once: a schema that is made for each request is compiled for each request.
+const pageInput = eventFilter.extend({ first: scalars.pageSize })
 
 const NearInput = builder.inputType('NearInput', {
   description: 'A circle on the globe.',
@@ -105,7 +95,7 @@ builder.queryFields((t) => ({
       after: t.arg.id({ description: 'Behind the event with this cursor.' }),
     },
     resolve: async (_root, { after, ...given }, ctx, info) => {
-      const { first, ...filter } = scalars.parse(eventFilter.extend({ first: scalars.pageSize }), given)
+      const { first, ...filter } = scalars.parse(pageInput, given)
       const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
       const page = {
         filter,

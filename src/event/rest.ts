@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { bodyWriter } from '../body-writer.ts'
 import { browse, type Context, type House, requireChannel } from '../context.ts'
 import { Refusal } from '../errors.ts'
-import { answerRead, authenticated, errorBody } from '../rest.ts'
+import { answerRead, authenticatedRead, errorBody } from '../rest.ts'
 import * as scalars from '../scalars.ts'
 import type { SharedReads } from '../shared-reads.ts'
 import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
@@ -40,6 +41,8 @@ type Query = z.output<typeof query>
 const page = z
   .object({ success: z.literal(true), data: z.array(eventBody) })
   .meta({ description: 'A page of events; empty past the end.' })
+
+const pageBytes = bodyWriter(page)
 
 function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
   if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
@@ -105,7 +108,7 @@ export const eventRoutes =
     app.get(
       '/events',
       {
-        preParsing: authenticated(house, requireChannel),
+        preParsing: authenticatedRead(house, sharedReads, requireChannel),
         schema: {
           operationId: 'listEvents',
           summary: 'List events',
@@ -127,10 +130,7 @@ export const eventRoutes =
           const rates = populate && (await ticketRateBodies(shown, ctx))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
           const link = linksOf(`${ctx.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
-          return {
-            body: { success: true, data } satisfies z.output<typeof page>,
-            link,
-          }
+          return { body: pageBytes({ success: true, data }), link }
         }),
     )
   }

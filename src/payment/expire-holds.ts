@@ -27,13 +27,13 @@ export async function expireHolds(db: Database, limit: number): Promise<number> 
 }
 
 /** Expires the overdue holds of one rate, for a checkout that finds it full. Where another process is at it already,
- *  waits until that is done. Returns whether there were any, so that it is worth looking again. */
-export async function expireHoldsOf(db: Database, ticketRateId: string): Promise<boolean> {
+ *  waits until that is done. */
+export async function expireHoldsOf(db: Database, ticketRateId: string): Promise<void> {
   const seen = await db
     .select({ id: payments.id })
     .from(payments)
     .where(and(isOverdue, eq(payments.ticketRateId, ticketRateId)))
-  if (seen.length === 0) return false
+  if (seen.length === 0) return
   const freed = await db.transaction(async (tx) => {
     const still = await tx
       .select({ id: payments.id })
@@ -56,5 +56,4 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
     )
   })
   if (freed) touchCatalogue(db)
-  return true
 }

@@ -30,6 +30,14 @@ PaymentRef.implement({
       resolve: (payment) => toMajor(payment.totalAmount, payment.currency),
     }),
     currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
+    refundedAmount: t.float({
+      description: 'What has been given back of it, in major units.',
+      resolve: (payment) => toMajor(payment.refundedAmount, payment.currency),
+    }),
+    invoiceReference: t.exposeString('invoiceReference', {
+      nullable: true,
+      description: 'Reference of its invoice; null until it is paid, and where nothing was to be paid.',
+    }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description: "Whether the rate's current price took the place of one that can't be bought any more.",
     }),

@@ -2,15 +2,19 @@ import { Stripe } from 'stripe'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
 
+// Where it is out of reach: then the service is busy, and not at fault.
+const networkCode = (detail: unknown) =>
+  detail instanceof Error && 'code' in detail && typeof detail.code === 'string' ? detail.code : undefined
+
 /** What Stripe refused or did not answer, by its name and code alone: the status is an answer to us, and not to whoever
  *  asked us. */
 export class StripeFailure extends Error {
   readonly code: string | undefined
 
-  constructor({ type, code, statusCode }: Stripe.errors.StripeError) {
+  constructor({ type, code, detail }: Stripe.errors.StripeError) {
     super('Stripe did not do it')
     this.name = type
-    this.code = code ?? statusCode?.toString()
+    this.code = code ?? networkCode(detail)
   }
 }
 

@@ -12,7 +12,8 @@ export const paymentTransitions: Record<Status, readonly Status[]> = {
   expired: ['paid', 'refunded'],
   cancelled: ['refunded'],
   paid: ['partially_refunded', 'refunded'],
-  partially_refunded: ['refunded'],
+  // Part by part.
+  partially_refunded: ['partially_refunded', 'refunded'],
   refunded: [],
 }
 

@@ -58,6 +58,8 @@ export const refunds = pgTable(
   (refund) => [
     index().on(refund.paymentId),
     index().on(refund.ticketId),
+    // What a provider tells of by its own name.
+    index().on(refund.reference),
     uniqueIndex('refunds_idempotency_key').on(refund.idempotencyKey),
     index('refunds_due').on(refund.dueAt).where(sql`${refund.status} = 'pending'`),
     check('refunds_positive', sql`${refund.amount} > 0`),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Event } from '../event/table.ts'
+import { printMoment } from '../moment.ts'
 import { toMajor } from '../money.ts'
 import { isAvailable, leftOf, listedPrices } from './current-price.ts'
 import type { Price, Question, Supplement, TicketRate } from './table.ts'
@@ -76,7 +77,7 @@ export const toPriceBody = (price: Price): z.output<typeof priceBody> => ({
   _id: price.id,
   name: price.name,
   price: toMajor(price.amount, price.currency),
-  valid_until: price.validUntil?.toISOString() ?? null,
+  valid_until: price.validUntil && printMoment(price.validUntil),
   quantity: price.capacity ?? 0,
   includes: price.includes,
   additional_info: price.additionalInfo,
@@ -119,7 +120,7 @@ export const toTicketRateBody = (
   event_id: rate.eventId,
   name: rate.name,
   slug: rate.slug,
-  valid_from: rate.validFrom?.toISOString() ?? null,
+  valid_from: rate.validFrom && printMoment(rate.validFrom),
   complete: rate.complete,
   type: rate.type,
   prices: listedPrices(rate, prices, now).map(toPriceBody),

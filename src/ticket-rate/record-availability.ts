@@ -1,27 +1,30 @@
-import { eq, inArray } from 'drizzle-orm'
+import { inArray, sql } from 'drizzle-orm'
 import { recordChanges } from '../change/record-changes.ts'
 import type { Connection } from '../database.ts'
-import { events } from '../event/table.ts'
 import type { Turned } from './move-stock.ts'
 import { ticketRates } from './table.ts'
+
+/** What clients are told of a rate that has sold out or has places again, made where its row is. */
+export const rateData = sql<
+  Record<string, unknown>
+>`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
 /** Tells clients of the rates among these that have sold out, or have places again. */
 export async function recordAvailability(tx: Connection, turned: Turned[]): Promise<void> {
   if (turned.length === 0) return
   const usedUp = new Map(turned.map(({ id, usedUp }) => [id, usedUp]))
   const rates = await tx
-    .select({ id: ticketRates.id, eventId: ticketRates.eventId, organizationId: events.organizationId })
+    .select({ id: ticketRates.id, organizationId: ticketRates.organizationId, data: rateData })
     .from(ticketRates)
-    .innerJoin(events, eq(events.id, ticketRates.eventId))
     .where(inArray(ticketRates.id, [...usedUp.keys()]))
   await recordChanges(
     tx,
-    rates.map(({ id, eventId, organizationId }) => ({
+    rates.map(({ id, organizationId, data }) => ({
       type: usedUp.get(id) ? 'rate.sold_out' : 'rate.available',
       subjectId: id,
       organizationId,
       channelId: null,
-      data: { ticket_rate_id: id, event_id: eventId },
+      data,
     })),
   )
 }

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { minimumAge } from '../event/minimum-age.ts'
-import type { Event } from '../event/table.ts'
 import { toMajor } from '../money.ts'
-import type { Price, TicketRate } from '../ticket-rate/table.ts'
-import type { Ticket } from './table.ts'
+import type { LookupTicket } from './table.ts'
 import * as views from './views.ts'
 
 // The JSON shape of a ticket that is looked up. Amounts are in major units of the ticket's currency.
@@ -65,9 +63,9 @@ export const ticketBody = z.object({
   corrective_invoice_references: z.array(z.string()),
 })
 
-type Around = { rate: TicketRate; price: Price; event: Event }
+type Rate = { rateName: string; rateSlug: string }
 
-export function toTicketBody(ticket: Ticket, { rate, price, event }: Around): z.output<typeof ticketBody> {
+export function toTicketBody(ticket: LookupTicket & Rate): z.output<typeof ticketBody> {
   const major = (minor: number) => toMajor(minor, ticket.currency)
   return {
     _id: ticket.id,
@@ -91,17 +89,17 @@ export function toTicketBody(ticket: Ticket, { rate, price, event }: Around): z.
     price: major(ticket.priceAmount),
     raised: major(views.raised(ticket)),
     rate_id: ticket.ticketRateId,
-    rate_name: rate.name,
-    rate_slug: rate.slug,
+    rate_name: ticket.rateName,
+    rate_slug: ticket.rateSlug,
     referral_id: null,
     refunded: major(ticket.refundedAmount),
     sale_type: views.saleType,
     price_info: {
       _id: ticket.priceId,
       price: major(ticket.priceAmount),
-      age: minimumAge(event),
-      content: price.includes,
-      additional_info: price.additionalInfo,
+      age: minimumAge({ age: ticket.eventAge }),
+      content: ticket.priceIncludes,
+      additional_info: ticket.priceAdditionalInfo,
     },
     supplements: ticket.supplements.map(({ supplementId, label, amount, hasFakePrice, fakeAmount }) => ({
       _id: supplementId,

@@ -86,7 +86,11 @@ const isAboutStock = (error: unknown): boolean =>
 async function isWorthAnotherLook({ rate }: Terms, ctx: Context): Promise<boolean> {
   const now = await readTerms(rate.id, ctx)
   if (!now) return false
-  if (now.hasOverdueHolds && (await expireHoldsOf(ctx.db, rate.id))) return true
+  if (now.hasOverdueHolds) {
+    // Those that are gone by now are no less worth it: somebody else was at them since.
+    await expireHoldsOf(ctx.db, rate.id)
+    return true
+  }
   return (leftOf(now.rate) ?? 0) > (leftOf(rate) ?? 0)
 }
 

@@ -162,6 +162,6 @@ builder.queryField('ticket', (t) =>
     description:
       'One ticket of the caller: one that the channel sold, or one of the integration’s organization.',
     args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketById.load(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketById.get(id),
   }),
 )

@@ -1,10 +1,22 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { anyOf, loadMany, loadOne, type Scope } from '../batch.ts'
+import { anyOf, isIdentifier, loadMany, rowStatement, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
-import { rowsOf } from '../rows.ts'
-import { tickets } from './table.ts'
+import { events } from '../event/table.ts'
+import { Loader } from '../loader.ts'
+import { type Rows, rowsOf } from '../rows.ts'
+import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { readByTurn } from '../turn.ts'
+import { type LookupTicket, tickets } from './table.ts'
 
 const ticketRows = rowsOf(getTableColumns(tickets))
+const lookupRows: Rows<LookupTicket> = rowsOf({
+  ...getTableColumns(tickets),
+  rateName: ticketRates.name,
+  rateSlug: ticketRates.slug,
+  eventAge: events.age,
+  priceIncludes: prices.includes,
+  priceAdditionalInfo: prices.additionalInfo,
+})
 
 // A channel reads the tickets that it created, whatever became of its grant; an integration its organization's.
 const own = or(
@@ -12,13 +24,38 @@ const own = or(
   anyOf(tickets.organizationId, 'ownOrganizationIds'),
 )
 
+// All doors look up together, whoever's they are: with all that is shown, because a second statement would cost what the
+// first does.
+const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
+  const rows = await rowStatement(db, 'ticket_by_id', lookupRows, (select) =>
+    select
+      .from(tickets)
+      .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
+      .innerJoin(events, eq(events.id, tickets.eventId))
+      .innerJoin(prices, eq(prices.id, tickets.priceId))
+      .where(anyOf(tickets.id, 'keys')),
+  ).execute({ keys })
+  return new Map(rows.map((ticket) => [ticket.id, ticket]))
+})
+
+/** A ticket, whoever may see it: to be shown as `toSeen` gives it. */
+export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
+  isIdentifier(id) ? ticketByTurn(db, id) : null
+
+/** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the organization
+ *  no longer grants them. */
+export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
+  if (!ticket) return null
+  const { channelId, organizationId } = ticket
+  if (channelId !== scope.channelId && !scope.ownOrganizationIds.includes(organizationId)) return null
+  if (scope.organizationIds.includes(organizationId)) return ticket
+  return { ...ticket, rateName: null, rateSlug: null, eventAge: null }
+}
+
 export const ticketLoaders = (db: Database, scope: Scope) => ({
-  ticketById: loadOne(db, scope, {
-    name: 'ticket_by_id',
-    rows: ticketRows,
-    query: (select) => select.from(tickets).where(and(anyOf(tickets.id, 'keys'), own)),
-    key: (ticket) => ticket.id,
-  }),
+  ticketById: new Loader((ids) =>
+    Promise.all(ids.map(async (id) => toSeen(await findTicket(db, id), scope))),
+  ),
   ticketsByPaymentId: loadMany(db, scope, {
     name: 'tickets_by_payment_id',
     rows: ticketRows,

@@ -1,10 +1,23 @@
 import { builder } from '../builder.ts'
-import { minimumAge } from '../event/minimum-age.ts'
+import type { Context } from '../context.ts'
+import { type Maybe, whenKnown } from '../loader.ts'
 import { toMajor } from '../money.ts'
 import { TicketRef } from './graphql.ts'
 import * as parts from './parts-graphql.ts'
-import type { Ticket } from './table.ts'
+import type { LookupTicket, Ticket } from './table.ts'
 import * as views from './views.ts'
+
+/** Resolves to something of a ticket's rate, event or price. A ticket that was not looked up, such as one of a checkout, is
+ *  looked up for it. */
+const lookedUp =
+  <Value>(tell: (ticket: LookupTicket) => Value) =>
+  (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): Maybe<Value> => {
+    if ('rateName' in ticket) return tell(ticket)
+    return whenKnown(loaders.ticketById.get(ticket.id), (found) => {
+      if (!found) throw new Error('who sees a ticket can look it up')
+      return tell(found)
+    })
+  }
 
 // What only the lookup view has, or says in another word.
 builder.objectFields(TicketRef, (t) => {
@@ -20,14 +33,12 @@ builder.objectFields(TicketRef, (t) => {
     rateName: t.string({
       nullable: true,
       description: 'Name of its ticket rate.',
-      resolve: async (ticket, _args, { loaders }) =>
-        (await loaders.ticketRateById.load(ticket.ticketRateId))?.name ?? null,
+      resolve: lookedUp(({ rateName }) => rateName),
     }),
     rateSlug: t.string({
       nullable: true,
       description: 'Slug of its ticket rate.',
-      resolve: async (ticket, _args, { loaders }) =>
-        (await loaders.ticketRateById.load(ticket.ticketRateId))?.slug ?? null,
+      resolve: lookedUp(({ rateSlug }) => rateSlug),
     }),
     name: t.exposeString('fullName', {
       description: 'The same as `fullName`, in the word of the lookup view.',
@@ -51,13 +62,7 @@ builder.objectFields(TicketRef, (t) => {
     priceInfo: t.field({
       type: parts.PriceInfoRef,
       description: 'The price that it was sold at, in the words of the lookup view.',
-      resolve: async (ticket, _args, { loaders }) => {
-        const [price, event] = await Promise.all([
-          loaders.priceById.load(ticket.priceId),
-          loaders.eventById.load(ticket.eventId),
-        ])
-        return { ticket, price, age: event && minimumAge(event) }
-      },
+      resolve: lookedUp((ticket) => ticket),
     }),
     saleType: t.string({ description: '`online`: every ticket here is.', resolve: () => views.saleType }),
     referralId: t.string({

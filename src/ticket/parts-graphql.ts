@@ -1,7 +1,7 @@
 import { builder } from '../builder.ts'
+import { minimumAge } from '../event/minimum-age.ts'
 import { toMajor } from '../money.ts'
-import type { Price } from '../ticket-rate/table.ts'
-import type { Answer, RefundMade, SoldSupplement, Ticket } from './table.ts'
+import type { Answer, LookupTicket, RefundMade, SoldSupplement, Ticket } from './table.ts'
 import * as views from './views.ts'
 
 // What a ticket is made of, apart from its own fields.
@@ -96,26 +96,28 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
   }),
 })
 
-type PriceInfo = { ticket: Ticket; price: Price | null; age: number | null }
-
-export const PriceInfoRef = builder.objectRef<PriceInfo>('PriceInfo').implement({
+export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').implement({
   description: 'The price that a ticket was sold at.',
   fields: (t) => ({
-    id: t.id({ description: 'The price.', resolve: ({ ticket }) => ticket.priceId }),
+    id: t.id({ description: 'The price.', resolve: ({ priceId }) => priceId }),
     price: t.float({
       description: 'What the ticket cost without fees and extras, in major units.',
-      resolve: ({ ticket }) => toMajor(ticket.priceAmount, ticket.currency),
+      resolve: ({ priceAmount, currency }) => toMajor(priceAmount, currency),
     }),
-    age: t.int({ nullable: true, description: 'Minimum age of the event.', resolve: ({ age }) => age }),
+    age: t.int({
+      nullable: true,
+      description: 'Minimum age of the event.',
+      resolve: ({ eventAge }) => minimumAge({ age: eventAge }),
+    }),
     content: t.string({
       nullable: true,
       description: 'What the price includes.',
-      resolve: ({ price }) => price?.includes ?? null,
+      resolve: ({ priceIncludes }) => priceIncludes,
     }),
     additionalInfo: t.string({
       nullable: true,
       description: 'What else to know.',
-      resolve: ({ price }) => price?.additionalInfo ?? null,
+      resolve: ({ priceAdditionalInfo }) => priceAdditionalInfo,
     }),
   }),
 })

@@ -105,7 +105,7 @@ export const tickets = pgTable(
     index().on(ticket.ticketRateId),
     // An expired checkout gives its codes back, so that the channel can try again with them.
     uniqueIndex('tickets_qr_code_in_event')
-      .on(ticket.eventId, ticket.qrCode)
+      .on(ticket.qrCode, ticket.eventId)
       .where(sql`${ticket.status} <> 'expired'`),
     uniqueIndex('tickets_document_token')
       .on(ticket.documentToken)
@@ -123,3 +123,13 @@ export const tickets = pgTable(
 )
 
 export type Ticket = typeof tickets.$inferSelect
+
+/** A ticket with what the lookup view says of its rate, its event and its price: null where the caller may not see them,
+ *  or where they say nothing. */
+export type LookupTicket = Ticket & {
+  rateName: string | null
+  rateSlug: string | null
+  eventAge: string | null
+  priceIncludes: string | null
+  priceAdditionalInfo: string | null
+}

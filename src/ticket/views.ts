@@ -17,9 +17,10 @@ export const isPaid = ({ activatedAt }: Ticket): boolean => activatedAt !== null
 /** What the buyer paid for it: nothing yet while it is pending. */
 export const totalPaid = (ticket: Ticket): number => (isPaid(ticket) ? ticket.totalAmount : 0)
 
-/** What the organization keeps of it, after refunds and the platform's commission. */
+/** What the organization keeps of it, after refunds and the platform's commission, whether or not it was cancelled. The
+ *  commission comes out of what is left: who gives all back keeps nothing, and owes nothing. */
 export const raised = (ticket: Ticket): number =>
-  isPaid(ticket) ? ticket.totalAmount - ticket.platformFeeAmount - ticket.refundedAmount : 0
+  isPaid(ticket) ? Math.max(0, ticket.totalAmount - ticket.refundedAmount - ticket.platformFeeAmount) : 0
 
 /** Supplements and warranty. */
 export const totalExtras = (ticket: Ticket): number => ticket.supplementsAmount + ticket.warrantyAmount

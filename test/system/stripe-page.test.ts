@@ -70,7 +70,7 @@ test('where Stripe is down there is a way back, and it works once it is up', asy
   await page.goto(checkout.payment_url)
   sale.fake.breakDown('cut')
   await page.getByRole('button', { name: 'Pay €22.00' }).click()
-  await page.getByRole('heading', { name: 'Something went wrong on our side' }).waitFor()
+  await page.getByRole('heading', { name: 'We are busy' }).waitFor()
   sale.fake.breakDown(null)
   await page.getByRole('link', { name: 'Back to the payment' }).click()
   await page.getByRole('button', { name: 'Pay €22.00' }).click()

@@ -1,0 +1,24 @@
+import type { Ticket } from '../ticket/table.ts'
+import type { CheckInInput } from './check-in-input.ts'
+import type { CheckIn } from './table.ts'
+
+type Scan = Pick<CheckInInput, 'eventId' | 'direction' | 'force'> & { at: Date }
+/** From when people are let in. */
+type Doors = { opensAt: Date }
+
+const refusedBy = ({ status, eventId }: Ticket, scan: Scan): CheckIn['result'] | null => {
+  if (scan.eventId && scan.eventId !== eventId) return 'WRONG_EVENT'
+  if (status === 'cancelled') return 'CANCELLED'
+  return status === 'active' ? null : 'UNPAID'
+}
+
+/** What a scan of a ticket is answered. Who is in charge at the door may let in by force before the doors open, and again
+ *  whom nobody has seen going out; nobody is let in by force without a ticket that is paid, and of this event. */
+export function decideCheckIn(ticket: Ticket, scan: Scan, { opensAt }: Doors): CheckIn['result'] {
+  const refused = refusedBy(ticket, scan)
+  if (refused) return refused
+  if (scan.direction === 'out') return ticket.entered > 0 ? 'OK' : 'NOT_INSIDE'
+  if (scan.force) return 'OK'
+  if (scan.at < opensAt) return 'TOO_EARLY'
+  return ticket.entered < ticket.admits ? 'OK' : 'ALREADY_ENTERED'
+}

@@ -1,0 +1,27 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+
+// A request follows its connection at once, so one that has not come by then is not on its way.
+const unusedMs = 250
+
+/** Ends connections when the application closes: each with the answer it waits for, and one that nothing ever came on
+ *  soon after. Else a client that keeps a connection, used or in store, would keep the service from ending. */
+export function closeConnectionsAtTheEnd(app: FastifyInstance): void {
+  const connections = new Set<Socket>()
+  let closing = false
+  app.server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
+  app.addHook('preClose', async () => {
+    closing = true
+    // Node 20 takes them for busy ones (nodejs/node#63452).
+    setTimeout(() => {
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+    }, unusedMs).unref()
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close')
+    done()
+  })
+}

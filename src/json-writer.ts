@@ -1,0 +1,137 @@
+const quote = 0x22
+const backslash = 0x5c
+const zero = 0x30
+
+// What is asked for as a rule fits in; what was larger once does not stay.
+const usualSize = 2 ** 20
+
+/** Bytes of JSON, or of a part of it. */
+export const toBytes = (text: string): Buffer => Buffer.from(text)
+
+const yes = toBytes('true')
+const no = toBytes('false')
+const nothing = toBytes('null')
+const begin = toBytes('[')
+const next = toBytes(',')
+const end = toBytes(']')
+
+/** Writes JSON as the bytes that are sent, and as JSON.stringify would: a text of them need not be made first, nor a tree
+ *  of objects, which are most of the garbage of a page. Whoever starts it takes what is written before anybody else can:
+ *  nothing waits in between. */
+class JsonWriter {
+  #bytes = Buffer.alloc(0)
+  #at = 0
+
+  /** Forgets what was begun and not taken. */
+  start(): void {
+    this.#at = 0
+  }
+
+  /** What was written since the start, or since the last that was taken. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#bytes.subarray(0, this.#at))
+    this.#at = 0
+    if (this.#bytes.length > usualSize) this.#bytes = Buffer.alloc(0)
+    return taken
+  }
+
+  #reserve(length: number): void {
+    const least = this.#at + length
+    if (least <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * least))
+    this.#bytes.copy(larger, 0, 0, this.#at)
+    this.#bytes = larger
+  }
+
+  null(): void {
+    this.raw(nothing)
+  }
+
+  boolean(value: boolean): void {
+    this.raw(value ? yes : no)
+  }
+
+  /** What is JSON already. A loop, because there are thousands of few bytes. */
+  raw(json: Uint8Array): void {
+    const { length } = json
+    this.#reserve(length)
+    const bytes = this.#bytes
+    const at = this.#at
+    for (let index = 0; index < length; index++) bytes[at + index] = json[index] ?? 0
+    this.#at = at + length
+  }
+
+  string(text: string): void {
+    const { length } = text
+    // No unit of UTF-16 takes more than three bytes.
+    this.#reserve(3 * length + 2)
+    const bytes = this.#bytes
+    let at = this.#at
+    bytes[at++] = quote
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index)
+      if (code < 0x80) {
+        if (code < 0x20 || code === quote || code === backslash) return void this.#slow(text)
+        bytes[at++] = code
+      } else if (code < 0x800) {
+        bytes[at++] = 0xc0 | (code >> 6)
+        bytes[at++] = 0x80 | (code & 0x3f)
+      } else {
+        // Half of a pair.
+        if (code >= 0xd800 && code <= 0xdfff) return void this.#slow(text)
+        bytes[at++] = 0xe0 | (code >> 12)
+        bytes[at++] = 0x80 | ((code >> 6) & 0x3f)
+        bytes[at++] = 0x80 | (code & 0x3f)
+      }
+    }
+    bytes[at++] = quote
+    this.#at = at
+  }
+
+  number(value: number): void {
+    if (!Number.isInteger(value) || value < 0 || value > 999_999_999) return void this.#slow(value)
+    this.#reserve(9)
+    let digits = 1
+    for (let power = 10; power <= value; power *= 10) digits++
+    const bytes = this.#bytes
+    const end = this.#at + digits
+    let rest = value
+    for (let at = end - 1; at >= this.#at; at--) {
+      const tenth = Math.trunc(rest / 10)
+      bytes[at] = zero + rest - 10 * tenth
+      rest = tenth
+    }
+    this.#at = end
+  }
+
+  /** A list, each of it written by `write`. */
+  list(values: readonly unknown[], write: (value: unknown) => void): void {
+    this.raw(begin)
+    for (let index = 0; index < values.length; index++) {
+      if (index > 0) this.raw(next)
+      write(values[index])
+    }
+    this.raw(end)
+  }
+
+  /** Any value. Whether it is one that JSON has. */
+  value(value: unknown): boolean {
+    if (typeof value === 'string') this.string(value)
+    else if (typeof value === 'number') this.number(value)
+    else if (typeof value === 'boolean') this.boolean(value)
+    else if (value === null) this.null()
+    else return this.#slow(value)
+    return true
+  }
+
+  #slow(value: unknown): boolean {
+    const text = JSON.stringify(value) as string | undefined
+    if (text === undefined) return false
+    this.#reserve(3 * text.length)
+    this.#at += this.#bytes.write(text, this.#at)
+    return true
+  }
+}
+
+/** One for all: see JsonWriter. */
+export const json = new JsonWriter()

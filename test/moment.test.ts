@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { printMoment } from '../src/moment.ts'
+
+test('a moment is printed as toISOString does', () => {
+  fc.assert(
+    fc.property(fc.date({ noInvalidDate: true }), (moment) => {
+      expect(printMoment(moment)).toBe(moment.toISOString())
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test.each(['0999-12-31T23:59:59.999Z', '1000-01-01', '9999-12-31T23:59:59.999Z', '+010000-01-01T00:00:00Z'])(
+  'at the ends of the years of four digits: %s',
+  (text) => {
+    const moment = new Date(text)
+    expect(printMoment(moment)).toBe(moment.toISOString())
+  },
+)
+
+test('what is no moment is not printed', () => {
+  expect(() => printMoment(new Date(Number.NaN))).toThrow(RangeError)
+})

@@ -1,0 +1,64 @@
+// What the sale of one rate is to look like from outside, by plain counters: no clock, no database, no locks.
+
+export type ModelTicket = {
+  id: string
+  status: 'held' | 'active' | 'cancelled' | 'expired'
+  /** Minor units: what was paid for it, and what was given back of that. */
+  paid: number
+  refunded: number
+  inside: number
+  wasInside: boolean
+}
+export type ModelPayment = {
+  id: string
+  status: 'pending' | 'paid' | 'failed' | 'expired' | 'cancelled' | 'partially_refunded' | 'refunded'
+  tickets: ModelTicket[]
+  charges: number
+}
+export type Model = { capacity: number; payments: ModelPayment[] }
+
+const count = (model: Model, status: ModelTicket['status']) =>
+  model.payments.flatMap(({ tickets }) => tickets).filter((ticket) => ticket.status === status).length
+
+/** Places that nobody holds and nobody has bought. */
+export const left = (model: Model): number => model.capacity - count(model, 'held') - count(model, 'active')
+
+const setAll = ({ tickets }: ModelPayment, status: ModelTicket['status']) => {
+  for (const ticket of tickets) ticket.status = status
+}
+
+/** Ends an unpaid payment, and what it holds is free; of another, nothing changes. */
+export function end(payment: ModelPayment, status: 'failed' | 'expired' | 'cancelled'): void {
+  if (payment.status !== 'pending') return
+  payment.status = status
+  setAll(payment, 'expired')
+}
+
+const isLate = ({ status }: ModelPayment) => status === 'failed' || status === 'expired'
+
+/** Money comes, whatever the payment is: it pays, it claims again what has expired, or all of it goes back. */
+export function pay(model: Model, payment: ModelPayment, price: number): void {
+  payment.charges++
+  if (payment.status === 'pending' || (isLate(payment) && left(model) >= payment.tickets.length)) {
+    payment.status = 'paid'
+    setAll(payment, 'active')
+    for (const ticket of payment.tickets) ticket.paid = price
+  } else if (isLate(payment) || payment.status === 'cancelled') payment.status = 'refunded'
+}
+
+/** Gives back part of what was paid for a ticket, and nothing else changes. */
+export function refund(payment: ModelPayment, ticket: ModelTicket, amount: number): void {
+  ticket.refunded += amount
+  const isAll = payment.tickets.every(({ paid, refunded }) => paid === refunded)
+  payment.status = isAll ? 'refunded' : 'partially_refunded'
+}
+
+/** What a scan of a ticket is answered. */
+export function scan(ticket: ModelTicket, direction: 'IN' | 'OUT'): string {
+  if (ticket.status !== 'active') return ticket.status === 'cancelled' ? 'CANCELLED' : 'UNPAID'
+  if (direction === 'OUT' && ticket.inside === 0) return 'NOT_INSIDE'
+  if (direction === 'IN' && ticket.inside > 0) return 'ALREADY_ENTERED'
+  ticket.inside += direction === 'IN' ? 1 : -1
+  ticket.wasInside = true
+  return 'OK'
+}
