@@ -279,7 +279,7 @@ test('a look when the time is over ends the session first, and believes Stripe',
 })
 
 test('a session that Stripe does not end does not keep the others from it, and its hold expires in time', async () => {
-  const checkouts = await Promise.all(Array.from({ length: 6 }, () => sale.checkOut()))
+  const checkouts = await Promise.all(Array.from({ length: 10 }, () => sale.checkOut()))
   const sessions = await Promise.all(checkouts.map((checkout) => sale.goToStripe(checkout)))
   const [stuck] = sessions
   sale.fake.breakDown(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
@@ -288,10 +288,10 @@ test('a session that Stripe does not end does not keep the others from it, and i
   await closeSessions(sale)
   expect(sessions.map(({ id }) => sale.fake.sessions.get(id)?.status)).toEqual([
     'open',
-    ...Array.from({ length: 5 }, () => 'expired'),
+    ...Array.from({ length: 9 }, () => 'expired'),
   ])
   const [first] = checkouts
-  if (!first) throw new Error('there are six')
+  if (!first) throw new Error('there are ten')
   await sale.buyer.lapse(first)
   await sweepHolds(sale.db)
   expect(await sale.buyer.statusesOf(first)).toEqual(['expired', 'expired'])
@@ -319,5 +319,8 @@ test('sessions of another provider are left alone', async () => {
     .where(eq(payments.id, checkout.payment_id))
   const before = asked(new RegExp(id))
   await closeSessions(sale)
+  await sale.comeBack(checkout)
+  await sale.buyer.cancel(checkout)
   expect(asked(new RegExp(id))).toBe(before)
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
 })

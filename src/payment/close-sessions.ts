@@ -4,8 +4,8 @@ import type { Database } from '../database.ts'
 import { settlePaymentSession } from './settle-session.ts'
 import { payments } from './table.ts'
 
-// At a time: the provider has limits, and each that answers takes a connection for a moment.
-const batch = 4
+// At a time, because the provider has limits.
+const batch = 8
 
 // Later each time, by the age of the payment: a provider that is down, or a bank that takes days.
 const again = sql`now() + least(interval '6 hours', greatest(interval '15 seconds', (now() - ${payments.createdAt}) / 8))`
@@ -30,23 +30,26 @@ function takeSessions(db: Database, provider: string): Promise<Taken[]> {
   )
 }
 
+async function endTaken(
+  { db, provider }: Pick<House, 'db' | 'provider'>,
+  { id, status, sessionId }: Taken,
+): Promise<() => Promise<unknown>> {
+  if (!sessionId) throw new Error('an open session has an identifier')
+  const outcome = status === 'processing' ? await provider.look(sessionId) : await provider.close(sessionId)
+  return async () => outcome && settlePaymentSession(db, id, sessionId, outcome)
+}
+
 /** Ends the sessions of payments that are over or about to expire, and believes what the provider says they came to: who
  *  has paid in the last moment has paid. Asks how those stand that a bank is deciding. What the provider does not answer is
  *  done again, later each time; the hold expires meanwhile, and money that comes then is late. Any number of processes can
  *  do so at once. */
-export async function closeSessions({ db, provider }: Pick<House, 'db' | 'provider'>): Promise<void> {
+export async function closeSessions(house: Pick<House, 'db' | 'provider'>): Promise<void> {
   for (;;) {
-    const taken = await takeSessions(db, provider.name)
-    const done = await Promise.allSettled(
-      taken.map(async ({ id, status, sessionId }) => {
-        if (!sessionId) throw new Error('an open session has an identifier')
-        const outcome =
-          status === 'processing' ? await provider.look(sessionId) : await provider.close(sessionId)
-        if (outcome) await settlePaymentSession(db, id, sessionId, outcome)
-      }),
-    )
-    const failed = done.find((result) => result.status === 'rejected')
-    if (failed) throw failed.reason
+    const taken = await takeSessions(house.db, house.provider.name)
+    const answers = await Promise.allSettled(taken.map((session) => endTaken(house, session)))
+    // One after the other: it takes one connection, and buyers need theirs.
+    for (const answer of answers) if (answer.status === 'fulfilled') await answer.value()
+    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
     if (taken.length < batch) return
   }
 }

@@ -1,5 +1,5 @@
 import type { House } from '../context.ts'
-import { askProvider } from './ask-provider.ts'
+import { answerOf, askProvider, openSessionOf } from './ask-provider.ts'
 import type { FoundPayment } from './find-payment.ts'
 import { keepSession } from './keep-session.ts'
 import { paymentUrl } from './payment-url.ts'
@@ -26,11 +26,9 @@ const orderOf = ({ payment, event, rateName }: FoundPayment, publicUrl: string):
   return { id, totalAmount, currency, expiresAt, name, pageUrl: paymentUrl(payment, publicUrl) }
 }
 
-const toFailure = (error: unknown) => error
-
 async function pay({ db, provider, publicUrl }: Deciding, found: FoundPayment): Promise<Decision> {
-  const { id, status, sessionOpen, sessionUrl } = found.payment
-  if (sessionOpen && sessionUrl) return { status, sendTo: sessionUrl }
+  const { id, status, sessionUrl } = found.payment
+  if (sessionUrl && openSessionOf(found.payment, provider)) return { status, sendTo: sessionUrl }
   // Outside any transaction: the provider may take its time, and holds no row meanwhile.
   const outcome = await provider.charge(orderOf(found, publicUrl()))
   if (outcome.kind !== 'session') return { status: await settlePayment(db, id, outcome) }
@@ -38,25 +36,24 @@ async function pay({ db, provider, publicUrl }: Deciding, found: FoundPayment): 
   const decision = { status: kept.status, sendTo: kept.sessionUrl ?? outcome.url }
   if (kept.sessionId === outcome.id) return decision
   // Nobody is sent to this one.
-  const failure = await provider.close(outcome.id).then(() => null, toFailure)
-  return { ...decision, failure }
+  const answer = await answerOf(provider.close(outcome.id))
+  return { ...decision, ...('failure' in answer && answer) }
 }
 
 async function end(
   { db, provider }: Deciding,
-  { id, sessionId, sessionOpen }: Payment,
+  payment: Payment,
   status: 'expired' | 'cancelled',
 ): Promise<Decision> {
+  const { id } = payment
   const ended: Outcome = { kind: 'ended', status }
-  if (!sessionOpen || !sessionId) return { status: await settlePayment(db, id, ended) }
-  try {
-    const outcome = await provider.close(sessionId)
-    const agreed = outcome.kind === 'ended' ? ended : outcome
-    return { status: await settlePaymentSession(db, id, sessionId, agreed) }
-  } catch (failure) {
-    // It is over here in any case: the session is ended later, and money that came of it is late.
-    return { status: await settlePayment(db, id, ended), failure }
-  }
+  const sessionId = openSessionOf(payment, provider)
+  if (!sessionId) return { status: await settlePayment(db, id, ended) }
+  const answer = await answerOf(provider.close(sessionId))
+  // It is over here in any case: the session is ended later, and money that came of it is late.
+  if ('failure' in answer) return { status: await settlePayment(db, id, ended), failure: answer.failure }
+  const agreed = answer.outcome.kind === 'ended' ? ended : answer.outcome
+  return { status: await settlePaymentSession(db, id, sessionId, agreed) }
 }
 
 /** Does what the buyer wants with a payment that is still open: takes the money and activates the tickets, or sends the
