@@ -15,6 +15,7 @@ const once = [
   'public-address',
   'schema',
   'server',
+  'stripe',
   'turn',
 ].map((name) => `test/${name}.test.ts`)
 const all = 'test/**/*.test.ts'

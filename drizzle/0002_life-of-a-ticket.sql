@@ -150,6 +150,8 @@ ALTER TABLE "payments" ADD COLUMN "invoice_reference" text;--> statement-breakpo
 ALTER TABLE "payments" ADD COLUMN "session_id" text;--> statement-breakpoint
 ALTER TABLE "payments" ADD COLUMN "session_url" text;--> statement-breakpoint
 ALTER TABLE "payments" ADD COLUMN "session_open" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "payments" ADD COLUMN "session_due_at" timestamp (3) with time zone;--> statement-breakpoint
+ALTER TABLE "payments" ADD COLUMN "session_asked_at" timestamp (3) with time zone;--> statement-breakpoint
 ALTER TABLE "tickets" ADD COLUMN "first_entry_at" timestamp (3) with time zone;--> statement-breakpoint
 ALTER TABLE "tickets" ADD COLUMN "document_token" text;--> statement-breakpoint
 ALTER TABLE "tickets" ADD COLUMN "cancelled_at" timestamp (3) with time zone;--> statement-breakpoint
@@ -196,7 +198,7 @@ CREATE INDEX "webhooks_integration_id_index" ON "webhooks" USING btree ("integra
 CREATE INDEX "payments_unpaid_expires_at" ON "payments" USING btree ("expires_at") WHERE "payments"."status" in ('pending', 'processing');--> statement-breakpoint
 CREATE INDEX "payments_unpaid_ticket_rate" ON "payments" USING btree ("ticket_rate_id","expires_at") WHERE "payments"."status" in ('pending', 'processing');--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_session" ON "payments" USING btree ("provider","session_id") WHERE "payments"."session_id" is not null;--> statement-breakpoint
-CREATE INDEX "payments_session_open" ON "payments" USING btree ("expires_at") WHERE "payments"."session_open";--> statement-breakpoint
+CREATE INDEX "payments_session_open" ON "payments" USING btree ("session_due_at") WHERE "payments"."session_open";--> statement-breakpoint
 CREATE UNIQUE INDEX "tickets_document_token" ON "tickets" USING btree ("document_token") WHERE "tickets"."document_token" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "tickets_qr_code_in_event" ON "tickets" USING btree ("qr_code","event_id") WHERE "tickets"."status" <> 'expired';--> statement-breakpoint
 ALTER TABLE "payments" ADD CONSTRAINT "payments_refund_no_more_than_was_paid" CHECK ("payments"."refunded_amount" between 0 and "payments"."total_amount");

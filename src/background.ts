@@ -1,5 +1,6 @@
 import type { Database } from './database.ts'
 import { type Senders, sendDeliveries } from './delivery/send-deliveries.ts'
+import { closeSessions } from './payment/close-sessions.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
 import { giveBackDue } from './refund/give-back-due.ts'
@@ -19,6 +20,7 @@ type Task = { name: string; everySeconds: number; run: (stopping: AbortSignal) =
 // Each process does all of it: whoever is free takes what is due.
 const tasksOf = ({ db, provider, senders, privateWebhooks }: BackgroundOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
+  { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
   { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider) },
   { name: 'delivery', everySeconds: 1, run: () => sendDeliveries(db, senders) },
   {

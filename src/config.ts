@@ -6,6 +6,12 @@ import {
   deliveryContradictionsIn,
   deliverySettings,
 } from './delivery-settings.ts'
+import {
+  type StripeSettings,
+  stripeContradictionsIn,
+  stripeEnvironment,
+  stripeSettingsOf,
+} from './stripe-settings.ts'
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -71,7 +77,8 @@ const environment = z.object({
     .default([]),
   CHANNELS_BASE_PATH: basePath.default(''),
   INTEGRATIONS_BASE_PATH: basePath.default(''),
-  PAYMENT_PROVIDER: z.enum(['sandbox']).default('sandbox'),
+  PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
+  ...stripeEnvironment,
   ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
   WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
@@ -108,7 +115,9 @@ export type Config = {
   corsOrigins: string[]
   channelsBasePath: string
   integrationsBasePath: string
-  paymentProvider: 'sandbox'
+  paymentProvider: Settings['PAYMENT_PROVIDER']
+  /** What reaches Stripe; null with another provider. */
+  stripe: StripeSettings | null
   /** Whether webhooks may lead to private addresses, and over plain HTTP: for tests, and inside a network of one's own. */
   privateWebhooks: boolean
   shutdownSeconds: number
@@ -118,7 +127,7 @@ export type Config = {
 
 /** What is wrong with settings that are right each by itself. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes = deliveryContradictionsIn(settings)
+  const mistakes = [...deliveryContradictionsIn(settings), ...stripeContradictionsIn(settings)]
   if (
     settings.NODE_ENV === 'production' &&
     settings.PAYMENT_PROVIDER === 'sandbox' &&
@@ -169,6 +178,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
     paymentProvider: data.PAYMENT_PROVIDER,
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
+    stripe: stripeSettingsOf(data),
     shutdownSeconds: data.SHUTDOWN_SECONDS,
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }

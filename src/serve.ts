@@ -7,9 +7,7 @@ import { openSenders } from './delivery/open-senders.ts'
 import { whenToldToEnd } from './drain.ts'
 import { logFailure } from './mask.ts'
 import { openDatabase } from './open-database.ts'
-import { sandboxProvider } from './payment/sandbox.ts'
-
-const providers = { sandbox: sandboxProvider }
+import { openProvider } from './payment/open-provider.ts'
 
 const greeting = (url: string, demo: DemoCredentials) => `
 Boxoffice sells tickets at ${url}
@@ -34,10 +32,10 @@ async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
 /** Serves the port in this process until it is told to end. Then it is not ready any more, finishes what runs and exits
  *  with 0; with 1 where that takes longer than `shutdownSeconds`. */
 export async function serve(config: Config): Promise<void> {
+  const provider = await openProvider(config)
   const database = await openDatabase(config)
   const { db } = database
   const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
-  const provider = providers[config.paymentProvider]
   let draining = false
   const app = await createApp({
     db,

@@ -34,6 +34,7 @@ test('with no settings it is a loopback service on an embedded database', () => 
     integrationsBasePath: '',
     paymentProvider: 'sandbox',
     privateWebhooks: false,
+    stripe: null,
     shutdownSeconds: 10,
     delivery: {
       mail: {
@@ -99,6 +100,7 @@ test('every setting is read', () => {
     integrationsBasePath: '',
     paymentProvider: 'sandbox',
     privateWebhooks: true,
+    stripe: null,
     shutdownSeconds: 30,
     delivery: {
       mail: {
@@ -168,6 +170,16 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ],
   ['INTEGRATIONS_BASE_PATH', ['x'], /must be a path such as/],
   ['PAYMENT_PROVIDER', ['cash'], /./],
+  ['STRIPE_SECRET_KEY', ['pk_live_x', 'sk_live_', 'sk_x', 'whsec_x'], /must be a key such as/],
+  ['STRIPE_SECRET_KEY', ['sk_test_x', 'rk_live_x'], /needs PAYMENT_PROVIDER=stripe/],
+  ['STRIPE_WEBHOOK_SECRET', ['secret', 'whsec_a,b', 'whsec_a,'], /must be a comma-separated list of whsec_/],
+  ['STRIPE_WEBHOOK_SECRET', ['whsec_a', 'whsec_a, whsec_b'], /needs PAYMENT_PROVIDER=stripe/],
+  [
+    'STRIPE_API_BASE',
+    ['api.stripe.com', 'ftp://proxy.example', 'https://proxy.example/stripe'],
+    /must be an origin such as/,
+  ],
+  ['STRIPE_API_BASE', ['https://proxy.example'], /needs PAYMENT_PROVIDER=stripe/],
   ['ALLOW_SANDBOX_PAYMENTS', ['yes', '1', 'TRUE'], /./],
   ['WEBHOOKS_TO_PRIVATE_ADDRESSES', ['yes', '1', 'TRUE'], /./],
   ['SHUTDOWN_SECONDS', ['0', '601'], /must be at (least 1|most 600)/],
@@ -209,6 +221,9 @@ test('all mistakes are named at once, and no value is repeated', () => {
     PAYMENT_PROVIDER: 'secret-j',
     ALLOW_SANDBOX_PAYMENTS: 'secret-k',
     SHUTDOWN_SECONDS: 'secret-l',
+    STRIPE_SECRET_KEY: 'pk_secret-q',
+    STRIPE_WEBHOOK_SECRET: 'secret-r',
+    STRIPE_API_BASE: 'secret-s',
   }
   const mistakes = mistakesOf(env)
   expect(new Set(mistakes.map((mistake) => mistake.split(':')[0]))).toEqual(new Set(Object.keys(env)))
@@ -238,4 +253,44 @@ test('WhatsApp is enabled whole, or not at all', () => {
     'WHATSAPP_TEMPLATE: WhatsApp needs all of WHATSAPP_TOKEN, WHATSAPP_PHONE_NUMBER_ID, WHATSAPP_TEMPLATE',
     'PUBLIC_URL: WhatsApp fetches the tickets from there',
   ])
+})
+
+const stripe = {
+  PAYMENT_PROVIDER: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_live_secret',
+  STRIPE_WEBHOOK_SECRET: 'whsec_secret',
+}
+
+test('Stripe is reached with a key, and knows its webhooks by one secret or two', () => {
+  expect(parseConfig(stripe)).toMatchObject({
+    paymentProvider: 'stripe',
+    stripe: {
+      secretKey: 'sk_live_secret',
+      webhookSecrets: ['whsec_secret'],
+      apiBase: 'https://api.stripe.com',
+    },
+  })
+  const proxied = { STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b', STRIPE_API_BASE: 'http://127.0.0.1:12111' }
+  expect(parseConfig({ ...stripe, ...proxied }).stripe).toMatchObject({
+    webhookSecrets: ['whsec_a', 'whsec_b'],
+    apiBase: 'http://127.0.0.1:12111',
+  })
+})
+
+test('Stripe needs both secrets, and a hold that its sessions can outlive', () => {
+  expect(mistakesOf({ PAYMENT_PROVIDER: 'stripe', HOLD_MINUTES: '1381' })).toEqual([
+    'STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it',
+    'STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it',
+    'HOLD_MINUTES: must be at most 1380 with PAYMENT_PROVIDER=stripe',
+  ])
+  expect(mistakesOf({ ...stripe, HOLD_MINUTES: '1380' })).toEqual([])
+})
+
+test('production refuses a test key, unless asked to by name', () => {
+  const tried = { ...stripe, STRIPE_SECRET_KEY: 'sk_test_secret', NODE_ENV: 'production' }
+  expect(mistakesOf(tried)).toEqual([
+    'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
+  ])
+  expect(mistakesOf({ ...tried, ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
+  expect(mistakesOf({ ...stripe, NODE_ENV: 'production' })).toEqual([])
 })

@@ -1,8 +1,10 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { statement } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
+import { automaticReasons, type MoneyBack } from '../refund/queue-refund.ts'
+import { refunds } from '../refund/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { payments } from './table.ts'
@@ -14,6 +16,13 @@ const paymentByToken = (db: Database) =>
         payment: payments,
         /** Whole seconds that the hold lasts yet, by the database's clock; 0 or less where its time is over. */
         secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - now()))::integer`,
+        /** Why money that came for it goes back by itself. */
+        moneyBack: sql<MoneyBack | null>`(${db
+          .select({ reason: refunds.reason })
+          .from(refunds)
+          .where(and(eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons)))
+          .orderBy(asc(refunds.createdAt))
+          .limit(1)})`,
         rateName: ticketRates.name,
         event: { name: events.name, startDate: events.startDate, displayDate: events.displayDate },
         location: {

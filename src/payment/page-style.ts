@@ -4,7 +4,7 @@ export const ticketStyle = `
   position: relative; padding: clamp(1.5rem, 6vw, 2.25rem); color: #fff;
   background: linear-gradient(135deg, #2f2a6b, #5b2f8f 65%, #8a2f74); border-radius: 1.25rem 1.25rem 0 0;
 }
-.stub p { color: #fffd }
+.stub p { color: #fffd; text-wrap: balance }
 .stub h1 { margin-block: .35rem .9rem }
 .stub .rate { font-size: .8125rem; letter-spacing: .02em }
 .stub::before, .stub::after {

@@ -4,10 +4,12 @@ import type { House } from '../context.ts'
 import { Refusal, statusOf } from '../errors.ts'
 import { html, sendPage } from '../html.ts'
 import { answerErrors } from '../http-errors.ts'
+import { logFailure } from '../mask.ts'
 import { decidePayment, type Wish } from './decide-payment.ts'
 import { findPayment, readLines } from './find-payment.ts'
+import { outcomePage, undecidedPage } from './outcome-page.ts'
 import { buyerUrl } from './payment-url.ts'
-import { outcomePage, pendingPage } from './ticket-page.ts'
+import { pendingPage } from './ticket-page.ts'
 
 const apologies: Record<number, [title: string, text: string]> = {
   404: ['No such payment', 'The address is not complete, or it was never one of ours.'],
@@ -24,10 +26,13 @@ function sendApology(reply: FastifyReply, { code, message, problems }: Refusal):
   if (retryAfter) reply.header('retry-after', retryAfter)
   return sendPage(reply, status, {
     title,
-    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p></main>
+    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p>
+${status >= 429 && html`<p><a href="">Back to the payment</a></p>`}</main>
 <footer>Boxoffice · Request ${reply.request.id}</footer>`,
   })
 }
+
+const noPayment = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
 
 function readWish(body: unknown): Wish {
   const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
@@ -42,17 +47,26 @@ function readWish(body: unknown): Wish {
 /** `/pay/{token}`: what is being bought, Pay and Cancel, without a script. What is over leads to where the channel
  *  wants the buyer, or tells how it ended. Errors are pages too (issue: payment page). */
 export async function addPaymentPage(app: FastifyInstance, house: House): Promise<void> {
-  const answer = async (reply: FastifyReply, token: string, wish: Wish) => {
-    const found = await findPayment(house.db, token)
-    if (!found) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
-    const { payment } = found
-    const status = await decidePayment(house, found, wish)
+  const { db, provider } = house
+  const answer = async (reply: FastifyReply, token: string, wish: Wish, isBack = false) => {
+    const found = await findPayment(db, token)
+    if (!found) throw noPayment()
+    const { status, sendTo, isOpen, failure } = await decidePayment(house, found, wish)
+    if (failure) logFailure(reply.log, failure, 'the provider does not answer')
+    if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
     if (status === 'pending') {
-      const lines = await readLines(house.db, payment.id)
-      return sendPage(reply, 200, pendingPage(found, lines, house.provider.name === 'sandbox'))
+      if (sendTo) return reply.redirect(sendTo, 303)
+      // Who is back from paying is not asked to pay again, unless the provider still waits for it.
+      if (isBack && found.payment.sessionOpen && !isOpen)
+        return sendPage(reply, 200, undecidedPage(found, status))
+      const lines = await readLines(db, found.payment.id)
+      return sendPage(reply, 200, pendingPage(found, lines, provider))
     }
-    const url = status === 'processing' ? null : buyerUrl({ ...payment, status })
-    return url ? reply.redirect(url, 303) : sendPage(reply, 200, outcomePage(found, status))
+    // What has just become of it decides where the buyer goes.
+    const ended = status === found.payment.status ? found : await findPayment(db, token)
+    if (!ended) throw noPayment()
+    const url = buyerUrl(ended.payment, ended.moneyBack)
+    return url ? reply.redirect(url, 303) : sendPage(reply, 200, outcomePage(ended, status))
   }
   await app.register(async (scope) => {
     answerErrors(scope, sendApology)
@@ -67,8 +81,10 @@ export async function addPaymentPage(app: FastifyInstance, house: House): Promis
     })
     // A wildcard, because an address of the wrong length or depth is answered with a page as well.
     const options = { schema: { hide: true } }
-    scope.get<{ Params: { '*': string } }>('/pay/*', options, ({ params }, reply) =>
-      answer(reply, params['*'], 'look'),
+    scope.get<{ Params: { '*': string }; Querystring: { paid?: string } }>(
+      '/pay/*',
+      options,
+      ({ params, query }, reply) => answer(reply, params['*'], 'look', query.paid !== undefined),
     )
     scope.post<{ Params: { '*': string } }>('/pay/*', options, ({ params, body }, reply) =>
       answer(reply, params['*'], readWish(body)),

@@ -1,18 +1,21 @@
+import type { MoneyBack } from '../refund/queue-refund.ts'
 import type { Payment } from './table.ts'
 
 /** Where the buyer pays. The token is unguessable and no part of what a client reads elsewhere. */
 export const paymentUrl = ({ pageToken }: Payment, publicUrl: string): string =>
   `${publicUrl}/pay/${pageToken}`
 
-/** Where the buyer goes on, with what became of the payment: never personal data. Null where the channel gave no
- *  address. */
-export function buyerUrl({ id, status, redirectUrl, errorUrl }: Payment): string | null {
-  const isPaid = status === 'paid' || status === 'partially_refunded' || status === 'refunded'
-  const address = isPaid ? redirectUrl : errorUrl
+/** Where the buyer goes on, with what became of the payment: never personal data. Only who has tickets goes to the address
+ *  for those who do. `moneyBack` is why money goes back by itself. Null where the channel gave no address. */
+export function buyerUrl(
+  { id, status, redirectUrl, errorUrl, paidAt }: Payment,
+  moneyBack: MoneyBack | null,
+): string | null {
+  const address = paidAt ? redirectUrl : errorUrl
   if (!address) return null
   const url = new URL(address)
   url.searchParams.set('payment_id', id)
   url.searchParams.set('status', status)
-  if (!isPaid) url.searchParams.set('code', `PAYMENT_${status.toUpperCase()}`)
+  if (moneyBack || !paidAt) url.searchParams.set('code', moneyBack ?? `PAYMENT_${status.toUpperCase()}`)
   return url.href
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { recordChanges } from '../change/record-changes.ts'
 import type { Connection } from '../database.ts'
 import { tickets } from '../ticket/table.ts'
@@ -18,7 +18,8 @@ export async function releaseHolds(
   if (paymentIds.length === 0) return false
   const ended = await tx
     .update(payments)
-    .set({ status })
+    // Nobody is to pay any more where they were sent.
+    .set({ status, sessionDueAt: sql`now()` })
     .where(and(inArray(payments.id, paymentIds), canBecome(status)))
     .returning()
   // Who cancels knows.

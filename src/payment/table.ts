@@ -56,8 +56,12 @@ export const payments = pgTable(
     /** The provider's own place to pay it, and what the provider calls that; null until the buyer goes there. */
     sessionId: text('session_id'),
     sessionUrl: text('session_url'),
-    /** Whether the buyer may still pay there: the provider has not been told that it is over. */
+    /** Whether money may still come of it: the provider has not told how it ended. */
     sessionOpen: boolean('session_open').notNull().default(false),
+    /** When an open session is to be ended, or asked about again. Whoever does so moves this on. */
+    sessionDueAt: timestamp('session_due_at', { withTimezone: true, precision: 3 }),
+    /** When the provider was last asked because the buyer looked. */
+    sessionAskedAt: timestamp('session_asked_at', { withTimezone: true, precision: 3 }),
     createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
     expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }).notNull(),
     paidAt: timestamp('paid_at', { withTimezone: true, precision: 3 }),
@@ -74,8 +78,8 @@ export const payments = pgTable(
     uniqueIndex('payments_session')
       .on(payment.provider, payment.sessionId)
       .where(sql`${payment.sessionId} is not null`),
-    // What is to be closed at the provider once it is over here.
-    index('payments_session_open').on(payment.expiresAt).where(sql`${payment.sessionOpen}`),
+    // What is to be ended at the provider.
+    index('payments_session_open').on(payment.sessionDueAt).where(sql`${payment.sessionOpen}`),
     check('payments_not_negative', sql`${payment.totalAmount} >= 0`),
     check(
       'payments_refund_no_more_than_was_paid',

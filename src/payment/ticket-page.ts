@@ -1,3 +1,4 @@
+import type { House } from '../context.ts'
 import { localStart, localTime, placeOf } from '../event/local-time.ts'
 import { type Html, html, type Page } from '../html.ts'
 import { formatAmount } from '../money.ts'
@@ -18,7 +19,8 @@ function timeLeft(seconds: number): string {
 const partLeft = ({ payment, secondsLeft }: FoundPayment) =>
   Math.min(1, (secondsLeft * 1000) / (payment.expiresAt.getTime() - payment.createdAt.getTime())).toFixed(3)
 
-function stub(found: FoundPayment): Html {
+/** The coloured part of a ticket: what it is for, when and where. */
+export function stub(found: FoundPayment): Html {
   const { event, location, rateName } = found
   const place = placeOf(location)
   return html`<header class="stub">
@@ -30,7 +32,7 @@ ${place !== '' && html`<p>${place}</p>`}
 <div class="holes"></div>`
 }
 
-const footer = ({ payment }: FoundPayment) => html`<footer>Boxoffice · Order ${payment.id}</footer>`
+export const footer = ({ payment }: FoundPayment) => html`<footer>Boxoffice · Order ${payment.id}</footer>`
 
 const row = (name: string, amount: string, kind = '') =>
   html`<div class="row ${kind}"><dt>${name}</dt><dd>${amount}</dd></div>`
@@ -51,15 +53,19 @@ activates the tickets as if it had been.</p>`
 
 // Chrome holds form-action over redirects as well, and over those that the shop itself goes on with: to www, to a
 // login. Blocked there, a buyer who paid would be left on this page with nothing happening.
-function formSourcesOf({ redirectUrl, errorUrl }: Payment): string[] {
+function formSourcesOf({ redirectUrl, errorUrl }: Payment, sessionSources: string[]): string[] {
   const origins = [redirectUrl, errorUrl].flatMap((address) => (address ? [new URL(address).origin] : []))
   // A host may hold characters that mean something in a policy; no name that anybody can register does.
   const safe = origins.filter((origin) => /^https?:\/\/[\w.:-]+$/.test(origin))
-  return [...new Set(safe), ...(origins.length > 0 ? ['https:'] : [])]
+  return [...new Set([...safe, ...(origins.length > 0 ? ['https:'] : []), ...sessionSources])]
 }
 
 /** What is being bought, until when it is held, and the two buttons. */
-export function pendingPage(found: FoundPayment, lines: TicketLine[], isSandbox: boolean): Page {
+export function pendingPage(
+  found: FoundPayment,
+  lines: TicketLine[],
+  { name, sessionSources = [] }: House['provider'],
+): Page {
   const { payment, secondsLeft, event } = found
   const { currency } = payment
   const total = formatAmount(payment.totalAmount, currency)
@@ -68,13 +74,13 @@ export function pendingPage(found: FoundPayment, lines: TicketLine[], isSandbox:
     title: `Pay for ${event.name}`,
     // When its time is over the page goes on by itself.
     refresh: secondsLeft + 1,
-    formSources: formSourcesOf(payment),
+    formSources: formSourcesOf(payment, sessionSources),
     style: `${ticketStyle}.bar::before { animation: run-out ${secondsLeft}s linear forwards }
 @keyframes run-out { from { transform: scaleX(${partLeft(found)}) } to { transform: scaleX(0) } }`,
     body: html`<main>
 ${stub(found)}
 <section class="padded" aria-label="Your order">
-${isSandbox && sandboxNote}
+${name === 'sandbox' && sandboxNote}
 <div>
 <p class="left"><span>Held until <time datetime="${payment.expiresAt.toISOString()}">${until}</time></span>
 <strong>${timeLeft(secondsLeft)}</strong></p>
@@ -90,33 +96,6 @@ ${isSandbox && sandboxNote}
 <button name="action" value="pay">Pay ${total}</button>
 <button name="action" value="cancel" class="quiet">Cancel</button>
 </form>
-</main>
-${footer(found)}`,
-  }
-}
-
-type Outcome = { title: string; text: string }
-
-const outcomes: Record<Exclude<Payment['status'], 'pending'>, Outcome> = {
-  paid: { title: 'Paid', text: 'Your tickets are active. You can close this page.' },
-  partially_refunded: { title: 'Partly refunded', text: 'Part of what was paid has been given back.' },
-  refunded: { title: 'Refunded', text: 'What was paid has been given back.' },
-  processing: { title: 'One moment', text: 'Your payment is being decided. This page goes on by itself.' },
-  failed: { title: 'Not paid', text: 'The payment failed, and the tickets are no longer held.' },
-  expired: { title: 'Time is over', text: 'The tickets were not paid in time, and are no longer held.' },
-  cancelled: { title: 'Cancelled', text: 'The tickets are no longer held.' },
-}
-
-/** What became of the payment, for a buyer whom nobody waits for elsewhere. */
-export function outcomePage(found: FoundPayment, status: keyof typeof outcomes): Page {
-  const { title, text } = outcomes[status]
-  return {
-    title: `${title}: ${found.event.name}`,
-    refresh: status === 'processing' ? 3 : null,
-    style: ticketStyle,
-    body: html`<main>
-${stub(found)}
-<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p></section>
 </main>
 ${footer(found)}`,
   }

@@ -42,6 +42,8 @@ const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
   sessionId: null,
   sessionUrl: null,
   sessionOpen: false,
+  sessionDueAt: null,
+  sessionAskedAt: null,
   createdAt: noTime,
   expiresAt: noTime,
   paidAt: null,
@@ -54,6 +56,8 @@ export const untouchedPayment = [
   'sessionId',
   'sessionUrl',
   'sessionOpen',
+  'sessionDueAt',
+  'sessionAskedAt',
 ] satisfies (keyof Payment)[]
 
 /** The same of a new ticket. */

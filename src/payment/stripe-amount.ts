@@ -1,0 +1,19 @@
+import { decimalsOf } from '../money.ts'
+
+// Stripe's own decimals, which are not always ISO's (docs.stripe.com/currencies). ISK and UGX have two, which are 00.
+const whole = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
+const thousandths = new Set('BHD JOD KWD OMR TND'.split(' '))
+
+function stripeDecimalsOf(currency: string): number {
+  if (whole.has(currency)) return 0
+  return thousandths.has(currency) ? 3 : 2
+}
+
+const factorOf = (currency: string) => 10 ** (stripeDecimalsOf(currency) - decimalsOf(currency))
+
+/** Minor units as Stripe counts them. */
+export const toStripe = (minor: number, currency: string): number => Math.round(minor * factorOf(currency))
+
+/** Stripe's minor units as we count them. */
+export const fromStripe = (amount: number, currency: string): number =>
+  Math.round(amount / factorOf(currency))

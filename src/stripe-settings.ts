@@ -1,0 +1,68 @@
+import { z } from 'zod'
+
+/** How Stripe is reached. While a webhook's secret is replaced, there are two. */
+export type StripeSettings = { secretKey: string; webhookSecrets: string[]; apiBase: string }
+
+const api = 'https://api.stripe.com'
+
+const isOrigin = (address: string) =>
+  /^https?:/.test(address) && URL.canParse(address) && new URL(address).origin === address
+
+/** The variables of the environment that are about Stripe. */
+export const stripeEnvironment = {
+  STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^[rs]k_(test|live)_\w+$/, 'must be a key such as sk_live_…')
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: z
+    .string()
+    .transform((list) => list.split(',').map((secret) => secret.trim()))
+    .pipe(z.array(z.string().regex(/^whsec_\S+$/, 'must be a comma-separated list of whsec_…')))
+    .default([]),
+  STRIPE_API_BASE: z
+    .string()
+    .transform((address) => address.replace(/\/$/, ''))
+    .refine((address) => isOrigin(address), `must be an origin such as ${api}`)
+    .optional(),
+}
+
+type Environment = z.output<z.ZodObject<typeof stripeEnvironment>>
+
+type Settings = Environment & {
+  PAYMENT_PROVIDER: string
+  ALLOW_SANDBOX_PAYMENTS: boolean
+  NODE_ENV: string
+  HOLD_MINUTES: number
+}
+
+// A session of Stripe's lasts for at most 24 hours, and half an hour longer than the hold.
+const mostHoldMinutes = 23 * 60
+
+/** What is wrong with settings of Stripe that are right each by itself. */
+export function stripeContradictionsIn(settings: Settings): string[] {
+  const { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets, STRIPE_API_BASE: base } = settings
+  if (settings.PAYMENT_PROVIDER !== 'stripe') {
+    const given = { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets[0], STRIPE_API_BASE: base }
+    return Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}: needs PAYMENT_PROVIDER=stripe`],
+    )
+  }
+  const mistakes: string[] = []
+  if (!key) mistakes.push('STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it')
+  if (secrets.length === 0) mistakes.push('STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it')
+  if (settings.HOLD_MINUTES > mostHoldMinutes)
+    mistakes.push(`HOLD_MINUTES: must be at most ${mostHoldMinutes} with PAYMENT_PROVIDER=stripe`)
+  const isTest = key !== undefined && /^.k_test_/.test(key)
+  if (isTest && settings.NODE_ENV === 'production' && !settings.ALLOW_SANDBOX_PAYMENTS)
+    mistakes.push(
+      'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
+    )
+  return mistakes
+}
+
+/** Null where payments are not Stripe's. */
+export const stripeSettingsOf = ({
+  STRIPE_SECRET_KEY: secretKey,
+  STRIPE_WEBHOOK_SECRET: webhookSecrets,
+  STRIPE_API_BASE: apiBase = api,
+}: Environment): StripeSettings | null => (secretKey ? { secretKey, webhookSecrets, apiBase } : null)

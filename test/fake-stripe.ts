@@ -1,0 +1,282 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Stripe } from 'stripe'
+
+// The few endpoints of Stripe that are used, with a memory: sessions, refunds, idempotency keys and signed events.
+
+export const webhookSecret = 'whsec_fake'
+export const settingsFor = (url: string) => ({
+  PAYMENT_PROVIDER: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_test_fake',
+  STRIPE_WEBHOOK_SECRET: webhookSecret,
+  STRIPE_API_BASE: url,
+})
+
+type Fields = Record<string, unknown>
+export type FakeSession = Fields & {
+  id: string
+  status: 'open' | 'complete' | 'expired'
+  payment_status: 'unpaid' | 'paid'
+  payment_intent: string | null
+  amount_total: number
+  currency: string
+  metadata: Record<string, string>
+  url: string
+  success_url: string
+}
+export type FakeRefund = Fields & { id: string; status: string; amount: number; payment_intent: string }
+export type FakeEvent = Fields & { id: string; type: string; data: { object: Fields } }
+
+type Answer = { status: number; body: Fields; isReplayed?: boolean }
+type Asked = { method: string; path: string; params: Record<string, string>; key: string | undefined }
+
+/** What goes wrong: the connection is cut, or the answer has this status. */
+export type Fault = 'cut' | number | null
+
+const refused = (status: number, code: string, type = 'invalid_request_error'): Answer => ({
+  status,
+  body: { error: { type, code, message: `The fake refuses: ${code}.` } },
+})
+
+// metadata[payment_id]=x → { payment_id: 'x' }
+const under = (params: Record<string, string>, name: string) =>
+  Object.fromEntries(
+    Object.entries(params).flatMap(([key, value]) =>
+      key.startsWith(`${name}[`) ? [[key.slice(name.length + 1, -1), value]] : [],
+    ),
+  )
+
+const { webhooks } = new Stripe('sk_test_fake')
+
+/** An event as Stripe sends it. */
+export function signed(event: FakeEvent, secret = webhookSecret, secondsAgo = 0) {
+  const body = JSON.stringify(event)
+  const timestamp = Math.floor(Date.now() / 1000) - secondsAgo
+  const signature = webhooks.generateTestHeaderString({ payload: body, secret, timestamp })
+  return {
+    body,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature },
+  }
+}
+
+export type FakeStripe = Awaited<ReturnType<typeof startFakeStripe>>
+
+/** Starts a Stripe on the loopback. */
+export async function startFakeStripe() {
+  const sessions = new Map<string, FakeSession>()
+  const intents = new Map<string, { id: string; status: string }>()
+  const refunds: FakeRefund[] = []
+  const events: FakeEvent[] = []
+  const answers = new Map<string, { params: string; answer: Answer }>()
+  const asked: Asked[] = []
+  let fault: (asked: Asked) => Fault = () => null
+  let refundStatus = 'succeeded'
+  let number = 0
+  let url = ''
+  const newId = (prefix: string) => `${prefix}_fake${++number}`
+
+  function tell(type: string, object: Fields): FakeEvent {
+    const event = { id: newId('evt'), object: 'event', type, data: { object: { ...object } } }
+    events.push(event)
+    return event
+  }
+  function sessionOf(id: string): FakeSession {
+    const session = sessions.get(id)
+    if (!session) throw new Error(`the fake has no session ${id}`)
+    return session
+  }
+  function createSession(params: Record<string, string>): Answer {
+    const seconds = Number(params.expires_at) - Date.now() / 1000
+    if (seconds < 30 * 60 || seconds > 24 * 3600) return refused(400, 'parameter_invalid_integer')
+    const amount = Number(params['line_items[0][price_data][unit_amount]'])
+    if (amount < 50) return refused(400, 'amount_too_small')
+    const id = newId('cs_test')
+    const session: FakeSession = {
+      id,
+      object: 'checkout.session',
+      status: 'open',
+      payment_status: 'unpaid',
+      payment_intent: null,
+      amount_total: amount,
+      currency: params['line_items[0][price_data][currency]'] ?? '',
+      metadata: under(params, 'metadata'),
+      client_reference_id: params.client_reference_id,
+      success_url: params.success_url ?? '',
+      cancel_url: params.cancel_url,
+      url: `${url}/c/pay/${id}`,
+    }
+    sessions.set(id, session)
+    return { status: 200, body: session }
+  }
+  function expireSession(id: string): Answer {
+    const session = sessionOf(id)
+    if (session.status !== 'open') return refused(400, 'resource_unexpected_state')
+    session.status = 'expired'
+    tell('checkout.session.expired', session)
+    return { status: 200, body: session }
+  }
+  function createRefund(params: Record<string, string>): Answer {
+    const { payment_intent = '', amount } = params
+    const of = refunds.filter((refund) => refund.payment_intent === payment_intent)
+    const paid = [...sessions.values()].find((session) => session.payment_intent === payment_intent)
+    const back = of.reduce((sum, { amount }) => sum + amount, Number(amount))
+    if (!paid) return refused(404, 'resource_missing')
+    if (back > paid.amount_total) return refused(400, 'charge_already_refunded')
+    const refund = {
+      id: newId('re'),
+      object: 'refund',
+      status: refundStatus,
+      amount: Number(amount),
+      payment_intent,
+      metadata: under(params, 'metadata'),
+    }
+    refunds.push(refund)
+    return { status: 200, body: refund }
+  }
+  function answer({ method, path, params }: Asked): Answer {
+    const [, id = '', action] = /^\/v1\/checkout\/sessions\/(\w+)(\/expire)?$/.exec(path) ?? []
+    if (path === '/v1/checkout/sessions') return createSession(params)
+    if (path === '/v1/refunds' && method === 'POST') return createRefund(params)
+    if (path === '/v1/refunds')
+      return {
+        status: 200,
+        body: { object: 'list', data: refunds.filter((r) => r.payment_intent === params.payment_intent) },
+      }
+    if (!sessions.has(id)) return refused(404, 'resource_missing')
+    if (action) return expireSession(id)
+    const session = sessionOf(id)
+    const intent = intents.get(session.payment_intent ?? '') ?? null
+    return { status: 200, body: { ...session, payment_intent: intent } }
+  }
+  // Stripe keeps an answer with its key, whatever it was.
+  function answerOnce(request: Asked, failed: Answer | null): Answer {
+    const { key, path } = request
+    const params = JSON.stringify([request.path, request.params])
+    const known = key === undefined ? undefined : answers.get(key)
+    if (known)
+      return known.params === params
+        ? { ...known.answer, isReplayed: true }
+        : refused(400, '', 'idempotency_error')
+    const made = failed ?? answer(request)
+    // But for what never began.
+    if (
+      key !== undefined &&
+      made.status !== 429 &&
+      !(made.status === 400 && path === '/v1/checkout/sessions')
+    )
+      answers.set(key, { params, answer: made })
+    return made
+  }
+  async function readAsked(request: IncomingMessage): Promise<Asked> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', url)
+    const form = new URLSearchParams(await text(request))
+    const { 'idempotency-key': key } = request.headers
+    const params = Object.fromEntries([...searchParams, ...form])
+    return { method: request.method ?? 'GET', path: pathname, params, key: key?.toString() }
+  }
+  const complete = (session: FakeSession, type: string, paid: boolean, status: string) => {
+    session.payment_intent ??= newId('pi')
+    intents.set(session.payment_intent, { id: session.payment_intent, status })
+    session.status = 'complete'
+    session.payment_status = paid ? 'paid' : 'unpaid'
+    return tell(`checkout.session.${type}`, session)
+  }
+  const fake = {
+    asked,
+    sessions,
+    refunds,
+    events,
+    get url() {
+      return url
+    },
+    /** The session that the buyer of a payment was sent to last. */
+    sessionFor(paymentId: string): FakeSession {
+      const found = [...sessions.values()].filter(({ metadata }) => metadata.payment_id === paymentId).at(-1)
+      if (!found) throw new Error(`the fake has no session for ${paymentId}`)
+      return found
+    },
+    /** The buyer pays with a card. */
+    pay: (id: string) => complete(sessionOf(id), 'completed', true, 'succeeded'),
+    /** The buyer orders a transfer, which is decided later. */
+    order: (id: string) => complete(sessionOf(id), 'completed', false, 'processing'),
+    succeed: (id: string) => complete(sessionOf(id), 'async_payment_succeeded', true, 'succeeded'),
+    fail: (id: string) => complete(sessionOf(id), 'async_payment_failed', false, 'requires_payment_method'),
+    expire: (id: string) => void expireSession(id),
+    tell,
+    /** What goes wrong from now on. */
+    breakDown(next: Fault | ((asked: Asked) => Fault)) {
+      fault = typeof next === 'function' ? next : () => next
+    },
+    /** What becomes of refunds that are made from now on. */
+    refundAs(status: string) {
+      refundStatus = status
+    },
+    /** Sends every event, those of the past too, until each is answered with 200; to where `target` says at that time.
+     *  Resolves to what stops it. */
+    deliverTo(target: () => string, pauseMs = 50) {
+      let stopped = false
+      let sent = 0
+      const running = (async () => {
+        while (!stopped) {
+          const event = events[sent]
+          const answered =
+            event &&
+            (await fetch(`${target()}/webhooks/stripe`, { method: 'POST', ...signed(event) }).catch(
+              () => null,
+            ))
+          if (answered?.status === 200) sent++
+          else await pause(pauseMs)
+        }
+      })()
+      return {
+        /** How many have been taken. */
+        sent: () => sent,
+        async stop() {
+          stopped = true
+          await running
+        },
+      }
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+
+  // The page that the buyer is sent to: what is pressed there comes back here.
+  function page(request: Asked): { status: number; headers: Record<string, string>; body: string } {
+    const session = sessionOf(request.path.slice('/c/pay/'.length))
+    if (request.method === 'POST' && session.status === 'open') fake.pay(session.id)
+    const headers = { 'content-type': 'text/html' }
+    return request.method === 'POST'
+      ? { status: 303, headers: { location: session.success_url }, body: '' }
+      : { status: 200, headers, body: '<h1>Stripe</h1><form method="post"><button>Pay there</button></form>' }
+  }
+  const server = createServer(async (request, response) => {
+    const said = await readAsked(request)
+    if (said.path.startsWith('/c/pay/')) {
+      const { status, headers, body } = page(said)
+      return void response.writeHead(status, headers).end(body)
+    }
+    asked.push(said)
+    const wrong = fault(said)
+    if (wrong === 'cut') return void request.socket.destroy()
+    const failed =
+      wrong === null ? null : refused(wrong, wrong === 429 ? 'rate_limit' : 'api_error', 'api_error')
+    const { status, body, isReplayed = false } = answerOnce(said, failed)
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'stripe-should-retry': 'false',
+      ...(isReplayed && { 'idempotent-replayed': 'true' }),
+    })
+    response.end(JSON.stringify(body))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (typeof address !== 'object' || !address) throw new Error('the fake has no port')
+  url = `http://127.0.0.1:${address.port}`
+  return fake
+}

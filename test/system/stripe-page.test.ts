@@ -1,0 +1,79 @@
+import { eq } from 'drizzle-orm'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payments } from '../../src/payment/table.ts'
+import type { Checkout } from '../checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from '../factories.ts'
+import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+// A buyer in a browser who pays at Stripe, and comes back before anything is known.
+
+let sale: StripeSale
+let browser: Browser
+beforeAll(async () => {
+  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
+  sale = await openStripeSale(catalogue, { listen: true })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await sale?.close()
+})
+
+const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+const checkOut = () => sale.checkOut({ redirect_url: null, error_url: null })
+const sessionOf = ({ payment_id }: Checkout) => sale.fake.sessionFor(payment_id)
+const statusOf = async ({ payment_id }: Checkout) => {
+  const [row] = await sale.db.select().from(payments).where(eq(payments.id, payment_id))
+  return row?.status
+}
+
+test.each([
+  ['with JavaScript', {}],
+  ['without JavaScript, on a phone', { ...phone, javaScriptEnabled: false }],
+])('paying at Stripe ends with tickets, %s', async (_name, options) => {
+  const checkout = await checkOut()
+  const { page, close } = await openPage(browser, sale.url, options)
+  await page.goto(checkout.payment_url)
+  await page.getByRole('button', { name: 'Pay €22.00' }).click()
+  await page.getByRole('heading', { name: 'Stripe' }).waitFor()
+  await page.getByRole('button', { name: 'Pay there' }).click()
+  await page.getByRole('heading', { name: 'Paid' }).waitFor()
+  expect(await statusOf(checkout)).toBe('paid')
+  await close()
+})
+
+test('back before anything is known, the page waits and goes on by itself', async () => {
+  const checkout = await checkOut()
+  const { page, complaints, close } = await openPage(browser, sale.url, {
+    ...phone,
+    javaScriptEnabled: false,
+  })
+  await sale.goToStripe(checkout)
+  sale.fake.pay(sessionOf(checkout).id)
+  sale.fake.breakDown('cut')
+  await page.goto(`${checkout.payment_url}?paid`)
+  await page.getByRole('heading', { name: 'One moment' }).waitFor()
+  expect(await page.getByRole('button').count()).toBe(0)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  sale.fake.breakDown(null)
+  await sale.deliver(...sale.fake.events.slice(-1))
+  await page.getByRole('heading', { name: 'Paid' }).waitFor()
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('where Stripe is down there is a way back, and it works once it is up', async () => {
+  const checkout = await checkOut()
+  const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
+  await page.goto(checkout.payment_url)
+  sale.fake.breakDown('cut')
+  await page.getByRole('button', { name: 'Pay €22.00' }).click()
+  await page.getByRole('heading', { name: 'We are busy' }).waitFor()
+  sale.fake.breakDown(null)
+  await page.getByRole('link', { name: 'Back to the payment' }).click()
+  await page.getByRole('button', { name: 'Pay €22.00' }).click()
+  await page.getByRole('heading', { name: 'Stripe' }).waitFor()
+  await close()
+})
