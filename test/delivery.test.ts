@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { eq, sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -245,4 +246,13 @@ test('without a server mails are written to a folder, and the log says so', asyn
     subject: 'Your ticket for Noche de Ñandú & <friends>',
   })
   expect(mail.attachments).toHaveLength(2)
+})
+
+test('what nobody expected is told of, and tried again later', async () => {
+  await bought(sale, [{}])
+  const file = fileURLToPath(import.meta.url)
+  await expect(sendOnce(sale, { MAIL_DIR: join(file, 'mail') })).rejects.toMatchObject({ syscall: 'mkdir' })
+  expect(await deliveriesIn(sale)).toEqual({
+    'ana@example.com': { status: 'pending', attempts: 1, lastError: 'INTERNAL' },
+  })
 })

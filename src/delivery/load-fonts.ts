@@ -54,6 +54,10 @@ let loaded: Promise<Fonts> | undefined
 
 /** The fonts that tickets are set in, which one document after another uses: read when first needed. */
 export function loadFonts(): Promise<Fonts> {
-  loaded ??= load()
+  loaded ??= load().catch((error) => {
+    // What could not be read may be there the next time.
+    loaded = undefined
+    throw error
+  })
   return loaded
 }
