@@ -113,6 +113,18 @@ test('paid after the hold expired, with places left: claimed again', async () =>
   expect(await leadsTo(checkout)).toContain('/thanks')
 })
 
+test('back from paying when the hold had expired: nobody is told that it was not paid', async () => {
+  const { checkout, session } = await expired()
+  sale.fake.pay(session.id)
+  sale.fake.breakDown('cut')
+  expect(textOf((await sale.comeBack(checkout)).body)).toContain('One moment')
+  sale.fake.breakDown(null)
+  await sale.waitSeconds()
+  expect((await sale.comeBack(checkout)).headers.location).toContain('/thanks')
+  const unpaid = await expired()
+  expect((await sale.comeBack(unpaid.checkout)).headers.location).toContain('code=PAYMENT_EXPIRED')
+})
+
 test('paid after the hold expired, with no places left: the money goes back, and the buyer is told', async () => {
   const { checkout, session } = await expired()
   const other = await expired(nowhere)
@@ -132,6 +144,13 @@ test('paid after the hold expired, with no places left: the money goes back, and
   expect(await page(other.checkout)).toContain('so you have no tickets. All of it has been given back.')
   expect(await leadsTo(checkout)).toContain('/sorry?')
   expect(await leadsTo(checkout)).toContain('status=refunded&code=LATE_NO_CAPACITY')
+})
+
+test('a look that finds late money says where it goes', async () => {
+  const { checkout, session } = await expired()
+  sale.fake.pay(session.id)
+  expect(await whileFull(() => leadsTo(checkout))).toContain('code=LATE_NO_CAPACITY')
+  expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY pending 2200'])
 })
 
 test('paid after it was cancelled: the money goes back, and the buyer is told', async () => {
