@@ -12,6 +12,7 @@ const once = [
   'lock-folder',
   'moment',
   'money',
+  'public-address',
   'schema',
   'server',
   'stripe',

@@ -2,12 +2,12 @@ CREATE TYPE "public"."change_type" AS ENUM('payment.paid', 'payment.failed', 'pa
 CREATE TYPE "public"."check_in_direction" AS ENUM('in', 'out');--> statement-breakpoint
 CREATE TYPE "public"."check_in_result" AS ENUM('OK', 'ALREADY_ENTERED', 'NOT_INSIDE', 'UNPAID', 'CANCELLED', 'WRONG_EVENT', 'TOO_EARLY', 'UNKNOWN');--> statement-breakpoint
 CREATE TYPE "public"."delivery_medium" AS ENUM('email', 'whatsapp');--> statement-breakpoint
-CREATE TYPE "public"."delivery_status" AS ENUM('pending', 'sent', 'dead');--> statement-breakpoint
+CREATE TYPE "public"."delivery_status" AS ENUM('pending', 'sent', 'skipped', 'dead');--> statement-breakpoint
 CREATE TYPE "public"."invoice_kind" AS ENUM('invoice', 'corrective');--> statement-breakpoint
 CREATE TYPE "public"."refund_reason" AS ENUM('REQUESTED', 'WARRANTY', 'LATE_NO_CAPACITY', 'CANCELLED', 'PAID_TWICE');--> statement-breakpoint
 CREATE TYPE "public"."refund_status" AS ENUM('pending', 'succeeded', 'failed');--> statement-breakpoint
 CREATE TYPE "public"."webhook_delivery_status" AS ENUM('pending', 'delivered', 'dead');--> statement-breakpoint
-CREATE TYPE "public"."webhook_status" AS ENUM('enabled', 'disabled');--> statement-breakpoint
+CREATE TYPE "public"."webhook_status" AS ENUM('enabled', 'disabled', 'deleted');--> statement-breakpoint
 CREATE TABLE "changes" (
 	"id" text PRIMARY KEY NOT NULL,
 	"transaction_id" "xid8" DEFAULT pg_current_xact_id() NOT NULL,
@@ -136,6 +136,8 @@ CREATE TABLE "webhooks" (
 	"secret" text NOT NULL,
 	"previous_secret" text,
 	"previous_secret_until" timestamp (3) with time zone,
+	"failing_since" timestamp (3) with time zone,
+	"paused_until" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "webhooks_have_one_owner" CHECK (num_nonnulls("webhooks"."channel_id", "webhooks"."integration_id") = 1)
 );
@@ -189,7 +191,8 @@ CREATE INDEX "refunds_ticket_id_index" ON "refunds" USING btree ("ticket_id");--
 CREATE INDEX "refunds_reference_index" ON "refunds" USING btree ("reference");--> statement-breakpoint
 CREATE UNIQUE INDEX "refunds_idempotency_key" ON "refunds" USING btree ("idempotency_key");--> statement-breakpoint
 CREATE INDEX "refunds_due" ON "refunds" USING btree ("due_at") WHERE "refunds"."status" = 'pending';--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("due_at") WHERE "webhook_deliveries"."status" = 'pending';--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("webhook_id","due_at") WHERE "webhook_deliveries"."status" = 'pending';--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_dead" ON "webhook_deliveries" USING btree ("webhook_id","change_id") WHERE "webhook_deliveries"."status" = 'dead';--> statement-breakpoint
 CREATE INDEX "webhooks_channel_id_index" ON "webhooks" USING btree ("channel_id");--> statement-breakpoint
 CREATE INDEX "webhooks_integration_id_index" ON "webhooks" USING btree ("integration_id");--> statement-breakpoint
 CREATE INDEX "payments_unpaid_expires_at" ON "payments" USING btree ("expires_at") WHERE "payments"."status" in ('pending', 'processing');--> statement-breakpoint

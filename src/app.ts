@@ -52,7 +52,7 @@ function rateLimitKey({ headers, ip }: FastifyRequest): string {
 }
 
 // The address that is listened on, as long as nobody says what it looks like from outside.
-function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
+export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
   const address = app.server.address()
   const listening = address && typeof address === 'object' ? address.port : port
   return publicUrl ?? `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${listening}`
@@ -161,14 +161,9 @@ export async function createApp({
       sendRefusal(reply, malformedAddress())
     },
   })
-  const house: House = {
-    db,
-    replica,
-    provider,
-    holdMinutes: config.holdMinutes,
-    admissionHours: config.admissionHours,
-    publicUrl: () => publicUrlOf(app, config),
-  }
+  const { holdMinutes, admissionHours, privateWebhooks } = config
+  const publicUrl = () => publicUrlOf(app, config)
+  const house: House = { db, replica, provider, holdMinutes, admissionHours, privateWebhooks, publicUrl }
   const sharedReads = createSharedReads(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))

@@ -1,20 +1,33 @@
 import type { Database } from './database.ts'
+import { type Senders, sendDeliveries } from './delivery/send-deliveries.ts'
 import { closeSessions } from './payment/close-sessions.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
 import { giveBackDue } from './refund/give-back-due.ts'
 import { repeat } from './repeat.ts'
+import { sendWebhooks } from './webhook/send-webhooks.ts'
 
 /** What background work runs on. */
-export type BackgroundOptions = { db: Database; provider: PaymentProvider }
+export type BackgroundOptions = {
+  db: Database
+  provider: PaymentProvider
+  senders: Senders
+  privateWebhooks: boolean
+}
 
-type Task = { name: string; everySeconds: number; run: () => Promise<unknown> }
+type Task = { name: string; everySeconds: number; run: (stopping: AbortSignal) => Promise<unknown> }
 
 // Each process does all of it: whoever is free takes what is due.
-const tasksOf = ({ db, provider }: BackgroundOptions): Task[] => [
+const tasksOf = ({ db, provider, senders, privateWebhooks }: BackgroundOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
   { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider) },
+  { name: 'delivery', everySeconds: 1, run: () => sendDeliveries(db, senders) },
+  {
+    name: 'webhooks',
+    everySeconds: 1,
+    run: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
+  },
 ]
 
 /** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits for

@@ -4,6 +4,7 @@ import { accessCommands } from './access/commands.ts'
 import { catalogueCommands } from './catalogue/commands.ts'
 import { parseConfig } from './config.ts'
 import { type Database, databaseCode, type OpenDatabase } from './database.ts'
+import { deliveryCommands } from './delivery/commands.ts'
 import { type Problem, Refusal } from './errors.ts'
 import { openDatabase } from './open-database.ts'
 import { parse } from './scalars.ts'
@@ -25,6 +26,9 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   grant add --channel ID --organization ID
   grant revoke --channel ID --organization ID
                                  let a channel sell for an organization; no longer
+  deliveries list [--status STATUS]
+                                 list what was to be sent to buyers and is dead (or sent, pending, skipped)
+  deliveries retry ID…           send dead ones after all; with --all each of them
 
 With --json, standard output is JSON alone. Settings are environment variables, as for the server.`
 
@@ -39,6 +43,8 @@ const options = {
   channel: { type: 'string' },
   integration: { type: 'string' },
   expires: { type: 'string' },
+  status: { type: 'string' },
+  all: { type: 'boolean' },
 } as const
 
 type Output = { json: unknown; text: string }
@@ -56,12 +62,14 @@ const commands: Record<string, Command> = {
   },
   ...catalogueCommands,
   ...accessCommands,
+  ...deliveryCommands,
 }
 
 /** What the words behind a command stand for, where it takes any. */
 const wordsOf: Record<string, string> = {
   import: 'file',
   'key revoke': 'id',
+  'deliveries retry': 'id',
   // «--organization A B» is an option and a word.
   'key issue channel': 'organization',
 }

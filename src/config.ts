@@ -1,5 +1,11 @@
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
+import {
+  type DeliveryConfig,
+  deliveryConfigOf,
+  deliveryContradictionsIn,
+  deliverySettings,
+} from './delivery-settings.ts'
 import {
   type StripeSettings,
   stripeContradictionsIn,
@@ -24,6 +30,11 @@ const commaSeparated = z.string().transform((list) =>
     .map((item) => item.trim())
     .filter(Boolean),
 )
+
+const trueOrFalse = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((value) => value === 'true')
 
 // '' and '/' are the root; '/v1/' is '/v1'.
 const basePath = z
@@ -68,12 +79,11 @@ const environment = z.object({
   INTEGRATIONS_BASE_PATH: basePath.default(''),
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
   ...stripeEnvironment,
-  ALLOW_SANDBOX_PAYMENTS: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true'),
+  ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
+  WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
+  ...deliverySettings.shape,
 })
 
 type Settings = z.output<typeof environment>
@@ -108,12 +118,16 @@ export type Config = {
   paymentProvider: Settings['PAYMENT_PROVIDER']
   /** What reaches Stripe; null with another provider. */
   stripe: StripeSettings | null
+  /** Whether webhooks may lead to private addresses, and over plain HTTP: for tests, and inside a network of one's own. */
+  privateWebhooks: boolean
   shutdownSeconds: number
+  /** What buyers are sent their tickets by. */
+  delivery: DeliveryConfig
 }
 
 /** What is wrong with settings that are right each by itself. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes = stripeContradictionsIn(settings)
+  const mistakes = [...deliveryContradictionsIn(settings), ...stripeContradictionsIn(settings)]
   if (
     settings.NODE_ENV === 'production' &&
     settings.PAYMENT_PROVIDER === 'sandbox' &&
@@ -163,7 +177,9 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     channelsBasePath: data.CHANNELS_BASE_PATH,
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
     paymentProvider: data.PAYMENT_PROVIDER,
+    privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     stripe: stripeSettingsOf(data),
     shutdownSeconds: data.SHUTDOWN_SECONDS,
+    delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }
 }

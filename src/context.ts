@@ -27,6 +27,8 @@ export type House = {
   holdMinutes: number
   /** How long before an event its doors open. */
   admissionHours: number
+  /** Whether webhooks may lead to private addresses, and over plain HTTP. */
+  privateWebhooks: boolean
   /** The address that clients and buyers reach the service at, without a slash at its end. */
   publicUrl: () => string
 }

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { House } from './context.ts'
+import { addDocumentPage } from './delivery/document-page.ts'
 import { addProviderEvents } from './payment/events-rest.ts'
 import { addPaymentPage } from './payment/page.ts'
 
 /** What is reached without a key: the addresses themselves entitle, or what is sent is signed. */
 export async function addPages(app: FastifyInstance, house: House): Promise<void> {
   await addPaymentPage(app, house)
+  await addDocumentPage(app, house)
   await addProviderEvents(app, house)
 }

@@ -32,6 +32,7 @@ const typeOfCode: Partial<Record<Code, string>> = {
   ILLEGAL_TRANSITION: 'TransitionError',
   REFUND_TOO_HIGH: 'RefundError',
   WARRANTY_ENDED: 'WarrantyError',
+  TOO_MANY_WEBHOOKS: 'LimitError',
 }
 
 export const RefusalErrorRef = builder.interfaceRef<Problem>('RefusalError').implement({
@@ -82,6 +83,14 @@ builder.objectType(builder.objectRef<Problem>('WarrantyError'), {
       description: 'Until when it was.',
       resolve: ({ facts }) => (facts?.validUntil === undefined ? null : new Date(facts.validUntil)),
     }),
+  }),
+})
+
+builder.objectType(builder.objectRef<Problem>('LimitError'), {
+  description: 'There are as many already as there may be.',
+  interfaces: [RefusalErrorRef],
+  fields: (t) => ({
+    limit: t.int({ description: 'How many there may be.', resolve: ({ facts }) => facts?.limit ?? 0 }),
   }),
 })
 

@@ -17,6 +17,10 @@ import './refund/graphql.ts'
 import './refund/request-graphql.ts'
 import './check-in/graphql.ts'
 import './change/graphql.ts'
+import './delivery/graphql.ts'
+import './webhook/graphql.ts'
+import './webhook/secret-graphql.ts'
+import './webhook/deliveries-graphql.ts'
 
 // The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.
 const nodes = {

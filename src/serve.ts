@@ -1,8 +1,9 @@
-import { createApp } from './app.ts'
+import { createApp, publicUrlOf } from './app.ts'
 import { startBackground } from './background.ts'
 import { type DemoCredentials, demoOffer, openDemo } from './catalogue/open-demo.ts'
 import type { Config } from './config.ts'
 import type { OpenDatabase } from './database.ts'
+import { openSenders } from './delivery/open-senders.ts'
 import { whenToldToEnd } from './drain.ts'
 import { logFailure } from './mask.ts'
 import { openDatabase } from './open-database.ts'
@@ -50,7 +51,13 @@ export async function serve(config: Config): Promise<void> {
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const stopBackground = startBackground({ db, provider }, (error, task) =>
+  const { senders, close: closeSenders } = openSenders(
+    config.delivery,
+    () => publicUrlOf(app, config),
+    app.log,
+  )
+  const { privateWebhooks } = config
+  const stopBackground = startBackground({ db, provider, senders, privateWebhooks }, (error, task) =>
     logFailure(app.log, error, `${task} failed`),
   )
   if (!(await database.ready()))
@@ -67,6 +74,7 @@ export async function serve(config: Config): Promise<void> {
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
     await stopBackground()
+    closeSenders()
     await database.close()
     process.exit(0)
   }

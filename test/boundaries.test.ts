@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 // Who may import whom. A file of src/ is a layer of its own; in a domain's folder the last word of its name is the
 // layer, and any other name is a verb. Leaves import nothing of ours, and anybody may import them.
-const leaves = ['errors', 'config', 'ids', 'money', 'moment', 'case', 'html']
+const leaves = ['errors', 'delivery-settings', 'stripe-settings', 'ids', 'money', 'moment', 'case', 'html']
 const verb = [
   ...[
     'batch',
@@ -21,15 +21,15 @@ const verb = [
   ...['*/table', '*/loaders', '*/verb'],
 ]
 const mayImport: Record<string, string[]> = {
-  leaf: ['settings'],
-  settings: [],
+  leaf: [],
+  config: [],
   'lock-folder': [],
   scalars: [],
   database: [],
   postgres: ['database'],
   embedded: ['database', 'lock-folder'],
   replicas: ['database'],
-  'open-database': ['database', 'postgres', 'embedded', 'replicas'],
+  'open-database': ['config', 'database', 'postgres', 'embedded', 'replicas'],
   loader: [],
   rows: [],
   turn: ['database'],
@@ -39,7 +39,7 @@ const mayImport: Record<string, string[]> = {
   '*/table': ['due', '*/table'],
   '*/loaders': ['batch', 'database', 'loader', 'rows', 'turn', '*/table'],
   authenticate: ['batch', 'database', 'turn', '*/table', 'authenticate'],
-  provider: ['settings', '*/table', 'provider'],
+  provider: ['config', '*/table', 'provider'],
   'catalogue-version': ['database'],
   'remembered-callers': ['authenticate', 'catalogue-version', 'database'],
   'shared-reads': ['authenticate', 'catalogue-version', 'database', 'http', 'remembered-callers'],
@@ -74,7 +74,7 @@ const mayImport: Record<string, string[]> = {
   'compiled-execution': ['compile-operation', 'json-writer', 'run', 'write-value'],
   preload: ['context', 'loader'],
   schema: ['builder', 'context', 'compiled-execution', '*/graphql'],
-  routes: ['rest', 'context', 'shared-reads', '*/rest'],
+  routes: ['config', 'rest', 'context', 'shared-reads', '*/rest'],
   http: ['database', 'scalars', 'http'],
   yoga: ['compiled-execution', 'context', 'schema', 'http'],
   'graphql-params': ['scalars'],
@@ -88,25 +88,31 @@ const mayImport: Record<string, string[]> = {
   pages: ['context', '*/page', '*/rest'],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
-    ...['graphql-route', 'pages', 'shared-reads'],
+    ...['config', 'graphql-route', 'pages', 'shared-reads'],
   ],
   // What is done outside of requests: verbs, over and over.
   background: ['database', 'provider', 'repeat', '*/verb'],
   drain: [],
   serve: [
-    'app',
-    'background',
-    'drain',
-    'http',
-    'context',
-    'database',
-    'open-database',
-    'provider',
+    ...[
+      'app',
+      'background',
+      'drain',
+      'http',
+      'context',
+      'database',
+      'open-database',
+      'provider',
+      'catalogue',
+    ],
+    ...['config', '*/verb'],
+  ],
+  workers: ['config', 'drain'],
+  server: ['config', 'serve', 'workers'],
+  cli: [
+    ...['config', 'http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb'],
     'catalogue',
   ],
-  workers: ['drain'],
-  server: ['serve', 'workers'],
-  cli: ['http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb', 'catalogue'],
   'print-schema': ['schema'],
 }
 // The parts of the HTTP machine that know no domain.
@@ -138,7 +144,6 @@ const named: Record<string, string> = {
   'payment/stripe-events': 'provider',
   'payment/stripe-failure': 'provider',
   'payment/stripe-outcome': 'provider',
-  'stripe-settings': 'settings',
 }
 const mayUseDrizzle = [
   'database',

@@ -5,43 +5,17 @@ import { channels } from '../src/access/table.ts'
 import { changes } from '../src/change/table.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  channelHeaders,
-  integrationHeaders,
-} from './factories.ts'
+import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from './factories.ts'
 import { ended, paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
 
 // The feed of what has changed.
 
-const event = (number: number) =>
-  anEvent({
-    organization_id: `org_${number}`,
-    location_id: undefined,
-    ticket_rates: [
-      aRate({
-        _id: `rate_${number}`,
-        prices: [aPrice({ _id: `price_${number}` })],
-        availability: { sold: 0, available: 2 },
-      }),
-    ],
-  })
-
 let sale: Sale
 let other: Record<string, string>
 let ids: { first: string; second: string }
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      events: [event(1), event(2)],
-    }),
-  )
+  sale = await openSale(aCatalogueOfTwo(2))
   other = await channelHeaders(sale.db, 'org_1')
   const sell = (number: number, count: number) =>
     checkedOut(sale, {

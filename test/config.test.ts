@@ -33,8 +33,17 @@ test('with no settings it is a loopback service on an embedded database', () => 
     channelsBasePath: '',
     integrationsBasePath: '',
     paymentProvider: 'sandbox',
+    privateWebhooks: false,
     stripe: null,
     shutdownSeconds: 10,
+    delivery: {
+      mail: {
+        smtpUrl: undefined,
+        from: { name: '', address: 'tickets@boxoffice.invalid' },
+        folder: resolve('data/mail'),
+      },
+      whatsapp: null,
+    },
   })
 })
 
@@ -50,7 +59,7 @@ test('every setting is read', () => {
     DATABASE_REPLICA_URLS: 'postgres://box:pw@one.example/tickets, postgres://box:pw@two.example/tickets,',
     DATA_DIR: '/var/lib/boxoffice',
     HOLD_MINUTES: '1440',
-    ADMISSION_HOURS: '24',
+    ADMISSION_HOURS: '0',
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
     SHARED_READS_MS: '0',
@@ -59,8 +68,17 @@ test('every setting is read', () => {
     INTEGRATIONS_BASE_PATH: '/',
     PAYMENT_PROVIDER: 'sandbox',
     ALLOW_SANDBOX_PAYMENTS: 'true',
+    WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true',
     NODE_ENV: 'production',
     SHUTDOWN_SECONDS: '30',
+    SMTP_URL: 'smtps://box:pw@mail.example:465',
+    MAIL_FROM: '"Boxoffice, Ñ" <tickets@tickets.example>',
+    MAIL_DIR: '/var/mail/boxoffice',
+    WHATSAPP_TOKEN: 'token',
+    WHATSAPP_PHONE_NUMBER_ID: '1234567890',
+    WHATSAPP_TEMPLATE: 'ticket_ready',
+    WHATSAPP_TEMPLATE_LANGUAGE: 'es_MX',
+    WHATSAPP_API_BASE: 'https://graph.example/v1/',
   })
   expect(config).toEqual({
     port: 0,
@@ -73,7 +91,7 @@ test('every setting is read', () => {
     databaseReplicaUrls: ['postgres://box:pw@one.example/tickets', 'postgres://box:pw@two.example/tickets'],
     dataDir: '/var/lib/boxoffice',
     holdMinutes: 1440,
-    admissionHours: 24,
+    admissionHours: 0,
     logLevel: 'silent',
     rateLimit: null,
     sharedReadsMs: 0,
@@ -81,8 +99,23 @@ test('every setting is read', () => {
     channelsBasePath: '/v1/channels',
     integrationsBasePath: '',
     paymentProvider: 'sandbox',
+    privateWebhooks: true,
     stripe: null,
     shutdownSeconds: 30,
+    delivery: {
+      mail: {
+        smtpUrl: 'smtps://box:pw@mail.example:465',
+        from: { name: 'Boxoffice, Ñ', address: 'tickets@tickets.example' },
+        folder: '/var/mail/boxoffice',
+      },
+      whatsapp: {
+        token: 'token',
+        phoneNumberId: '1234567890',
+        template: 'ticket_ready',
+        language: 'es_MX',
+        apiBase: 'https://graph.example/v1',
+      },
+    },
   })
 })
 
@@ -148,7 +181,14 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ],
   ['STRIPE_API_BASE', ['https://proxy.example'], /needs PAYMENT_PROVIDER=stripe/],
   ['ALLOW_SANDBOX_PAYMENTS', ['yes', '1', 'TRUE'], /./],
+  ['WEBHOOKS_TO_PRIVATE_ADDRESSES', ['yes', '1', 'TRUE'], /./],
   ['SHUTDOWN_SECONDS', ['0', '601'], /must be at (least 1|most 600)/],
+  ['SMTP_URL', ['mail.example', 'https://mail.example'], /must be an smtp:\/\/ or smtps:\/\/ address/],
+  ['MAIL_FROM', ['tickets', 'a@b c@d', 'Tickets <tickets>', 'a@b\nbcc: c@d'], /must be an address such as/],
+  ['WHATSAPP_PHONE_NUMBER_ID', ['+34600', 'id'], /must be digits/],
+  ['WHATSAPP_TEMPLATE', ['Ticket ready'], /must be the name of a template/],
+  ['WHATSAPP_TEMPLATE_LANGUAGE', ['Spanish', 'es-MX'], /must be a code such as/],
+  ['WHATSAPP_API_BASE', ['graph.example'], /must be an http\(s\) address/],
 ]
 
 test.each(wrong.flatMap(([name, values, mistake]) => values.map((value) => ({ name, value, mistake }))))(
@@ -197,6 +237,22 @@ test('production refuses to take payments in the sandbox, unless asked to by nam
   expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'false' })).toHaveLength(1)
   expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
   expect(mistakesOf({ NODE_ENV: 'staging' })).toEqual([])
+})
+
+test('a mail server needs to know whom mails are from, and takes a bare address', () => {
+  expect(mistakesOf({ SMTP_URL: 'smtp://mail.example' })).toEqual([
+    'MAIL_FROM: SMTP_URL needs to know whom mails are from',
+  ])
+  const { delivery } = parseConfig({ SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'tickets@shop.example' })
+  expect(delivery.mail.from).toEqual({ name: '', address: 'tickets@shop.example' })
+})
+
+test('WhatsApp is enabled whole, or not at all', () => {
+  expect(mistakesOf({ WHATSAPP_TOKEN: 'token' })).toEqual([
+    'WHATSAPP_PHONE_NUMBER_ID: WhatsApp needs all of WHATSAPP_TOKEN, WHATSAPP_PHONE_NUMBER_ID, WHATSAPP_TEMPLATE',
+    'WHATSAPP_TEMPLATE: WhatsApp needs all of WHATSAPP_TOKEN, WHATSAPP_PHONE_NUMBER_ID, WHATSAPP_TEMPLATE',
+    'PUBLIC_URL: WhatsApp fetches the tickets from there',
+  ])
 })
 
 const stripe = {

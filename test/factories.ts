@@ -103,6 +103,25 @@ export const aCatalogue = (given: CatalogueFile = {}) => ({
   ...given,
 })
 
+/** Two organizations, each with an event of one rate: `rate_1` at `price_1`, `rate_2` at `price_2`. */
+export const aCatalogueOfTwo = (available: number) =>
+  aCatalogue({
+    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+    events: [1, 2].map((number) =>
+      anEvent({
+        organization_id: `org_${number}`,
+        location_id: undefined,
+        ticket_rates: [
+          aRate({
+            _id: `rate_${number}`,
+            prices: [aPrice({ _id: `price_${number}` })],
+            availability: { sold: 0, available },
+          }),
+        ],
+      }),
+    ),
+  })
+
 /** The headers of a new channel that these organizations granted. */
 export async function channelHeaders(db: Database, ...organizationIds: string[]) {
   const granted = organizationIds.length > 0 ? organizationIds : ['org_1']

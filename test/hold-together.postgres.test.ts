@@ -63,6 +63,7 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
     provider: sandboxProvider,
     holdMinutes: 15,
     admissionHours: 12,
+    privateWebhooks: false,
     publicUrl: () => '',
   }
   const ctx = await createContext(house, { apiKey: channel['x-api-key'] })

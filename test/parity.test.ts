@@ -2,14 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../src/catalogue/demo-catalogue.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
 import { anEntry, type Checkout, checkOut, checkOutOverGraphql } from './checkouts.ts'
-import { paid } from './provider.ts'
+import { aProvider, paid } from './provider.ts'
+import { cancelTicket, refundTicket } from './refunds.ts'
 import { openSale, type Sale } from './sale.ts'
 
 // What REST says and what GraphQL says, field by field, over the whole demo catalogue.
 
 let sale: Sale
 beforeAll(async () => {
-  sale = await openSale(demoCatalogue({ events: 60, now: new Date() }))
+  sale = await openSale(demoCatalogue({ events: 60, now: new Date() }), { provider: aProvider() })
 })
 afterAll(() => sale.close())
 
@@ -62,7 +63,7 @@ type Rate = {
   _id: string
   available: boolean
   min: number | null
-  prices: { _id: string }[]
+  prices: { _id: string; price: number }[]
   supplements: { _id: string }[]
   questions: { _id: string; type: string; items: string[] }[]
   warranty: { enabled: boolean }
@@ -166,6 +167,22 @@ test('checkouts and tickets, unpaid and paid, of every rate', async () => {
     }
   expect(sold).toBeGreaterThan(60)
   expect(looked).toBeGreaterThan(5)
+})
+
+test('a ticket that is refunded in part and cancelled', async () => {
+  const events = (await listed()) as (Rates & { organization_id: string })[]
+  const rate = events
+    .filter(({ organization_id }) => organization_id === 'org_demo_luna')
+    .flatMap(({ ticket_rates }) => ticket_rates)
+    .find(({ available, prices }) => available && (prices.at(-1)?.price ?? 0) > 1)
+  if (!rate) throw new Error('the demo sells something that costs')
+  const { payment_id, tickets }: Checkout = (await checkOut(sale, fullBody(rate))).json().data
+  await settlePayment(sale.db, payment_id, paid(payment_id))
+  const id = tickets[0]?._id ?? ''
+  expect((await refundTicket(sale, id, { amount: 1 })).refund?.status).toBe('succeeded')
+  await expectSameLookup(id)
+  expect((await cancelTicket(sale, id)).ticket?.status).toBe('cancelled')
+  await expectSameLookup(id)
 })
 
 test('totals of a checkout', async () => {

@@ -6,11 +6,12 @@ import type { OpenDatabase } from '../src/database.ts'
 import { type EventFilter, searchEvents } from '../src/event/search-events.ts'
 import { organizations } from '../src/organization/table.ts'
 import { sandboxProvider } from '../src/payment/sandbox.ts'
+import { explain, type Seen } from './explain.ts'
 import { channelHeaders } from './factories.ts'
 import { openTestDatabase } from './harness.ts'
 
 let database: OpenDatabase
-const seen: { text: string; parameters: unknown[] }[] = []
+const seen: Seen[] = []
 
 beforeAll(async () => {
   database = await openTestDatabase({ onStatement: (text, parameters) => seen.push({ text, parameters }) })
@@ -30,20 +31,13 @@ async function planOf(filter: EventFilter): Promise<string> {
     provider: sandboxProvider,
     holdMinutes: 15,
     admissionHours: 12,
+    privateWebhooks: false,
     publicUrl: () => '',
   }
   const ctx = await createContext(house, { apiKey: headers['x-api-key'] })
   const found = await searchEvents(filter, { first: 50 }, ctx)
   expect(found.length).toBeGreaterThan(0)
-  const { text = '', parameters = [] } = seen.at(-1) ?? {}
-  const [head = '', ...tail] = text.split(/\$\d+/)
-  const order = [...text.matchAll(/\$(\d+)/g)].map((match) => parameters[Number(match[1]) - 1])
-  const statement = tail.reduce(
-    (built, part, index) => sql`${built}${sql.param(order[index])}${sql.raw(part)}`,
-    sql`explain ${sql.raw(head)}`,
-  )
-  const rows = (await db.execute(statement)) as unknown as { 'QUERY PLAN': string }[]
-  return rows.map((row) => row['QUERY PLAN']).join('\n')
+  return explain(db, seen.at(-1) ?? { text: '', parameters: [] })
 }
 
 test('finds words by the index of words', async () => {

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { invoices } from '../src/invoice/table.ts'
+import { settlePayment } from '../src/payment/settle-payment.ts'
 import { anEntry, checkedOut, countersOf } from './checkouts.ts'
 import {
   aCatalogue,
@@ -111,6 +112,46 @@ test('all that is left goes back: ticket, payment, invoice and clients say so, a
     total_paid: 22,
     corrective_invoice_references: [corrective?.reference],
   })
+})
+
+test('the checkout view says so too, where its checkout is answered again', async () => {
+  const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+  const again = () => checkedOut(sale, body, { 'idempotency-key': 'view' })
+  const checkout = await again()
+  expect(checkout.tickets[0]).toMatchObject({ refunded: 0, refunded_at: null, refunds: [] })
+  await settlePayment(sale.db, checkout.payment_id, await refunds.moneyFor(sale, checkout))
+  const id = refunds.ticketOf(checkout)
+  const first = await refunds.refundTicket(sale, id, { amount: 1.5 })
+  const second = await refunds.refundTicket(sale, id, { amount: 2 })
+  const [at, last] = [first.refund?.succeededAt, second.refund?.succeededAt]
+  const channel_id = checkout.tickets[0]?.channel_id
+  expect((await again()).tickets[0]).toMatchObject({
+    status: 'active',
+    refunded: 3.5,
+    refunded_at: last,
+    refunds: [
+      { channel_id, amount: 1.5, at },
+      { channel_id, amount: 2, at: last },
+    ],
+  })
+})
+
+test('the refunds of all tickets and payments of a query are read in one statement each', async () => {
+  const checkout = await refunds.bought(sale, 4)
+  for (const { _id } of checkout.tickets) await refunds.refundTicket(sale, _id, { amount: 1 })
+  const query = `query ($id: ID!) { payment(id: $id) { refunds { id }
+    tickets { refundAttempts { id ticket { id payment { refunds { id } } } } } } }`
+  sale.statements.reset()
+  const { data } = await sale.graphql<{ payment: { refunds: object[]; tickets: object[] } }>(
+    query,
+    { id: checkout.payment_id },
+    sale.channel,
+  )
+  expect(data?.payment.refunds).toHaveLength(4)
+  expect(
+    data?.payment.tickets.map(({ refundAttempts }: { refundAttempts?: object[] }) => refundAttempts?.length),
+  ).toEqual([1, 1, 1, 1])
+  expect(sale.statements.filter((text) => text.includes('from "refunds"'))).toHaveLength(2)
 })
 
 test('part after part goes back, until nothing is left', async () => {

@@ -8,6 +8,10 @@ import { type Change, changes } from './table.ts'
 
 export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'>
 
+// Each way to a webhook is a join of its own, because a database joins by one condition and tries each of several.
+const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
+    where ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})`
+
 /** The parts of a `with` that write changes and send each on its way to the webhooks that want it. `given` has rows of
  *  (ordinality, id, type, subject_id, organization_id, channel_id, data), and may be no more than that: where two write
  *  of one subject at once without a lock on it, one of them fails as a duplicate. */
@@ -23,13 +27,12 @@ export const recorded = (given: SQL): SQL => sql`
   ),
   sent as (
     insert into ${webhookDeliveries} (webhook_id, change_id)
-    select ${webhooks.id}, recorded.id
-    from recorded join ${webhooks} on ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})
-    where ${webhooks.channelId} = recorded.channel_id
-      or recorded.channel_id is null and exists (select from ${grants}
-        where ${grants.channelId} = ${webhooks.channelId} and ${grants.organizationId} = recorded.organization_id)
-      or exists (select from ${integrations} where ${integrations.id} = ${webhooks.integrationId}
-        and ${integrations.organizationId} = recorded.organization_id)
+    ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = recorded.channel_id`)}
+    union all ${toWebhooks(sql`join ${grants} on recorded.channel_id is null
+      and ${grants.organizationId} = recorded.organization_id
+      join ${webhooks} on ${webhooks.channelId} = ${grants.channelId}`)}
+    union all ${toWebhooks(sql`join ${integrations} on ${integrations.organizationId} = recorded.organization_id
+      join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}
   )`
 
 const record = written<{ id: string }>(

@@ -4,7 +4,8 @@ import { dueColumns } from '../due.ts'
 import { payments } from '../payment/table.ts'
 
 export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
-export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'dead'])
+/** `skipped` is what there is nothing to do for: its medium is not enabled, or its tickets were cancelled. */
+export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
 /** The tickets of one checkout on their way to one person. */
 export const deliveries = pgTable(

@@ -52,15 +52,8 @@ export type PaymentProvider = {
   look(sessionId: string): Promise<Outcome | null>
   /** Ends a session, so that nobody can pay there any more, and tells how it ended. */
   close(sessionId: string): Promise<Outcome>
-  /** Gives money of a charge back (minor units), or tells what became of that where it was asked for before: then
-   *  `reference` is what the provider called it. */
-  refund(refund: {
-    id: string
-    charge: string
-    amount: number
-    currency: string
-    reference?: string
-  }): Promise<RefundOutcome>
+  /** Gives money of a charge back (minor units), or tells how that stands where it was asked for before. */
+  refund(refund: { id: string; charge: string; amount: number; currency: string }): Promise<RefundOutcome>
   /** Reads what the provider has sent, byte by byte as it came; null where its signature is not good. Absent where it
    *  sends nothing. */
   readEvent?(body: Uint8Array, headers: IncomingHttpHeaders): ProviderEvent | null

@@ -1,13 +1,10 @@
 import type { House } from '../context.ts'
+import { localStart, localTime, placeOf } from '../event/local-time.ts'
 import { type Html, html, type Page } from '../html.ts'
 import { formatAmount } from '../money.ts'
 import type { FoundPayment, TicketLine } from './find-payment.ts'
 import { ticketStyle } from './page-style.ts'
 import type { Payment } from './table.ts'
-
-const dateFormat = (timeZone: string) => new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone })
-const timeFormat = (timeZone: string) =>
-  new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' })
 
 const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`
 
@@ -22,20 +19,14 @@ function timeLeft(seconds: number): string {
 const partLeft = ({ payment, secondsLeft }: FoundPayment) =>
   Math.min(1, (secondsLeft * 1000) / (payment.expiresAt.getTime() - payment.createdAt.getTime())).toFixed(3)
 
-// What the clock on the wall of the place shows.
-const timezoneOf = ({ location }: FoundPayment) => location?.timezone ?? 'UTC'
-
 /** The coloured part of a ticket: what it is for, when and where. */
 export function stub(found: FoundPayment): Html {
   const { event, location, rateName } = found
-  const timezone = timezoneOf(found)
-  // A night that begins after midnight is named by the day before, where the organization says so.
-  const day = dateFormat(timezone).format(event.displayDate ?? event.startDate)
-  const place = [location?.name, location?.address, location?.city].filter(Boolean).join(', ')
+  const place = placeOf(location)
   return html`<header class="stub">
 <p class="rate">${rateName}</p>
 <h1>${event.name}</h1>
-<p><time datetime="${event.startDate.toISOString()}">${day}, ${timeFormat(timezone).format(event.startDate)}</time></p>
+<p><time datetime="${event.startDate.toISOString()}">${localStart(event, location)}</time></p>
 ${place !== '' && html`<p>${place}</p>`}
 </header>
 <div class="holes"></div>`
@@ -78,7 +69,7 @@ export function pendingPage(
   const { payment, secondsLeft, event } = found
   const { currency } = payment
   const total = formatAmount(payment.totalAmount, currency)
-  const until = timeFormat(timezoneOf(found)).format(payment.expiresAt)
+  const until = localTime(payment.expiresAt, found.location)
   return {
     title: `Pay for ${event.name}`,
     // When its time is over the page goes on by itself.

@@ -1,26 +1,24 @@
-import pLimit from 'p-limit'
 import type { Database } from '../database.ts'
 import { takeDue } from '../due.ts'
 import type { PaymentProvider } from '../payment/provider.ts'
 import { giveBack, leaseSeconds } from './give-back.ts'
 import { refunds } from './table.ts'
 
-const batch = 8
-const atOnce = 2
-// So that the last of a batch ends within the lease, however slow the provider is.
-const mostSeconds = 10
+// As many at once as there are connections for it.
+const batch = 2
+// So that a process that is to stop has not long to wait.
+const mostBatches = 8
 
-/** Makes all attempts to give money back that are due. Any number of processes may do so: each takes refunds that no other
- *  has, and those of one that died are taken again. */
+/** Makes attempts to give money back that are due, until one is left undecided: a provider that is out of reach is not
+ *  asked on and on. Any number of processes may do so: each takes refunds that no other has, and those of one that died
+ *  are taken again. */
 export async function giveBackDue(db: Database, provider: PaymentProvider): Promise<void> {
-  const limit = pLimit(atOnce)
-  for (;;) {
+  for (let done = 0; done < mostBatches; done++) {
     const due = await takeDue(db, refunds, { limit: batch, leaseSeconds })
-    const made = await Promise.allSettled(
-      due.map((refund) => limit(() => giveBack(db, provider, refund, mostSeconds))),
-    )
+    const made = await Promise.allSettled(due.map((refund) => giveBack(db, provider, refund)))
     // What the database did not take is told of once nothing runs any more, and due again when its lease ends.
     for (const attempt of made) if (attempt.status === 'rejected') throw attempt.reason
-    if (due.length < batch) return
+    const decided = made.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')
+    if (decided.length < batch) return
   }
 }

@@ -34,16 +34,15 @@ export async function giveBack(
   db: Database,
   provider: PaymentProvider,
   refund: Refund,
-  mostSeconds: number,
+  mostSeconds = 5,
 ): Promise<Refund> {
   const [charge] = await db.select().from(charges).where(eq(charges.id, refund.chargeId))
   if (!charge) throw new Error('a refund is of a charge')
-  const { id, amount, currency, reference } = refund
+  const { id, amount, currency } = refund
   const ask = async (): Promise<RefundOutcome> => {
     // Only who took it can give it back: another would not know it, or only pretend.
     if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
-    const asked = { id, charge: charge.reference, amount, currency }
-    return provider.refund(reference === null ? asked : { ...asked, reference })
+    return provider.refund({ id, charge: charge.reference, amount, currency })
   }
   let outcome: RefundOutcome
   try {
@@ -57,13 +56,10 @@ export async function giveBack(
   return (await db.transaction((tx) => settleRefund(tx, { id }, decided))) ?? refund
 }
 
-// As long as a client is kept waiting for the provider.
-const mostWaitSeconds = 5
-
 /** The first attempt, while the client waits that asked for the refund. It is written down, so where the database can't
  *  settle it now the client is told that it is pending, and not to ask again: others settle it later. */
 export const giveBackAtOnce = (db: Database, provider: PaymentProvider, refund: Refund): Promise<Refund> =>
-  giveBack(db, provider, refund, mostWaitSeconds).catch((error: unknown) => {
+  giveBack(db, provider, refund).catch((error: unknown) => {
     if (isUnavailable(error)) return refund
     throw error
   })

@@ -22,8 +22,8 @@ function changeOf(outcome: RefundOutcome) {
 }
 
 /** Lets a refund become what its provider says, and all that follows from it, in a transaction of the caller's. It is
- *  decided once: what is told again or too late changes nothing. What has failed may be asked for anew. Gives the refund as
- *  it is now; null where there is none. */
+ *  decided once: what is told again changes nothing, and a failure after a success undoes nothing, but is kept in
+ *  `lastError` for who looks after the money. Gives the refund as it is now; null where there is none. */
 export async function settleRefund(
   tx: Connection,
   name: RefundName,
@@ -37,7 +37,11 @@ export async function settleRefund(
     .set(changeOf(outcome))
     .where(and(eq(refunds.id, found.id), eq(refunds.status, 'pending')))
     .returning()
-  if (!settled) return (await findRefund(tx, found)) ?? null
+  if (!settled) {
+    if (outcome.kind === 'failed')
+      await tx.update(refunds).set({ lastError: outcome.code }).where(eq(refunds.id, found.id))
+    return (await findRefund(tx, found)) ?? null
+  }
   if (settled.succeededAt) await recordRefunded(tx, payment, { ...settled, at: settled.succeededAt })
   return settled
 }

@@ -6,7 +6,8 @@ import { dueColumns } from '../due.ts'
 
 const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
-export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled'])
+/** One that is deleted keeps its row: a change on its way into the outbox may still refer to it, and must not fail. */
+export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
 
 /** An address that a channel or an integration wants to be told at. */
 export const webhooks = pgTable(
@@ -25,6 +26,10 @@ export const webhooks = pgTable(
     /** Signs as well until `previousSecretUntil`, so that rotation loses nothing. */
     previousSecret: text('previous_secret'),
     previousSecretUntil: moment('previous_secret_until'),
+    /** Since when nothing got through; null as long as it does. */
+    failingSince: moment('failing_since'),
+    /** Until when it asked to be left alone. */
+    pausedUntil: moment('paused_until'),
     createdAt: moment('created_at').notNull().defaultNow(),
   },
   (webhook) => [
@@ -55,7 +60,12 @@ export const webhookDeliveries = pgTable(
   },
   (delivery) => [
     primaryKey({ columns: [delivery.webhookId, delivery.changeId] }),
-    index('webhook_deliveries_due').on(delivery.dueAt).where(sql`${delivery.status} = 'pending'`),
+    index('webhook_deliveries_due')
+      .on(delivery.webhookId, delivery.dueAt)
+      .where(sql`${delivery.status} = 'pending'`),
+    index('webhook_deliveries_dead')
+      .on(delivery.webhookId, delivery.changeId)
+      .where(sql`${delivery.status} = 'dead'`),
   ],
 )
 

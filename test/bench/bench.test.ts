@@ -13,7 +13,7 @@ import { parseOptions } from './options.ts'
 import { tableOf } from './report.ts'
 import { nestedPageAsk } from './requests.ts'
 import { disagreement } from './same-answer.ts'
-import { asked, counted } from './sides.ts'
+import { asked, counted, draining } from './sides.ts'
 import { median, percentile } from './statistics.ts'
 
 const round = (requests: number, problem: string | null = null): Round => ({
@@ -216,12 +216,22 @@ test('the command line is checked', () => {
 })
 
 test('each job has a name of its own, and each size is held against the smallest', () => {
-  const grown = growthPlans({ events: [10, 20, 30], tickets: [1, 2] })
+  const grown = growthPlans({ events: [10, 20, 30], tickets: [1, 2], deliveries: 3 })
   const names = [...plans, ...grown].map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   expect(grown.map(({ name }) => name)).toEqual([
     ...['growth-page-20', 'growth-page-30', 'growth-checkout-one-2', 'growth-checkout-many-2'],
+    'background-checkout-many',
   ])
+})
+
+test.each([
+  [[9, 7], null],
+  [[9, 9], 'side: nothing was drained'],
+  [[9, 0], 'side: nothing is queued any more'],
+])('a queue of %j is drained besides, or there is no ratio', async (counts, problem) => {
+  const side = draining(sideOf('side', 5), async () => counts.shift() ?? 0)
+  expect(await side.run(1)).toMatchObject({ requests: 5, problem })
 })
 
 const schemaOf = (path: string) => buildSchema(readFileSync(new URL(path, import.meta.url), 'utf8'))

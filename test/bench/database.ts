@@ -121,6 +121,19 @@ export async function sell(database: BenchDatabase, count: number): Promise<void
   await settle(database)
 }
 
+/** Queues a mail with each ticket that is sold. */
+export async function queue({ sql }: BenchDatabase): Promise<void> {
+  await sql`insert into deliveries (id, payment_id, medium, recipient)
+    select 'dlv_' || id, payment_id, 'email', email from tickets where status = 'active'`
+}
+
+/** How many mails are yet to be sent. */
+export async function queuedIn({ sql }: BenchDatabase): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::integer as count from deliveries where status = 'pending'`
+  return row?.count ?? 0
+}
+
 /** A key for the integration of the organization that sold most tickets, and some of these tickets. */
 export async function ticketsOf({ url, sql }: BenchDatabase): Promise<{ key: string; ids: string[] }> {
   const [organization] = await sql<{ id: string }[]>`

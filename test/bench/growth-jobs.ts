@@ -3,14 +3,15 @@ import type { Load, LoadResult } from './load.ts'
 import { checkoutAsks, nestedPageAsk, type Target } from './requests.ts'
 import { disagreement } from './same-answer.ts'
 import type { Server } from './server-process.ts'
-import { asked, counted, type Holds } from './sides.ts'
+import { asked, counted, draining, type Holds } from './sides.ts'
 import type { Worker } from './worker.ts'
 
-/** Numbers of events and of sold tickets. The first of each is what the others are held against. */
-export type Sizes = { events: number[]; tickets: number[] }
+/** Numbers of events and of sold tickets, of which the first of each is what the others are held against, and of deliveries
+ *  that are queued. */
+export type Sizes = { events: number[]; tickets: number[]; deliveries: number }
 
 /** A gateway on a database of its own. */
-export type Grown = { gateway: Server; countHolds(): Promise<Holds> }
+export type Grown = { gateway: Server; countHolds(): Promise<Holds>; countQueued(): Promise<number> }
 
 /** What the jobs work with: the same catalogue in several sizes, and with more and fewer tickets sold. */
 export type GrowthStage = {
@@ -21,6 +22,8 @@ export type GrowthStage = {
   /** By number of events, with shared reads switched off, and by number of sold tickets. Started when first asked for. */
   withEvents(count: number): Promise<Grown>
   withTickets(count: number): Promise<Grown>
+  /** The same, with the tickets queued to be mailed. */
+  withDeliveries(count: number): Promise<Grown>
   /** Why no hold can be compared; null where nothing is in the way. */
   holdProblem: string | null
 }
@@ -64,8 +67,26 @@ const checkoutJob = (rates: 'one' | 'many', small: number, large: number): Plan 
   },
 })
 
-/** What is measured on catalogues of several sizes: each against the smallest. */
-export function growthPlans({ events, tickets }: Sizes): Plan[] {
+// What was sold before is delivered by the very process that sells.
+const backgroundJob = (queued: number): Plan => ({
+  name: 'background-checkout-many',
+  description: `checkout, many rates, REST, while ${inWords(queued)} deliveries are drained`,
+  reach: null,
+  async on({ keys: [key = ''], load, targets, withTickets, withDeliveries, holdProblem }) {
+    const [yardstick, gateway] = [await withTickets(queued), await withDeliveries(queued)]
+    const asks = checkoutAsks(key, 'rest', targets)
+    const side = (name: string, { gateway, countHolds }: Grown) =>
+      counted(asked(name, gateway, load, { clients, asks }), countHolds)
+    return {
+      gateway: draining(side('gateway', gateway), gateway.countQueued),
+      yardstick: side('itself, none queued', yardstick),
+      disagreement: async () => holdProblem,
+    }
+  },
+})
+
+/** What is measured on catalogues of several sizes, each against the smallest, and with other work to do. */
+export function growthPlans({ events, tickets, deliveries }: Sizes): Plan[] {
   const [fewEvents = 0, ...moreEvents] = events
   const [fewTickets = 0, ...moreTickets] = tickets
   return [
@@ -74,5 +95,6 @@ export function growthPlans({ events, tickets }: Sizes): Plan[] {
       checkoutJob('one', fewTickets, count),
       checkoutJob('many', fewTickets, count),
     ]),
+    backgroundJob(deliveries),
   ]
 }

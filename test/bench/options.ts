@@ -39,8 +39,8 @@ export function parseOptions(args: string[]): Options {
   return {
     events: wholeNumber('events', values.events ?? (quick ? '200' : '20000')),
     sizes: quick
-      ? { events: [100, 200, 1000], tickets: [100, 10_000] }
-      : { events: [2000, 20_000, 200_000], tickets: [1000, 1_000_000] },
+      ? { events: [100, 200, 1000], tickets: [100, 10_000], deliveries: 10_000 }
+      : { events: [2000, 20_000, 200_000], tickets: [1000, 1_000_000], deliveries: 10_000 },
     seconds: wholeNumber('seconds', values.seconds ?? (quick ? '1' : '2')),
     rounds: quick ? 1 : 3,
     warmUpSeconds: quick ? 1 : 2,

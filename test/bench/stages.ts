@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type BenchDatabase,
   type BenchServer,
   fillDatabase,
   holdsOf,
+  queue,
+  queuedIn,
   sampleOf,
   sell,
   settle,
@@ -120,6 +125,9 @@ export async function openGrowthStage({ scope, server, options, say }: SetUp): P
   const { keys } = await fillDatabase(base, { events, channels: clients })
   const targets = await targetsOf(base)
   const start = starterOf(scope)
+  const mails = await scope.keep(mkdtemp(join(tmpdir(), 'boxoffice-bench-')), (folder) =>
+    rm(folder, { recursive: true }),
+  )
 
   /** A gateway on a copy of the base that was made larger. Each is made once. */
   const grown = (
@@ -139,6 +147,7 @@ export async function openGrowthStage({ scope, server, options, say }: SetUp): P
           ...settings,
         }),
         countHolds: () => holdsOf(database),
+        countQueued: () => queuedIn(database),
       }
     }
     return (count: number) => {
@@ -157,6 +166,10 @@ export async function openGrowthStage({ scope, server, options, say }: SetUp): P
       })
     }),
     withTickets: grown('sold tickets', {}, sell),
+    withDeliveries: grown('queued deliveries', { MAIL_DIR: mails }, async (database, count) => {
+      await sell(database, count)
+      await queue(database)
+    }),
     holdProblem: server.problem,
   }
 }

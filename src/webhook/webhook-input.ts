@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { changeType } from '../change/table.ts'
+import { type Problem, refuseIf } from '../errors.ts'
+import * as scalars from '../scalars.ts'
+import { isPublicAddress, literalAddress } from './public-address.ts'
+
+const types = z
+  .array(z.enum(changeType.enumValues))
+  .min(1, 'must name at least one type')
+  .transform((types) => [...new Set(types)])
+
+/** Where to tell, and of what. */
+export const webhookInput = z.object({
+  url: scalars.httpUrl,
+  types: types.default([...changeType.enumValues]),
+})
+
+/** What is to be different. */
+export const webhookChanges = z.object({ url: scalars.httpUrl.optional(), types: types.optional() })
+
+const isLocalName = ({ hostname }: URL) => /(^|\.)localhost\.?$/.test(hostname)
+
+function problemOf(url: URL, privateWebhooks: boolean): Omit<Problem, 'path'> | null {
+  if (url.username || url.password)
+    return { code: 'INVALID', message: 'url must hold no user name and no password.' }
+  if (privateWebhooks) return null
+  if (url.protocol !== 'https:') return { code: 'INVALID', message: 'url must be an https address.' }
+  const address = literalAddress(url)
+  if (isLocalName(url) || (address && !isPublicAddress(address)))
+    return { code: 'ADDRESS_NOT_ALLOWED', message: 'url must lead to a public address.' }
+  return null
+}
+
+/** The address as it is called. What its name leads to is looked at each time that something is sent there. Refuses:
+ *  INVALID, ADDRESS_NOT_ALLOWED. */
+export function readUrl(given: string, privateWebhooks: boolean): string {
+  const url = new URL(given)
+  const problem = problemOf(url, privateWebhooks)
+  refuseIf(problem ? [{ ...problem, path: ['url'] }] : [])
+  url.hash = ''
+  return url.href
+}

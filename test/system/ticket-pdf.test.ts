@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import jsqr from 'jsqr'
+import { PNG } from 'pngjs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bought, deliveryCatalogue } from '../deliveries.ts'
+import { openSale, type Sale } from '../sale.ts'
+
+// What a ticket looks like on paper and on a phone: rendered by poppler, and its code read by a library that is not the
+// one that drew it.
+
+const run = promisify(execFile)
+// Its types say that the module itself is what it exports as default.
+const readCode = jsqr as unknown as typeof jsqr.default
+
+let sale: Sale
+let folder: string
+beforeAll(async () => {
+  sale = await openSale(deliveryCatalogue)
+  folder = await mkdtemp(join(tmpdir(), 'boxoffice-pdf-'))
+})
+afterAll(async () => {
+  await sale.close()
+  await rm(folder, { recursive: true })
+})
+
+/** The document of a ticket that is bought so: its code as a scanner reads it, and its text and fonts. */
+async function printed(entry: Record<string, unknown>) {
+  const { tickets } = await bought(sale, [entry])
+  const [ticket] = tickets
+  const query = 'query ($id: ID!) { ticket(id: $id) { documentUrl } }'
+  const { data } = await sale.graphql<{ ticket: { documentUrl: string } }>(
+    query,
+    { id: ticket?._id },
+    sale.channel,
+  )
+  const document = await sale.rest('GET', new URL(data?.ticket.documentUrl ?? '').pathname)
+  const file = join(folder, `${ticket?._id}.pdf`)
+  await writeFile(file, document.rawPayload)
+  await run('pdftoppm', ['-r', '150', '-png', '-singlefile', file, file])
+  const { data: pixels, width, height } = PNG.sync.read(await readFile(`${file}.png`))
+  const text = (await run('pdftotext', ['-raw', file, '-'])).stdout.replace(/\s+/g, ' ')
+  const fonts = (await run('pdffonts', [file])).stdout.split('\n').slice(2).filter(Boolean)
+  return {
+    code: ticket?.qr_code,
+    scanned: readCode(new Uint8ClampedArray(pixels), width, height)?.data,
+    text,
+    fonts,
+    pages: (await run('pdfinfo', [file])).stdout.match(/^Pages: +(\d+)$/m)?.[1],
+  }
+}
+
+test('the code scans, and the rest is there to read', async () => {
+  const { code, scanned, text, pages, fonts } = await printed({ full_name: 'Ana Núñez' })
+  expect(scanned).toBe(code)
+  expect(pages).toBe('1')
+  for (const told of [
+    'Noche de Ñandú & <friends>',
+    'Sunday, 12 July 2099, 00:30 CEST',
+    'Sala Ñ, Gran Vía, 1, Madrid',
+    'Entrance · Early',
+    'Ana Núñez',
+    code,
+  ])
+    expect(text).toContain(told)
+  // Each is embedded, so that it looks the same everywhere.
+  for (const font of fonts) expect(font).toMatch(/ yes yes yes /)
+})
+
+test.each([
+  ['Polish', 'Łukasz Żółć'],
+  ['Chinese', '李小明'],
+  ['Russian', 'Дмитрий Щукин'],
+  ['Greek', 'Ωμέγα Ψαρράς'],
+  ['Vietnamese', 'Nguyễn Thị Hương'],
+  ['Turkish', 'Işıl Güneş'],
+  ['Korean', '김철수'],
+  ['Thai', 'สมชาย'],
+  ['letters and combining accents', 'Ana Nu\u0301n\u0303ez'],
+])('a name in %s is what it says', async (_name, full_name) => {
+  const { scanned, code, text } = await printed({ full_name })
+  expect(text).toContain(full_name.normalize('NFC'))
+  expect(scanned).toBe(code)
+})
+
+test('what no font has is left out of a name, or shown as unknown', async () => {
+  const { text } = await printed({ full_name: 'Ana 🎉 𠮷田\u202e' })
+  expect(text).toContain('Ana \ufffd田')
+})
+
+test('a code of the channel’s own scans too, as long as one may be', async () => {
+  const qr_code = `https://door.example/?t=${'x7_Y'.repeat(10)}`
+  const { scanned } = await printed({ qr_code })
+  expect(scanned).toBe(qr_code)
+})
+
+test('what is too long is cut off, and nothing runs into anything else', async () => {
+  const full_name =
+    'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft '.repeat(2)
+  const { scanned, code, text, pages } = await printed({ full_name: full_name.trim() })
+  expect(scanned).toBe(code)
+  expect(pages).toBe('1')
+  expect(text).toMatch(/Donaudampf.*… ?Ticket Entrance/)
+})
