@@ -56,7 +56,7 @@ export async function addPaymentPage(app: FastifyInstance, house: House): Promis
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
     // Who is back from paying is not asked to pay again, nor told that it was not paid, as long as nobody knows.
     const mayBePaid = isBack && found.payment.sessionOpen && !isOpen
-    if (mayBePaid && status !== 'paid' && status === found.payment.status)
+    if (mayBePaid && !found.payment.paidAt && status === found.payment.status)
       return sendPage(reply, 200, undecidedPage(found, 'pending'))
     if (status === 'pending') {
       if (sendTo) return reply.redirect(sendTo, 303)
