@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sweepHolds } from '../src/payment/sweep-holds.ts'
 import { payments, providerEvents } from '../src/payment/table.ts'
+import { giveBackDue } from '../src/refund/give-back-due.ts'
 import { refunds } from '../src/refund/table.ts'
 import { stock } from '../src/ticket-rate/table.ts'
 import { textOf } from './buyer.ts'
@@ -225,6 +226,19 @@ test('what is of no use is taken and does nothing', async () => {
   expect(await sale.deliver(unknown, foreign, elsewhere)).toEqual(['ignored', 'ignored', 'unknown'])
   expect(lines.join('')).toContain(`"event":"${elsewhere.id}"`)
   expect(lines).toHaveLength(1)
+})
+
+test('late money goes back through Stripe by itself, once, and the buyer is told when it has', async () => {
+  const { checkout, session } = await expired(nowhere)
+  await whileFull(() => sale.deliver(sale.fake.pay(session.id)))
+  await giveBackDue(sale.db, sale.provider)
+  await giveBackDue(sale.db, sale.provider)
+  const { payment_intent } = sale.fake.sessionFor(checkout.payment_id)
+  const made = sale.fake.refunds.filter((refund) => refund.payment_intent === payment_intent)
+  expect(made.map(({ amount }) => amount)).toEqual([2200])
+  expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY succeeded 2200'])
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['refunded', 'expired'])
+  expect(await page(checkout)).toMatch(/Your money is back .* All of it has been given back\./)
 })
 
 test('a refund that the bank decided later is settled by our own identifier', async () => {
