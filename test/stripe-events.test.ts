@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sweepHolds } from '../src/payment/sweep-holds.ts'
 import { payments, providerEvents } from '../src/payment/table.ts'
+import { giveBackDue } from '../src/refund/give-back-due.ts'
 import { refunds } from '../src/refund/table.ts'
 import { stock } from '../src/ticket-rate/table.ts'
 import { textOf } from './buyer.ts'
@@ -113,6 +114,18 @@ test('paid after the hold expired, with places left: claimed again', async () =>
   expect(await leadsTo(checkout)).toContain('/thanks')
 })
 
+test('back from paying when the hold had expired: nobody is told that it was not paid', async () => {
+  const { checkout, session } = await expired()
+  sale.fake.pay(session.id)
+  sale.fake.breakDown('cut')
+  expect(textOf((await sale.comeBack(checkout)).body)).toContain('One moment')
+  sale.fake.breakDown(null)
+  await sale.waitSeconds()
+  expect((await sale.comeBack(checkout)).headers.location).toContain('/thanks')
+  const unpaid = await expired()
+  expect((await sale.comeBack(unpaid.checkout)).headers.location).toContain('code=PAYMENT_EXPIRED')
+})
+
 test('paid after the hold expired, with no places left: the money goes back, and the buyer is told', async () => {
   const { checkout, session } = await expired()
   const other = await expired(nowhere)
@@ -132,6 +145,13 @@ test('paid after the hold expired, with no places left: the money goes back, and
   expect(await page(other.checkout)).toContain('so you have no tickets. All of it has been given back.')
   expect(await leadsTo(checkout)).toContain('/sorry?')
   expect(await leadsTo(checkout)).toContain('status=refunded&code=LATE_NO_CAPACITY')
+})
+
+test('a look that finds late money says where it goes', async () => {
+  const { checkout, session } = await expired()
+  sale.fake.pay(session.id)
+  expect(await whileFull(() => leadsTo(checkout))).toContain('code=LATE_NO_CAPACITY')
+  expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY pending 2200'])
 })
 
 test('paid after it was cancelled: the money goes back, and the buyer is told', async () => {
@@ -206,6 +226,19 @@ test('what is of no use is taken and does nothing', async () => {
   expect(await sale.deliver(unknown, foreign, elsewhere)).toEqual(['ignored', 'ignored', 'unknown'])
   expect(lines.join('')).toContain(`"event":"${elsewhere.id}"`)
   expect(lines).toHaveLength(1)
+})
+
+test('late money goes back through Stripe by itself, once, and the buyer is told when it has', async () => {
+  const { checkout, session } = await expired(nowhere)
+  await whileFull(() => sale.deliver(sale.fake.pay(session.id)))
+  await giveBackDue(sale.db, sale.provider)
+  await giveBackDue(sale.db, sale.provider)
+  const { payment_intent } = sale.fake.sessionFor(checkout.payment_id)
+  const made = sale.fake.refunds.filter((refund) => refund.payment_intent === payment_intent)
+  expect(made.map(({ amount }) => amount)).toEqual([2200])
+  expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY succeeded 2200'])
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['refunded', 'expired'])
+  expect(await page(checkout)).toMatch(/Your money is back .* All of it has been given back\./)
 })
 
 test('a refund that the bank decided later is settled by our own identifier', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeSessions } from '../src/payment/close-sessions.ts'
 import { sweepHolds } from '../src/payment/sweep-holds.ts'
@@ -78,4 +79,19 @@ test('many processes that end sessions and holds at once leave none open, and lo
   for (const { checkout } of paid) expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
   for (const { checkout } of many.slice(6))
     expect(await sale.buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
+})
+
+test('among many payments, those whose session is due are found by their index', async () => {
+  await begun()
+  await sale.db.execute(sql`insert into payments select copy.* from payments as one, generate_series(1, 5000) as n,
+    jsonb_populate_record(one, jsonb_build_object('id', 'copy_' || n, 'page_token', 'copy_' || n, 'session_id', null,
+      'session_open', false)) as copy where one.id = (select id from payments limit 1)`)
+  await sale.db.execute(sql`analyze payments`)
+  sale.statements.reset()
+  await closeSessions(sale)
+  const [take = ''] = sale.statements
+  const rows = await sale.db.execute<{ 'QUERY PLAN': string }>(sql.raw(`explain (generic_plan) ${take}`))
+  const plan = JSON.stringify(rows)
+  expect(plan).toContain('payments_session_open')
+  expect(plan).not.toContain('Seq Scan')
 })

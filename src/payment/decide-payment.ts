@@ -62,9 +62,8 @@ async function end(
  *  The provider may be asked twice for the same payment, by a buyer who is quick: it goes by the payment's id. */
 export async function decidePayment(house: Deciding, found: FoundPayment, wish: Wish): Promise<Decision> {
   const { payment, secondsLeft } = found
-  const { status } = payment
-  if (status === 'processing') return askProvider(house, payment)
-  if (status !== 'pending') return { status }
+  // What is over may still have an open session, and money that is on its way.
+  if (payment.status !== 'pending') return askProvider(house, payment)
   // Settled by the database's clock, it expires.
   if (secondsLeft <= 0) return end(house, payment, 'expired')
   if (wish === 'cancel') return end(house, payment, 'cancelled')

@@ -54,16 +54,18 @@ export async function addPaymentPage(app: FastifyInstance, house: House): Promis
     const { status, sendTo, isOpen, failure } = await decidePayment(house, found, wish)
     if (failure) logFailure(reply.log, failure, 'the provider does not answer')
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
+    // Who is back from paying is not asked to pay again, nor told that it was not paid, as long as nobody knows.
+    const mayBePaid = isBack && found.payment.sessionOpen && !isOpen
+    if (mayBePaid && !found.payment.paidAt && status === found.payment.status)
+      return sendPage(reply, 200, undecidedPage(found, 'pending'))
     if (status === 'pending') {
       if (sendTo) return reply.redirect(sendTo, 303)
-      // Who is back from paying is not asked to pay again, unless the provider still waits for it.
-      if (isBack && found.payment.sessionOpen && !isOpen)
-        return sendPage(reply, 200, undecidedPage(found, status))
       const lines = await readLines(db, found.payment.id)
       return sendPage(reply, 200, pendingPage(found, lines, provider))
     }
-    // What has just become of it decides where the buyer goes.
-    const ended = status === found.payment.status ? found : await findPayment(db, token)
+    // What may just have become of it decides where the buyer goes.
+    const isAsFound = status === found.payment.status && !found.payment.sessionOpen
+    const ended = isAsFound ? found : await findPayment(db, token)
     if (!ended) throw noPayment()
     const url = buyerUrl(ended.payment, ended.moneyBack)
     return url ? reply.redirect(url, 303) : sendPage(reply, 200, outcomePage(ended, status))
