@@ -27,30 +27,32 @@ export const ErrorCodeRef = builder.enumType('ErrorCode', {
   values: codes,
 })
 
-// The type that carries the facts of a code. A code without facts is an InputError.
-const typeOfCode: Partial<Record<Code, string>> = {
+/** What all reasons of a kind have in common. The type that a code has carries its facts; a code without facts is an
+ *  InputError. */
+export const problemRef = (name: string, description: string, typeOf: Partial<Record<Code, string>>) =>
+  builder.interfaceRef<Problem>(name).implement({
+    description,
+    resolveType: ({ code }) => typeOf[code] ?? 'InputError',
+    fields: (t) => ({
+      code: t.field({
+        type: ErrorCodeRef,
+        description: 'What a program goes by.',
+        resolve: ({ code }) => code,
+      }),
+      message: t.exposeString('message', { description: 'What a person reads.' }),
+      path: t.string({
+        nullable: true,
+        description: 'The place in the input: `tickets.0.answers.1`.',
+        resolve: ({ path }) => path?.join('.') ?? null,
+      }),
+    }),
+  })
+
+export const RefusalErrorRef = problemRef('RefusalError', 'Why something was refused.', {
   ILLEGAL_TRANSITION: 'TransitionError',
   REFUND_TOO_HIGH: 'RefundError',
   WARRANTY_ENDED: 'WarrantyError',
   TOO_MANY_WEBHOOKS: 'LimitError',
-}
-
-export const RefusalErrorRef = builder.interfaceRef<Problem>('RefusalError').implement({
-  description: 'Why something was refused.',
-  resolveType: ({ code }) => typeOfCode[code] ?? 'InputError',
-  fields: (t) => ({
-    code: t.field({
-      type: ErrorCodeRef,
-      description: 'What a program goes by.',
-      resolve: ({ code }) => code,
-    }),
-    message: t.exposeString('message', { description: 'What a person reads.' }),
-    path: t.string({
-      nullable: true,
-      description: 'The place in the input: `tickets.0.answers.1`.',
-      resolve: ({ path }) => path?.join('.') ?? null,
-    }),
-  }),
 })
 
 builder.objectType(builder.objectRef<Problem>('TransitionError'), {

@@ -47,10 +47,10 @@ const mayImport: Record<string, string[]> = {
   '*/verb': verb,
   builder: ['context', 'scalars'],
   refused: ['builder'],
-  'page-info': ['builder'],
+  connection: ['builder'],
   '*/graphql': [
     'builder',
-    'page-info',
+    'connection',
     'refused',
     'context',
     'loader',

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createContext } from '../src/context.ts'
 import { Refusal } from '../src/errors.ts'
-import { sandboxProvider } from '../src/payment/sandbox.ts'
 import type { HoldJob } from '../src/ticket/hold-rows.ts'
 import { type HoldOutcome, holdStock } from '../src/ticket/hold-stock.ts'
 import { holdTogether } from '../src/ticket/hold-together.ts'
@@ -10,6 +9,7 @@ import { planCheckout } from '../src/ticket/plan-checkout.ts'
 import { readTerms } from '../src/ticket/read-terms.ts'
 import { stock } from '../src/ticket-rate/table.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { aHouse } from './house.ts'
 import { openSale, type Sale } from './sale.ts'
 
 // Checkouts that come together are held together, in one statement or in one transaction. None may tell by its outcome.
@@ -57,16 +57,7 @@ const wanted = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
 
 /** The jobs of a round, each planned while nothing was held yet. */
 async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Promise<HoldJob[]> {
-  const house = {
-    db,
-    replica: () => db,
-    provider: sandboxProvider,
-    holdMinutes: 15,
-    admissionHours: 12,
-    privateWebhooks: false,
-    publicUrl: () => '',
-  }
-  const ctx = await createContext(house, { apiKey: channel['x-api-key'] })
+  const ctx = await createContext(aHouse(db), { apiKey: channel['x-api-key'] })
   return Promise.all(
     all.map(async ({ rate, prices, code, key }) => {
       const tickets = prices.map((price, index) => ({

@@ -5,10 +5,10 @@ import { createContext } from '../src/context.ts'
 import type { OpenDatabase } from '../src/database.ts'
 import { type EventFilter, searchEvents } from '../src/event/search-events.ts'
 import { organizations } from '../src/organization/table.ts'
-import { sandboxProvider } from '../src/payment/sandbox.ts'
 import { explain, type Seen } from './explain.ts'
 import { channelHeaders } from './factories.ts'
 import { openTestDatabase } from './harness.ts'
+import { aHouse } from './house.ts'
 
 let database: OpenDatabase
 const seen: Seen[] = []
@@ -25,16 +25,7 @@ async function planOf(filter: EventFilter): Promise<string> {
   const { db } = database
   const ids = await db.select({ id: organizations.id }).from(organizations)
   const headers = await channelHeaders(db, ...ids.map(({ id }) => id))
-  const house = {
-    db,
-    replica: () => db,
-    provider: sandboxProvider,
-    holdMinutes: 15,
-    admissionHours: 12,
-    privateWebhooks: false,
-    publicUrl: () => '',
-  }
-  const ctx = await createContext(house, { apiKey: headers['x-api-key'] })
+  const ctx = await createContext(aHouse(db), { apiKey: headers['x-api-key'] })
   const found = await searchEvents(filter, { first: 50 }, ctx)
   expect(found.length).toBeGreaterThan(0)
   return explain(db, seen.at(-1) ?? { text: '', parameters: [] })

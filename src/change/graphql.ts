@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { builder } from '../builder.ts'
-import { PageInfoRef } from '../page-info.ts'
+import { connectionOf, toPage } from '../connection.ts'
 import * as scalars from '../scalars.ts'
 import { readCursor, start, toCursor } from './cursor.ts'
 import { listChanges } from './list-changes.ts'
@@ -30,45 +30,10 @@ export const ChangeRef = builder.objectRef<Change>('Change').implement({
   }),
 })
 
-type ChangePage = { nodes: Change[]; after: string | null; hasNextPage: boolean }
-
-const ChangeEdgeRef = builder.objectRef<Change>('ChangeEdge').implement({
-  description: 'A change in the feed.',
-  fields: (t) => ({
-    cursor: t.id({ description: 'Its place in the feed.', resolve: toCursor }),
-    node: t.field({ type: ChangeRef, description: 'The change.', resolve: (change) => change }),
-  }),
-})
-
-const ChangeConnectionRef = builder.objectRef<ChangePage>('ChangeConnection').implement({
+const ChangeConnectionRef = connectionOf('Change', ChangeRef, {
+  things: 'changes',
   description: 'A page of the feed, the oldest first.',
-  fields: (t) => ({
-    edges: t.field({
-      type: [ChangeEdgeRef],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'The changes with their cursors.',
-      resolve: ({ nodes }) => nodes,
-    }),
-    nodes: t.field({
-      type: [ChangeRef],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'The changes.',
-      resolve: ({ nodes }) => nodes,
-    }),
-    pageInfo: t.field({
-      type: PageInfoRef,
-      description: 'Where the page stands. Behind the newest, `endCursor` stays where it was.',
-      resolve: ({ nodes, after, hasNextPage }) => {
-        const [first, last] = [nodes[0], nodes.at(-1)]
-        return {
-          hasNextPage,
-          hasPreviousPage: after !== null,
-          startCursor: first ? toCursor(first) : after,
-          endCursor: last ? toCursor(last) : after,
-        }
-      },
-    }),
-  }),
+  toCursor,
 })
 
 builder.queryField('changes', (t) =>
@@ -85,7 +50,7 @@ builder.queryField('changes', (t) =>
     resolve: async (_root, { after, first }, ctx) => {
       const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
       const found = await listChanges(after ? readCursor(after) : start, limit + 1, ctx)
-      return { nodes: found.slice(0, limit), after: after ?? null, hasNextPage: found.length > limit }
+      return toPage(found, limit, after)
     },
   }),
 )

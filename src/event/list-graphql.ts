@@ -1,5 +1,5 @@
 import { builder } from '../builder.ts'
-import { PageInfoRef } from '../page-info.ts'
+import { PageInfoRef } from '../connection.ts'
 import { preload } from '../preload.ts'
 import * as scalars from '../scalars.ts'
 import { readCursor, toCursor } from './cursor.ts'

@@ -1,9 +1,8 @@
 import { builder } from '../builder.ts'
-import type { Code, Problem } from '../errors.ts'
-import { ErrorCodeRef, RefusalErrorRef, type Refused } from '../refused.ts'
+import type { Problem } from '../errors.ts'
+import { problemRef, RefusalErrorRef, type Refused } from '../refused.ts'
 
-// The type that carries the facts of a code. A code without facts is an InputError.
-const typeOfCode: Partial<Record<Code, string>> = {
+const CheckoutErrorRef = problemRef('CheckoutError', 'Why a checkout was refused.', {
   SOLD_OUT: 'AvailabilityError',
   INSUFFICIENT_AVAILABILITY: 'AvailabilityError',
   MIN_TICKETS: 'TicketCountError',
@@ -15,24 +14,6 @@ const typeOfCode: Partial<Record<Code, string>> = {
   TOTAL_INCREASED: 'TotalIncreasedError',
   METADATA_TOO_LARGE: 'SizeError',
   BUSY: 'BusyError',
-}
-
-const CheckoutErrorRef = builder.interfaceRef<Problem>('CheckoutError').implement({
-  description: 'Why a checkout was refused.',
-  resolveType: ({ code }) => typeOfCode[code] ?? 'InputError',
-  fields: (t) => ({
-    code: t.field({
-      type: ErrorCodeRef,
-      description: 'What a program goes by.',
-      resolve: ({ code }) => code,
-    }),
-    message: t.exposeString('message', { description: 'What a person reads.' }),
-    path: t.string({
-      nullable: true,
-      description: 'The place in the input: `tickets.0.answers.1`.',
-      resolve: ({ path }) => path?.join('.') ?? null,
-    }),
-  }),
 })
 
 const moment = (iso: string | undefined) => (iso === undefined ? null : new Date(iso))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder } from '../builder.ts'
 import { ChangeRef } from '../change/graphql.ts'
-import { PageInfoRef } from '../page-info.ts'
+import { connectionOf, toPage } from '../connection.ts'
 import { asData, orRefused } from '../refused.ts'
 import * as scalars from '../scalars.ts'
 import { readCursor, toCursor } from './cursor.ts'
@@ -56,45 +56,10 @@ const WebhookDeliveryRef = builder.objectRef<Told>('WebhookDelivery').implement(
   }),
 })
 
-type DeliveryPage = { nodes: Told[]; hasNextPage: boolean; hasPreviousPage: boolean }
-
-const WebhookDeliveryEdgeRef = builder.objectRef<Told>('WebhookDeliveryEdge').implement({
-  description: 'A delivery in the list.',
-  fields: (t) => ({
-    cursor: t.id({ description: 'Its place in the list.', resolve: toCursor }),
-    node: t.field({ type: WebhookDeliveryRef, description: 'The delivery.', resolve: (told) => told }),
-  }),
-})
-
-const WebhookDeliveryConnectionRef = builder.objectRef<DeliveryPage>('WebhookDeliveryConnection').implement({
+const WebhookDeliveryConnectionRef = connectionOf('WebhookDelivery', WebhookDeliveryRef, {
+  things: 'deliveries',
   description: 'A page of deliveries, the newest change first.',
-  fields: (t) => ({
-    edges: t.field({
-      type: [WebhookDeliveryEdgeRef],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'The deliveries with their cursors.',
-      resolve: ({ nodes }) => nodes,
-    }),
-    nodes: t.field({
-      type: [WebhookDeliveryRef],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'The deliveries.',
-      resolve: ({ nodes }) => nodes,
-    }),
-    pageInfo: t.field({
-      type: PageInfoRef,
-      description: 'Where the page stands.',
-      resolve: ({ nodes: [first, ...rest], hasNextPage, hasPreviousPage }) => {
-        const last = rest.at(-1) ?? first
-        return {
-          hasNextPage,
-          hasPreviousPage,
-          startCursor: first ? toCursor(first) : null,
-          endCursor: last ? toCursor(last) : null,
-        }
-      },
-    }),
-  }),
+  toCursor,
 })
 
 builder.queryField('webhookDeliveries', (t) =>
@@ -119,11 +84,7 @@ builder.queryField('webhookDeliveries', (t) =>
         after: place,
         limit: first + 1,
       })
-      return {
-        nodes: found.slice(0, first),
-        hasNextPage: found.length > first,
-        hasPreviousPage: place !== undefined,
-      }
+      return toPage(found, first, after)
     },
   }),
 )
