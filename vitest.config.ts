@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 // says postgres.
 const once = [
   'bench/bench',
+  'cli-usage',
   'compiled-execution',
   'boundaries',
   'config',
