@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 // says postgres.
 const once = [
   'bench/bench',
+  'cli-usage',
   'compiled-execution',
   'boundaries',
   'config',
@@ -27,7 +28,9 @@ const inPackages = '**/node_modules/**'
 const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({
   // Else there are two copies of graphql, and neither knows the other's errors.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
-  test: { name, testTimeout: 60_000, hookTimeout: 120_000, ...test },
+  // A process for each file spends more on loading the gateway than most files do on their tests. What the gateway keeps
+  // between requests it keeps by database, and each test file has its own.
+  test: { name, isolate: false, testTimeout: 60_000, hookTimeout: 120_000, ...test },
 })
 
 export default defineConfig({

@@ -2,11 +2,34 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type ServerProcess, startedServer, startServer } from './processes.ts'
+import { copyFolder } from './setup/database.ts'
 import { answerOn, openSocket } from './sockets.ts'
 
 // The process on the embedded database, which is its default.
+
+const listEvents = async ({ url }: ServerProcess, key: string) =>
+  (await (await fetch(`${url}/events?limit=100`, { headers: { 'x-api-key': key } })).json()).data
+
+const keysIn = async (folder: string) => JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
+
+// A folder that the service has filled by itself, and what it printed and listed then.
+let seeded: string
+let printed: string
+let listed: unknown[]
+beforeAll(async () => {
+  seeded = await mkdtemp(join(tmpdir(), 'server-seeded-'))
+  const first = await startedServer({ DATA_DIR: seeded })
+  try {
+    await vi.waitFor(() => expect(first.output()).toContain('Demo integration'), 10_000)
+    printed = first.output()
+    listed = await listEvents(first, (await keysIn(seeded)).key)
+  } finally {
+    expect(await first.stop()).toBe(0)
+  }
+})
+afterAll(() => rm(seeded, { recursive: true, force: true }))
 
 const folders: string[] = []
 const servers: ServerProcess[] = []
@@ -15,9 +38,17 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
 })
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'server-'))
-  folders.push(folder)
+/** The path of a folder that is not there yet. */
+async function emptyFolder(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'server-'))
+  folders.push(parent)
+  return join(parent, 'data')
+}
+
+/** A copy of the seeded folder, for a test that only needs a service that runs. */
+async function seededFolder(): Promise<string> {
+  const folder = await emptyFolder()
+  await copyFolder(seeded, folder)
   return folder
 }
 
@@ -27,31 +58,24 @@ async function start(folder: string, settings: Record<string, string> = {}): Pro
   return server
 }
 
-const listEvents = async ({ url }: ServerProcess, key: string) =>
-  (await (await fetch(`${url}/events?limit=100`, { headers: { 'x-api-key': key } })).json()).data
-
 test('seeds the demo once, prints its keys, and has them again after a restart', async () => {
-  const folder = await newFolder()
-  const first = await start(folder)
-  await expect.poll(first.output).toContain('Demo integration')
-  const { key, secret } = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
-  expect(first.output()).toContain(key)
-  expect(first.output()).toContain(secret)
-  expect(await listEvents(first, key)).toHaveLength(60)
-  expect(await first.stop()).toBe(0)
-  const second = await start(folder)
-  await expect.poll(second.output).toContain(key)
-  expect(await listEvents(second, key)).toHaveLength(60)
+  const { key, secret } = await keysIn(seeded)
+  expect(listed).toHaveLength(60)
+  expect(printed).toContain(key)
+  expect(printed).toContain(secret)
+  const again = await start(await seededFolder())
+  await expect.poll(again.output).toContain(key)
+  expect(await listEvents(again, key)).toHaveLength(60)
 })
 
 test('is healthy and ready', async () => {
-  const { url } = await start(await newFolder())
+  const { url } = await start(await seededFolder())
   expect((await fetch(`${url}/health`)).status).toBe(200)
   expect((await fetch(`${url}/ready`)).status).toBe(200)
 })
 
 test('refuses a data folder that another process has open, with its pid', async () => {
-  const folder = await newFolder()
+  const folder = await seededFolder()
   const first = await start(folder)
   const second = await startServer({ DATA_DIR: folder })
   expect(second).toMatchObject({ code: 1 })
@@ -59,10 +83,11 @@ test('refuses a data folder that another process has open, with its pid', async 
 })
 
 test('takes over a folder that a killed process left, with all that was in it', async () => {
-  const folder = await newFolder()
+  // What the killed one wrote itself, so that nothing of it was closed in order.
+  const folder = await emptyFolder()
   const killed = await start(folder)
   await killed.stop('SIGKILL')
-  const { key } = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
+  const { key } = await keysIn(folder)
   expect(await listEvents(await start(folder), key)).toHaveLength(60)
 })
 
@@ -73,7 +98,7 @@ const isClosed = ({ url }: ServerProcess) =>
   )
 
 test('finishes what runs when it is told to end, and exits with 0', async () => {
-  const server = await start(await newFolder())
+  const server = await start(await seededFolder())
   const [running, coming] = await Promise.all([openSocket(server.url), openSocket(server.url)])
   const body = JSON.stringify({ query: '{ __typename }' })
   const head = [
@@ -97,7 +122,7 @@ test('finishes what runs when it is told to end, and exits with 0', async () => 
 })
 
 test('does not wait for connections that are not used', async () => {
-  const server = await start(await newFolder())
+  const server = await start(await seededFolder())
   const [unused, kept] = await Promise.all([openSocket(server.url), openSocket(server.url)])
   kept.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
   expect(await answerOn(kept)).toContain('HTTP/1.1 200')
@@ -107,7 +132,7 @@ test('does not wait for connections that are not used', async () => {
 })
 
 test('exits within its deadline even when a request never ends', async () => {
-  const server = await start(await newFolder(), { SHUTDOWN_SECONDS: '1' })
+  const server = await start(await seededFolder(), { SHUTDOWN_SECONDS: '1' })
   const socket = await openSocket(server.url)
   socket.write(
     'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{',
@@ -129,7 +154,7 @@ test('says every setting that is wrong, and does not start', async () => {
 })
 
 test('does not start on the sandbox in production, unless it is told to', async () => {
-  const DATA_DIR = await newFolder()
+  const DATA_DIR = await seededFolder()
   expect(await startServer({ DATA_DIR, NODE_ENV: 'production' })).toMatchObject({ code: 1 })
   await start(DATA_DIR, { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' })
 })
