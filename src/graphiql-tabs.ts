@@ -160,9 +160,28 @@ query Ticket($id: ID!) {
 }
 `
 
+const changes = `# What has changed since, the oldest first: keep
+# endCursor, and ask again with it as after.
+query Changes($after: ID) {
+  changes(after: $after, first: 20) {
+    nodes {
+      type
+      subjectId
+      sequence
+      data
+      createdAt
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+`
+
 export type Tab = { query: string; variables: string; headers: string }
 
-/** The tabs that GraphiQL opens with: events with all that is in them, a quote, a checkout, a ticket. */
+/** The tabs that GraphiQL opens with: events with all that is in them, a quote, a checkout, a ticket, what changed. */
 export function graphiqlTabs({ key, ticketRateId, priceId }: Demo = placeholders): [Tab, ...Tab[]] {
   const headers = JSON.stringify({ 'X-Api-Key': key }, null, 2)
   const tab = (query: string, variables: object): Tab => ({
@@ -174,5 +193,6 @@ export function graphiqlTabs({ key, ticketRateId, priceId }: Demo = placeholders
     ticketRateId,
     tickets: [{ priceId, fullName: 'Ada Lovelace', email: 'ada@example.com' }],
   }
-  return [tab(events, {}), tab(quote, { input }), tab(checkout, { input }), tab(ticket, { id: 'tkt_…' })]
+  const sale = [tab(quote, { input }), tab(checkout, { input })]
+  return [tab(events, {}), ...sale, tab(ticket, { id: 'tkt_…' }), tab(changes, {})]
 }

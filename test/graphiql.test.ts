@@ -36,6 +36,7 @@ test('every tab runs as it is', async () => {
     { quoteCheckout: { totalAmount: 22 } },
     { checkout: { totalAmount: 22, payment: { status: 'pending' } } },
     { ticket: null },
+    { changes: { nodes: [] } },
   ])
 })
 
@@ -43,7 +44,7 @@ test('a browser gets the page with its tabs, a client gets GraphQL', async () =>
   const page = await browse()
   expect(page.statusCode).toBe(200)
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
-  for (const name of ['query Events', 'query Quote', 'mutation Checkout', 'query Ticket'])
+  for (const name of ['query Events', 'query Quote', 'mutation Checkout', 'query Ticket', 'query Changes'])
     expect(page.body).toContain(name)
   const answer = await sale.rest('GET', '/graphql?query={__typename}', { headers: { accept: '*/*' } })
   expect(answer.json()).toEqual({ data: { __typename: 'Query' } })

@@ -55,7 +55,7 @@ test('opens with tabs that run: events, a quote, a checkout, and the ticket of i
 }, async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
-  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket'])
+  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket', 'Changes'])
 
   const first = await run(page)
   expect(first.events.nodes).toHaveLength(10)
@@ -85,6 +85,9 @@ test('opens with tabs that run: events, a quote, a checkout, and the ticket of i
   await page.keyboard.insertText(`{ "id": "${made.checkout.tickets[0].id}" `)
   const read = await run(page)
   expect(read.ticket).toMatchObject({ status: 'activated', payment: { status: 'paid' } })
+  await openTab(page, 'Changes')
+  const told = await run(page)
+  expect(told.changes.nodes).toMatchObject([{ type: 'PAYMENT_PAID' }, { type: 'TICKET_ACTIVATED' }])
   expect(complaints).toEqual([])
   await close()
 })
@@ -110,7 +113,7 @@ test('has the same tabs after a reload', async () => {
   await open(page)
   await page.reload()
   await page.getByRole('button', { name: 'Execute query' }).waitFor()
-  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket'])
+  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket', 'Changes'])
   expect((await run(page)).events.nodes).toHaveLength(10)
   await close()
 })
