@@ -34,11 +34,12 @@ export async function recordPaid(
     .select()
     .from(tickets)
     .where(and(inArray(tickets.paymentId, paymentIds), eq(tickets.status, from)))
-  const turned = await moveStock(tx, stockMoves(of, moveOf[from]))
-  if (!turned) return null
-  await recordAvailability(tx, turned)
+  const moves = stockMoves(of, moveOf[from])
+  // Late, the counters decide whether anything is done at all; in time, they are locked as late as can be, because they
+  // are what a sale waits for.
+  const claimed = from === 'expired' ? await moveStock(tx, moves) : []
+  if (!claimed) return null
   const made = await markPaid(tx, paymentIds)
-  await setInvoices(tx, made)
   const ticketsOf = byKey(await activate(tx, of), ({ paymentId }) => paymentId)
   const paid = made.map((payment) => ({ payment, tickets: ticketsOf.get(payment.id) ?? [] }))
   await recordChanges(
@@ -49,7 +50,10 @@ export async function recordPaid(
     ]),
   )
   await queueDeliveries(tx, paid)
-  return { paid, turned }
+  if (from === 'held' && !(await moveStock(tx, moves))) throw new Error('what was held can be sold')
+  await recordAvailability(tx, claimed)
+  await setInvoices(tx, paid)
+  return { paid, turned: claimed }
 }
 
 async function markPaid(tx: Connection, paymentIds: string[]): Promise<Payment[]> {
@@ -63,17 +67,19 @@ async function markPaid(tx: Connection, paymentIds: string[]): Promise<Payment[]
 }
 
 // In the order of their organizations, so that two transactions never wait for each other's series.
-async function setInvoices(tx: Connection, made: Payment[]): Promise<void> {
-  const invoiced = made
-    .filter(({ totalAmount }) => totalAmount > 0)
-    .sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1))
-  for (const payment of invoiced) {
+async function setInvoices(tx: Connection, paid: Paid['paid']): Promise<void> {
+  const invoiced = paid
+    .filter(({ payment }) => payment.totalAmount > 0)
+    .sort((a, b) => (a.payment.organizationId < b.payment.organizationId ? -1 : 1))
+  for (const made of invoiced) {
+    const { payment } = made
     const { id, organizationId, totalAmount: amount, currency } = payment
     const of = { organizationId, paymentId: id, refundId: null, amount, currency }
-    payment.invoiceReference = await issueInvoice(tx, { kind: 'invoice', ...of })
-    const set = { invoiceReference: payment.invoiceReference }
-    await tx.update(payments).set(set).where(eq(payments.id, id))
-    await tx.update(tickets).set(set).where(eq(tickets.paymentId, id))
+    const invoice = { invoiceReference: await issueInvoice(tx, { kind: 'invoice', ...of }) }
+    await tx.update(payments).set(invoice).where(eq(payments.id, id))
+    await tx.update(tickets).set(invoice).where(eq(tickets.paymentId, id))
+    made.payment = { ...payment, ...invoice }
+    made.tickets = made.tickets.map((ticket) => ({ ...ticket, ...invoice }))
   }
 }
 
