@@ -27,6 +27,8 @@ beforeAll(async () => {
   await settlePayment(sale.db, first.payment_id, ended('failed'))
   await settlePayment(sale.db, second.payment_id, paid(second.payment_id))
   ids = { first: first.payment_id, second: second.payment_id }
+  // Other tests have transactions on the same server, which hold the feed up while they run.
+  await expect.poll(async () => (await page()).nodes.length).toBe(5)
 })
 afterAll(() => sale.close())
 
