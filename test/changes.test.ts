@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { changeGrant } from '../src/access/change-grant.ts'
 import { channels } from '../src/access/table.ts'
 import { changes } from '../src/change/table.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await settlePayment(sale.db, second.payment_id, paid(second.payment_id))
   ids = { first: first.payment_id, second: second.payment_id }
   // Other tests have transactions on the same server, which hold the feed up while they run.
-  await expect.poll(async () => (await page()).nodes.length).toBe(5)
+  await vi.waitFor(async () => expect((await page()).nodes).toHaveLength(5))
 })
 afterAll(() => sale.close())
 
