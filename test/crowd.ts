@@ -141,7 +141,7 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
       const buyOn = async () => {
         while (!isOver()) {
           await take()
-          await pause(random.between(50, 150))
+          await pause(random.between(20, 80))
         }
       }
       await Promise.all(Array.from({ length: atOnce }, buyOn))

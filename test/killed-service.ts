@@ -30,7 +30,7 @@ export async function startKilledService(settings: Record<string, string>) {
     meets: (moment: Moment) => meet(moment),
     /** Kills it so many milliseconds after the next such moment, or in vain of one. Resolves, once it is dead, to whether the
      *  moment came. */
-    async killAt(moment: Moment, afterMs: number, mostMs = 1500): Promise<boolean> {
+    async killAt(moment: Moment, afterMs: number, mostMs = 4000): Promise<boolean> {
       const ended = once(server.child, 'close')
       let came = false
       meet = (met) => {
