@@ -24,6 +24,7 @@ async function insist(url: string, request: RequestInit): Promise<Answer> {
   const end = Date.now() + mostSilenceMs
   while (Date.now() < end) {
     const answer = await ask().catch(() => null)
+    if (answer?.status === 500) throw new Error(`the service is at fault: ${answer.text}`)
     if (answer && !isNoAnswer(answer)) return answer
     await pause(20)
   }
@@ -103,6 +104,18 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
     async function leaves(begun) {
       await goToStripe(begun)
       await lapse(begun)
+    },
+    async function transfers(begun) {
+      const { id } = await goToStripe(begun)
+      fake.order(id)
+      await pause(random.between(0, 300))
+      fake.succeed(id)
+    },
+    async function transfersInVain(begun) {
+      const { id } = await goToStripe(begun)
+      fake.order(id)
+      await pause(random.between(0, 300))
+      fake.fail(id)
     },
     async function cancelsAndPays(begun) {
       const { id } = await goToStripe(begun)

@@ -35,9 +35,8 @@ describe(`killed with KILL_SEED=${seed}`, () => {
     expect(killed.came.length).toBeGreaterThanOrEqual(5)
     expect(killed.came).toContain('event told')
     const of = await killed.sale.db.select().from(payments)
-    expect(new Set(of.map(({ status }) => status))).toEqual(
-      new Set(['paid', 'expired', 'cancelled', 'refunded', 'partially_refunded']),
-    )
+    for (const met of ['paid', 'failed', 'expired', 'cancelled', 'refunded'])
+      expect(of.map(({ status }) => status)).toContain(met)
   })
 
   test('nothing is wrong in its database', async () => {

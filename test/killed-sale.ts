@@ -15,7 +15,7 @@ import { startMailServer } from './mail-server.ts'
 import { openSale } from './sale.ts'
 import { aReceiver, webhooksOf } from './webhooks.ts'
 
-const places = 80
+const places = 65
 const buyersAtOnce = 5
 const patience = { timeout: 20_000, interval: 50 }
 
@@ -69,11 +69,12 @@ export async function openKilledSale(seed: number) {
   const tellers = [teller(), teller()]
 
   const came: Moment[] = []
-  async function killAgainAndAgain() {
+  async function killAgainAndAgain(isOver: () => boolean) {
     const order = moments
       .map((moment) => ({ moment, rank: random.between(0, 1_000_000) }))
       .sort((one, other) => one.rank - other.rank)
     for (const { moment } of order) {
+      if (isOver()) return
       await pause(random.between(200, 700))
       const afterMs = moment === 'event told' ? random.between(0, 12) : 0
       if (await service.killAt(moment, afterMs)) came.push(moment)
@@ -95,11 +96,13 @@ export async function openKilledSale(seed: number) {
      *  undone is due as soon as it lives again, as if the leases of the dead were over. */
     async live() {
       let isOver = false
-      const rush = crowd.rush(buyersAtOnce, () => isOver)
-      // Whichever fails.
-      await Promise.race([rush, killAgainAndAgain()])
-      isOver = true
-      await rush
+      const parts = [crowd.rush(buyersAtOnce, () => isOver), killAgainAndAgain(() => isOver)]
+      const end = () => {
+        isOver = true
+      }
+      // Whichever fails ends the other, and nothing is started behind its back.
+      const ended = await Promise.allSettled(parts.map((part) => part.finally(end)))
+      for (const part of ended) if (part.status === 'rejected') throw part.reason
       await service.killAt('any', 0)
       crowd.free()
       for (const table of [refunds, deliveries, webhookDeliveries])
