@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import { startedServer } from './processes.ts'
 import { freePort } from './setup/kept-process.ts'
 
@@ -41,10 +40,9 @@ export async function startKilledService(settings: Record<string, string>) {
         else setTimeout(kill, afterMs)
       }
       if (moment === 'any') meet('any')
-      const inVain = new AbortController()
-      pause(mostMs, undefined, inVain).then(kill, () => {})
+      const inVain = setTimeout(kill, mostMs)
       await ended
-      inVain.abort()
+      clearTimeout(inVain)
       return came
     },
     /** Starts it again. */
