@@ -9,6 +9,8 @@ export type MailServer = {
   mails: { to: string[]; mail: Email }[]
   /** What is answered to each recipient; null to take the mail. */
   answer: (recipient: string) => number | null
+  /** Is told of each mail before its sender is. */
+  onMail: () => void
   close(): Promise<void>
 }
 
@@ -28,6 +30,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
         .then(async (source) => {
           const mail = await PostalMime.parse(source)
           mails.push({ to: envelope.rcptTo.map(({ address }) => address), mail })
+          server.onMail()
           callback()
         })
         .catch(callback)
@@ -41,6 +44,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     url: `smtp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     mails,
     answer: () => null,
+    onMail: () => {},
     close: () => new Promise((resolve) => smtp.close(() => resolve())),
   }
   return server
