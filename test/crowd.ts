@@ -13,6 +13,7 @@ import type { Sale } from './sale.ts'
 type Answer = { status: number; location: string | null; text: string }
 
 const mostSilenceMs = 30_000
+const mostPatienceMs = 15_000
 // Nobody is there, somebody is busy, or still at what was asked for before.
 const isNoAnswer = ({ status, text }: Answer) => status === 503 || text.includes('"IDEMPOTENCY_KEY_IN_USE"')
 
@@ -34,7 +35,8 @@ async function insist(url: string, request: RequestInit): Promise<Answer> {
 type Begun = { checkout: Checkout; page: string }
 type Crowd = { sale: Sale; fake: FakeStripe; url: string; random: Random }
 
-/** Buyers of `rate_1` of a service with the fake as its provider, each of whom does something else. */
+/** Buyers of `rate_1`, and of `rate_2` once that is sold out, of a service with the fake as its provider. Each of them does
+ *  something else. */
 export function aCrowd({ sale, fake, url, random }: Crowd) {
   const made: string[] = []
   /** Sessions that Stripe can't end just now, so that a buyer can still pay in them. */
@@ -53,14 +55,15 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
     if (status !== 303 || location !== session.url) throw new Error(`Pay led to ${status} ${location}`)
     return session
   }
-  async function becomes({ checkout }: Begun, status: string) {
-    const end = Date.now() + mostSilenceMs
+  // What never comes is found when all is over.
+  async function becomes({ checkout }: Begun, status: string): Promise<boolean> {
+    const end = Date.now() + mostPatienceMs
     while (Date.now() < end) {
       const [row] = await sale.db.select().from(payments).where(isOf(checkout))
-      if (row?.status === status) return
+      if (row?.status === status) return true
       await pause(20)
     }
-    throw new Error(`a payment never became ${status}`)
+    return false
   }
   const lapse = ({ checkout }: Begun) =>
     sale.db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` }).where(isOf(checkout))
@@ -98,8 +101,7 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
     },
     async function paysAndIsRefunded(begun) {
       fake.pay((await goToStripe(begun)).id)
-      await becomes(begun, 'paid')
-      await refund(begun)
+      if (await becomes(begun, 'paid')) await refund(begun)
     },
     async function leaves(begun) {
       await goToStripe(begun)
@@ -125,21 +127,28 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
     },
   ]
 
-  let turns = 0
-  async function take() {
-    const turn = turns++
-    const tickets = Array.from({ length: random.between(1, 3) }, (_, index) =>
-      anEntry('price_1', { email: `buyer-${turn}-${index % 2}@example.com` }),
-    )
+  /** Asks for tickets of a rate until it is answered; null where it is sold out. */
+  async function checkOut(rate: 1 | 2, emails: string[]): Promise<Checkout | null> {
+    const tickets = emails.map((email) => anEntry(`price_${rate}`, { email }))
     const { status, text } = await insist(`${url}/tickets/checkout`, {
       method: 'POST',
       headers: { ...sale.channel, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
-      body: JSON.stringify({ ticket_rate_id: 'rate_1', tickets, send_resourcers: true }),
+      body: JSON.stringify({ ticket_rate_id: `rate_${rate}`, tickets, send_resourcers: true }),
     })
-    // Sold out.
-    if (status === 409) return
+    if (status === 409) return null
     if (status !== 200) throw new Error(`a checkout was answered with ${status} ${text}`)
-    const { data: checkout } = JSON.parse(text) as { data: Checkout }
+    return (JSON.parse(text) as { data: Checkout }).data
+  }
+
+  let turns = 0
+  async function take() {
+    const turn = turns++
+    const emails = Array.from(
+      { length: random.between(1, 3) },
+      (_, index) => `buyer-${turn}-${index % 2}@example.com`,
+    )
+    const checkout = (await checkOut(1, emails)) ?? (await checkOut(2, emails))
+    if (!checkout) throw new Error('there are places enough of rate_2')
     made.push(checkout.payment_id)
     await fates[turn % fates.length]?.({ checkout, page: new URL(checkout.payment_url).pathname })
   }
@@ -154,7 +163,7 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
       const buyOn = async () => {
         while (!isOver()) {
           await take()
-          await pause(random.between(20, 80))
+          await pause(random.between(150, 350))
         }
       }
       await Promise.all(Array.from({ length: atOnce }, buyOn))

@@ -81,7 +81,8 @@ describe(`killed with KILL_SEED=${seed}`, () => {
   })
 
   test('nothing is held any more, and nobody can pay any more', async () => {
-    expect(Object.values(await countersOf(killed.sale)).map(({ held }) => held)).toEqual([0, 0])
+    const held = Object.values(await countersOf(killed.sale)).map(({ held }) => held)
+    expect(new Set(held)).toEqual(new Set([0]))
     expect([...killed.fake.sessions.values()].filter(({ status }) => status === 'open')).toEqual([])
   })
 

@@ -7,7 +7,7 @@ import { payments } from '../src/payment/table.ts'
 import { refunds } from '../src/refund/table.ts'
 import { webhookDeliveries } from '../src/webhook/table.ts'
 import { aCrowd } from './crowd.ts'
-import { aCatalogue, anEvent, aRateOf } from './factories.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { settingsFor, startFakeStripe } from './fake-stripe.ts'
 import { createTestDatabase } from './harness.ts'
 import { type Moment, startKilledService } from './killed-service.ts'
@@ -15,9 +15,14 @@ import { startMailServer } from './mail-server.ts'
 import { openSale } from './sale.ts'
 import { aReceiver, webhooksOf } from './webhooks.ts'
 
-const places = 65
+// For whom `rate_1` has no place left: some of its late money finds none either.
+const ample = aRate({
+  _id: 'rate_2',
+  prices: [aPrice({ _id: 'price_2' })],
+  availability: { sold: 0, available: 1000 },
+})
 const buyersAtOnce = 5
-const patience = { timeout: 20_000, interval: 50 }
+const patience = { timeout: 30_000, interval: 50 }
 
 const moments: [Moment, ...Moment[]] = [
   ...(['session asked for', 'refund asked for', 'mail taken', 'change told', 'any'] as const),
@@ -33,7 +38,7 @@ const unpaid = sql`status in ('pending', 'processing')`
 export async function openKilledSale(seed: number) {
   const random = randomFrom(seed)
   const database = await createTestDatabase()
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(places)] })] })
+  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(30), ample] })] })
   const toHere = { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
   const sale = await openSale(catalogue, { database, settings: toHere })
   const { db } = sale
