@@ -87,25 +87,6 @@ const newTickets = givenRows(
 /** The database's clock as the columns keep it. */
 const now = sql`date_trunc('milliseconds', now())`
 
-/** When a statement locks the counters: `first`, or `last`, when its rows are written. `unlocked`: first, and those that
- *  nobody else has locked. */
-export type Locking = 'first' | 'last' | 'unlocked'
-
-const left = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held}`
-const counters = sql`select ${stock.id}, ${stock.capacity} is null as unlimited, ${left} as "left"
-  from ${stock} where ${anyOf(stock.id, 'moves_id')}`
-
-const inOrder = sql`order by ${stock.id} for update`
-const lockOf: Record<Locking, { early: SQL; late: SQL }> = {
-  first: { early: inOrder, late: sql`select * from seen` },
-  unlocked: { early: sql`${inOrder} skip locked`, late: sql`select * from seen` },
-  // Counted, because only who reads a part of a statement can tell that it comes after another.
-  last: {
-    early: sql``,
-    late: sql`${counters} and (select count(*) from new_payments) + (select count(*) from new_tickets) > 0 ${inOrder}`,
-  },
-}
-
 // Of rates alone, and not of their prices.
 const soldOut = sql`(
   select 0 as ordinality, moves."changeId" as id, 'rate.sold_out' as type, ${ticketRates.id} as subject_id,
@@ -116,22 +97,25 @@ const soldOut = sql`(
 )`
 
 // The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key, a
-// code or a change that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails. It fails too
-// where it locks last and what it saw left is gone: the counters' constraint says so.
-function holdStatement(locking: Locking): SQL {
+// code or a change that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
+function holdStatement(onLocked: 'wait' | 'skip'): SQL {
   const { holdMinutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
-  const { early, late } = lockOf[locking]
+  const left = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held}`
   return sql`
   with moves as (select ${list(Object.values(moves.cells))} from ${moves.rows}),
-  seen as (${counters} ${early}),
+  locked as (
+    select ${stock.id}, ${stock.capacity} is null as unlimited, ${left} as "left"
+    from ${stock} where ${anyOf(stock.id, 'moves_id')}
+    order by ${stock.id} for update ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}
+  ),
   unused as (
     select "ticketRateId", bool_and(pg_try_advisory_xact_lock(hashtextextended("id", 0))) as keys
     from ${keys.rows} group by "ticketRateId"
   ),
   held as materialized (
-    select "ticketRateId"
-    from moves left join seen using ("id") left join unused using ("ticketRateId")
+    select "ticketRateId", bool_or(coalesce(held + sold = "left", false)) as "usedUp"
+    from moves left join locked using ("id") left join unused using ("ticketRateId")
     group by "ticketRateId"
     having bool_and(coalesce((unlimited or held + sold <= "left") and keys is not false, false))
   ),
@@ -139,42 +123,37 @@ function holdStatement(locking: Locking): SQL {
     ...paymentCells,
     createdAt: now,
     expiresAt: sql`${now} + ${holdMinutes} * interval '1 minute'`,
-  })} returning true),
+  })}),
   new_tickets as (${insertHeld(tickets, newTickets, {
     ...newTickets.cells,
     createdAt: now,
-  })} order by ${newTickets.cells.qrCode} returning true),
+  })} order by ${newTickets.cells.qrCode}),
   new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: now })}),
-  locked as (${late}),
   moved as (
     update ${stock} set held = ${stock.held} + moves.held, sold = ${stock.sold} + moves.sold
     from moves join held using ("ticketRateId") where ${stock.id} = moves.id
   ),
   ${recorded(soldOut)}
-  select "ticketRateId", bool_or(coalesce(held + sold = "left", false)) as "usedUp",
-    (extract(epoch from ${now}) * 1000)::float8 as now
-  from held join moves using ("ticketRateId") join locked using ("id") group by "ticketRateId"`
+  select "ticketRateId", "usedUp", (extract(epoch from ${now}) * 1000)::float8 as now from held`
 }
 
 type Held = { ticketRateId: string; usedUp: boolean; now: number }
 const statements = {
-  first: written<Held>('hold', () => holdStatement('first')),
-  last: written<Held>('hold_and_lock_last', () => holdStatement('last')),
-  unlocked: written<Held>('hold_what_is_not_locked', () => holdStatement('unlocked')),
+  wait: written<Held>('hold', () => holdStatement('wait')),
+  skip: written<Held>('hold_what_is_not_locked', () => holdStatement('skip')),
 }
 
 /** Holds the stock of planned checkouts and writes their rows, in one statement: all checkouts of a rate, or, where they
- *  don't all fit, somebody else has one of their keys, or, with `unlocked`, one of their counters, none of that rate. Gives
+ *  don't all fit, somebody else has one of their keys, or, with `skip`, one of their counters, none of that rate. Gives
  *  the checkout of each job, or null, in their order, and whether a rate or a price was used up: then `touchCatalogue` once
- *  it is committed. Fails as a whole on a key or a code that there is already, and, with `last`, on a check where somebody
- *  else took what was left meanwhile. */
+ *  it is committed. Fails as a whole on a key or a code that there is already. */
 export async function writeHolds(
   connection: Connection,
   jobs: HoldJob[],
-  locking: Locking,
+  onLocked: 'wait' | 'skip',
 ): Promise<{ checkouts: (Checkout | null)[]; usedUp: boolean }> {
   const drafts = jobs.map(toCheckout)
-  const held = await statements[locking](connection, {
+  const held = await statements[onLocked](connection, {
     ...moves.values(sumOf(jobs).map((move) => ({ ...move, changeId: newId('chg') }))),
     ...keys.values(
       jobs.flatMap(({ idempotency, plan }, index) =>

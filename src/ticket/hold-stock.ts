@@ -129,7 +129,7 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const decided = decide(jobs, keys, await takenCodes(tx, jobs), left)
     const fitting = jobs.filter((_, index) => decided[index] === 'fits')
     const { checkouts, usedUp } =
-      fitting.length > 0 ? await writeHolds(tx, fitting, 'first') : { checkouts: [], usedUp: false }
+      fitting.length > 0 ? await writeHolds(tx, fitting, 'wait') : { checkouts: [], usedUp: false }
     await payFree(tx, fitting, checkouts)
     const outcomes = decided.map((outcome) => {
       if (outcome !== 'fits') return outcome

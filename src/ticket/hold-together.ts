@@ -1,8 +1,8 @@
 import { touchCatalogue } from '../catalogue-version.ts'
-import { breaksCheck, type Database, isDuplicate, isTransient, isUnavailable } from '../database.ts'
+import { type Database, isDuplicate, isTransient, isUnavailable } from '../database.ts'
 import { leftAlone, queueByKey } from './hold-queue.ts'
 import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
-import { type Locking, writeHolds } from './hold-statement.ts'
+import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
 // Two at a time write while the process makes ready what comes next: one waits for the other's commit. More would only
@@ -11,23 +11,18 @@ const limits = { mostTogether: 64, mostMixed: 2, mostAlone: 4, mostOfOneKey: 2, 
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-async function hold(db: Database, jobs: HoldJob[], locking: Locking) {
-  const { checkouts, usedUp } = await writeHolds(db, jobs, locking)
+async function hold(db: Database, jobs: HoldJob[], onLocked: 'wait' | 'skip') {
+  const { checkouts, usedUp } = await writeHolds(db, jobs, onLocked)
   if (usedUp) touchCatalogue(db)
   return checkouts
 }
-
-// The counters of a rate are a chain of one commit after the other, so the rows are written before it is a run's turn. Not
-// those with codes of a channel's own: who has written one and waits for a lock could wait for who has it and wants the same.
-const lockingOf = (jobs: HoldJob[]): Locking =>
-  jobs.some(({ input }) => input.tickets.some(({ qrCode }) => qrCode)) ? 'first' : 'last'
 
 /** Jobs of one rate: in one statement where all of them fit, which is nearly always, else decided one by one. More becomes
  *  of what is free than is held: it is paid in the same transaction. */
 async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isFree)) return holdStock(db, jobs)
-  const held = await hold(db, jobs, lockingOf(jobs)).catch((error) => {
-    if (isDuplicate(error) || breaksCheck(error)) return []
+  const held = await hold(db, jobs, 'wait').catch((error) => {
+    if (isDuplicate(error)) return []
     throw error
   })
   return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
@@ -37,7 +32,7 @@ async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> 
 async function holdMixed(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof leftAlone)[]> {
   const free = new Set(jobs.filter(isFree).map(({ plan }) => plan.rate.id))
   const paid = jobs.filter(({ plan }) => !free.has(plan.rate.id))
-  const held = paid.length > 0 ? await hold(db, paid, 'unlocked') : []
+  const held = paid.length > 0 ? await hold(db, paid, 'skip') : []
   const checkouts = new Map(paid.map((job, index) => [job, held[index]]))
   return jobs.map((job) => checkouts.get(job) ?? leftAlone)
 }
