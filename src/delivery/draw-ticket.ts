@@ -5,6 +5,7 @@ import PDFDocument from 'pdfkit'
 import { create } from 'qrcode'
 import { localStart, placeOf } from '../event/local-time.ts'
 import type { Sheet } from './find-sheets.ts'
+import { working } from './leave-room.ts'
 import { type Fonts, loadFonts } from './load-fonts.ts'
 import { laidText, type Style, settable } from './set-text.ts'
 
@@ -108,9 +109,8 @@ function open(fonts: Fonts, { event, ticket, organizationName }: Sheet, height: 
   return doc
 }
 
-async function draw(sheet: Sheet): Promise<Buffer> {
+function draw(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
   const { qrCode, paymentId, id } = sheet.ticket
-  const fonts = await loadFonts()
   const stub = laidLines(stubLines(fonts, sheet))
   const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, most: 2 }
   const code = laidLines([{ text: qrCode, style: codeStyle, align: 'center' }])
@@ -145,5 +145,6 @@ export const drawTicket = (sheet: Sheet): Promise<Buffer> =>
   oneAtATime(async () => {
     // Each takes the processor for some milliseconds without a pause. Whatever else has come is done before the next.
     await setImmediate()
-    return draw(sheet)
+    const fonts = await loadFonts()
+    return working(() => draw(sheet, fonts))
   })

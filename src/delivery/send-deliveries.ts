@@ -4,6 +4,7 @@ import pLimit from 'p-limit'
 import type { Database } from '../database.ts'
 import { inSeconds, pauseAfter, takeDue } from '../due.ts'
 import { type Sheet, sheetsToSend } from './find-sheets.ts'
+import { leaveRoom } from './leave-room.ts'
 import type { Sender } from './send-mail.ts'
 import { type Delivery, deliveries } from './table.ts'
 import { Undelivered } from './undelivered.ts'
@@ -61,8 +62,10 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   const limit = pLimit(limits.atOnce)
   // Connections are for those who buy: one is enough here, whatever is under way.
   const onDatabase = pLimit(1)
+  const inTurn = pLimit(1)
   const deliver = async (delivery: Delivery) => {
     const send = senders[delivery.medium]
+    await inTurn(leaveRoom)
     const { set, fault } = await attempt(send, delivery, () => onDatabase(() => sheetsToSend(db, delivery)))
     const isIt = and(eq(deliveries.id, delivery.id), eq(deliveries.status, 'pending'))
     await onDatabase(() => db.update(deliveries).set(set).where(isIt))
