@@ -226,11 +226,13 @@ test('each job has a name of its own, and each size is held against the smallest
 })
 
 test.each([
-  [[9, 7], null],
-  [[9, 9], 'side: nothing was drained'],
-  [[9, 0], 'side: nothing is queued any more'],
-])('a queue of %j is drained besides, or there is no ratio', async (counts, problem) => {
-  const side = draining(sideOf('side', 5), async () => counts.shift() ?? 0)
+  [[9, 7, 7, 7], null],
+  [[9, 9, 9, 8], null],
+  [[9, 9, 9, 9], 'side: nothing was drained'],
+  [[9, 5, 5, 0], 'side: nothing is queued any more'],
+])('a queue of %j is drained in two rounds besides, or there is no ratio', async (counts, problem) => {
+  const side = draining(sideOf('side', 4, 5), async () => counts.shift() ?? 0)
+  expect(await side.run(1)).toMatchObject({ requests: 4, problem: null })
   expect(await side.run(1)).toMatchObject({ requests: 5, problem })
 })
 
