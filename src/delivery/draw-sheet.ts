@@ -1,0 +1,136 @@
+import { buffer } from 'node:stream/consumers'
+import PDFDocument from 'pdfkit'
+import { create } from 'qrcode'
+import { localStart, placeOf } from '../event/local-time.ts'
+import type { Sheet } from './find-sheets.ts'
+import type { Fonts } from './load-fonts.ts'
+import { laidText, type Style, settable } from './set-text.ts'
+
+type Document = PDFKit.PDFDocument
+
+// Points. A sheet of A5 fills a phone, and half a sheet of paper.
+const page = { width: 420, height: 595 }
+const margin = 34
+const width = page.width - 2 * margin
+const codeWidth = 196
+// What a scanner needs of white around a code, in modules.
+const quietZone = 4
+
+const ink = '#1c1a22'
+const soft = '#645f6b'
+
+// What a text is set in, and what is left free below it.
+type Line = { text: string; style: Style; gap?: number; align?: 'left' | 'center' }
+/** Lines one below the other: how high they are, and what sets them from `top` on. */
+type Block = { height: number; set(doc: Document, top: number): void }
+
+function laidLines(lines: Line[]): Block {
+  const laid = lines.map(({ text, style, gap = 0, align }) => {
+    const { height, set } = laidText(text, style, width, align)
+    return { height: height + gap, set }
+  })
+  return {
+    height: laid.reduce((sum, { height }) => sum + height, 0),
+    set(doc, top) {
+      let y = top
+      for (const { height, set } of laid) {
+        set(doc, margin, y)
+        y += height
+      }
+    },
+  }
+}
+
+function stubLines(fonts: Fonts, { event, location, organizationName }: Sheet): Line[] {
+  const color = '#ffffff'
+  const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], most: 2 })
+  const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], most: 3 }
+  return [
+    { text: organizationName, style: plain(10), gap: 4 },
+    { text: event.name, style: name, gap: 8 },
+    { text: localStart(event, location), style: plain(12) },
+    { text: placeOf(location), style: plain(12), gap: 24 },
+  ]
+}
+
+function factLines(fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[] {
+  const label: Style = { faces: fonts.regular, sizes: [8.5], color: soft, most: 1 }
+  const value: Style = { faces: fonts.bold, sizes: [13, 11, 9], color: ink, most: 2 }
+  const supplements = ticket.supplements.map(({ label }) => label).join(', ')
+  const facts = {
+    Name: ticket.fullName,
+    Ticket: `${rateName} · ${priceName}`,
+    ...(supplements && { With: supplements }),
+  }
+  return Object.entries(facts).flatMap(([name, text]) => [
+    { text: name, style: label },
+    { text, style: value, gap: 6 },
+  ])
+}
+
+/** The ground of the stub, and the edge where it is torn off. */
+function drawStub(doc: Document, height: number): void {
+  const ground = doc.linearGradient(0, 0, page.width, height)
+  ground.stop(0, '#2f2a6b').stop(0.65, '#5b2f8f').stop(1, '#8a2f74')
+  doc.rect(0, 0, page.width, height).fill(ground)
+  doc.circle(0, height, 11).circle(page.width, height, 11).fill('#ffffff')
+  doc.moveTo(24, height).lineTo(page.width - 24, height)
+  doc.save().lineWidth(4).lineCap('round').dash(0.01, { space: 10 }).stroke('#ffffff').restore()
+}
+
+/** The code as squares of one path, which scans at any size. */
+function drawCode(doc: Document, code: string, y: number): void {
+  const { modules } = create(code, { errorCorrectionLevel: 'M' })
+  const side = codeWidth / (modules.size + 2 * quietZone)
+  const left = (page.width - codeWidth) / 2 + quietZone * side
+  const top = y + quietZone * side
+  for (let row = 0; row < modules.size; row++)
+    for (let column = 0; column < modules.size; column++)
+      if (modules.get(row, column)) doc.rect(left + column * side, top + row * side, side, side)
+  doc.fill('#000000')
+}
+
+function open(fonts: Fonts, { event, ticket, organizationName }: Sheet, height: number): Document {
+  const doc = new PDFDocument({
+    size: [page.width, height],
+    margin: 0,
+    // None of the standard fonts, which lack most letters.
+    font: '',
+    lang: 'en',
+    info: {
+      Title: settable(`${event.name}: ticket ${ticket.position + 1}`),
+      Author: settable(organizationName),
+    },
+  })
+  for (const { name, font } of [...fonts.regular, ...fonts.bold]) doc.registerFont(name, font as never)
+  return doc
+}
+
+/** Draws a ticket in one go, which takes the processor for some milliseconds: see drawTicket. */
+export function drawSheet(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
+  const { qrCode, paymentId, id } = sheet.ticket
+  const stub = laidLines(stubLines(fonts, sheet))
+  const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, most: 2 }
+  const code = laidLines([{ text: qrCode, style: codeStyle, align: 'center' }])
+  const facts = laidLines(factLines(fonts, sheet))
+  const footStyle: Style = { faces: fonts.regular, sizes: [7.5], color: soft, most: 1 }
+  const foot = laidLines([{ text: `Order ${paymentId}  ·  Ticket ${id}`, style: footStyle }])
+  const stubHeight = 26 + stub.height
+  const codeTop = stubHeight + 14
+  const codeTextTop = codeTop + codeWidth - 6
+  const ruleTop = codeTextTop + code.height + 10
+  const factsTop = ruleTop + 10
+  // What is long makes the page longer.
+  const height = Math.max(page.height, factsTop + facts.height + 40)
+  const doc = open(fonts, sheet, height)
+  const drawn = buffer(doc)
+  drawStub(doc, stubHeight)
+  stub.set(doc, 26)
+  drawCode(doc, qrCode, codeTop)
+  code.set(doc, codeTextTop)
+  doc.rect(margin, ruleTop, width, 0.75).fill('#dcd7ce')
+  facts.set(doc, factsTop)
+  foot.set(doc, height - 30)
+  doc.end()
+  return drawn
+}
