@@ -17,7 +17,7 @@ export const listDeliveries = (db: Database, status: Delivery['status'], limit: 
     })
     .from(deliveries)
     .where(eq(deliveries.status, status))
-    .orderBy(asc(deliveries.createdAt), asc(deliveries.id))
+    .orderBy(asc(deliveries.createdAt), asc(deliveries.medium), asc(deliveries.id))
     .limit(limit)
 
 export type ListedDelivery = Awaited<ReturnType<typeof listDeliveries>>[number]
