@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
 import { encodeTime } from 'ulid'
 
@@ -28,9 +28,12 @@ const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 export const newId = (prefix: Prefix): string =>
   `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
 
+/** A name for a text that tells nothing of it, and is the same for the same text. */
+export const sha256 = (text: string): string => hash('sha256', text)
+
 /** The identifier of something that came without one: the same for the same names, so that it is found again. */
 export const derivedId = (prefix: Prefix, ...names: string[]): string =>
-  `${prefix}_${createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 26)}`
+  `${prefix}_${sha256(JSON.stringify(names)).slice(0, 26)}`
 
 /** 12 characters that nobody misreads: no 0 and O, no 1, I and L, no U and V. */
 export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRSTWXYZ', 12)

@@ -210,7 +210,7 @@ const scanning = (at: number, direction: 'IN' | 'OUT') =>
     return expected
   })
 
-// The latest as often as any: they are the ones that are not over yet.
+// Half of the time one of the latest, because those are not over yet.
 const at = fc.oneof(fc.nat(2), fc.nat(30))
 const commands = fc.array(
   fc.oneof(

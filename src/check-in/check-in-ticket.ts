@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import { recordChanges } from '../change/record-changes.ts'
 import { type Context, requireIntegration } from '../context.ts'
 import { type Connection, isDuplicate } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import { sha256 } from '../ids.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import type { CheckInInput } from './check-in-input.ts'
@@ -64,8 +64,6 @@ async function count(tx: Connection, { id, admits }: Ticket, scan: { direction: 
   if (counted && isIn) await recordChanges(tx, [ticketChange('ticket.entered', counted)])
 }
 
-const hashOf = (input: CheckInInput) => createHash('sha256').update(JSON.stringify(input)).digest('hex')
-
 /** Lets in or out with a ticket of the integration's organization, and says how that went: a result and no refusal, because
  *  people stand at the door. The same nonce and scan are answered the same again, whatever came of the ticket since. Two
  *  scanners at once let in once. The doors open `admissionHours` before the event starts, by the time of the scan.
@@ -73,7 +71,7 @@ const hashOf = (input: CheckInInput) => createHash('sha256').update(JSON.stringi
 export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const { nonce, direction, force } = input
-  const requestHash = hashOf(input)
+  const requestHash = sha256(JSON.stringify(input))
 
   const decide = async (tx: Connection, scanned: Scanned | null) => {
     const now = scanned ? new Date(Number(scanned.now)) : ctx.now

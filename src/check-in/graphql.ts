@@ -70,7 +70,7 @@ builder.mutationField('checkInTicket', (t) =>
       force: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'Lets in before the doors open, and who is in already as far as anybody knows.',
+        description: 'Lets in before the doors open, and whoever is in already by what was scanned.',
       }),
     },
     resolve: (_root, given, ctx) =>

@@ -53,7 +53,7 @@ builder.objectField(TicketRef, 'refundAttempts', (t) =>
 builder.objectField(PaymentRef, 'refunds', (t) =>
   t.field({
     type: [RefundAttemptRef],
-    // As many as a payment has, if it has any, and each leads back up.
+    // A payment has one or two, where it has one at all, and each leads back up.
     complexity: { field: 1, multiplier: 2 },
     description: 'Each attempt to give money back that was paid for it, that of its tickets too.',
     resolve: (payment, _args, { loaders }) => loaders.refundsByPaymentId.load(payment.id),

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { type Context, requireIntegration } from '../context.ts'
 import { type Connection, isDuplicate } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import { sha256 } from '../ids.ts'
 import { decimalsOf, isAmount, toMinor } from '../money.ts'
 import { lockPayment } from '../payment/lock-payment.ts'
 import * as scalars from '../scalars.ts'
@@ -22,8 +22,6 @@ export const refundInput = z.strictObject({
 })
 
 export type RefundInput = z.output<typeof refundInput>
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 function amountOf({ amount }: RefundInput, currency: string): number | undefined {
   if (amount === undefined || amount === null) return undefined

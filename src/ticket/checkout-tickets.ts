@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { and } from 'drizzle-orm'
 import { anyOf, statement } from '../batch.ts'
 import { type Context, requireChannel } from '../context.ts'
 import { isDuplicate, isTransient } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import { sha256 } from '../ids.ts'
 import { toMajor } from '../money.ts'
 import { expireHoldsOf } from '../payment/expire-holds.ts'
 import { idempotencyKeys, isFresh } from '../payment/table.ts'
@@ -17,8 +17,6 @@ import { readTerms, type Terms } from './read-terms.ts'
 
 /** A checkout, and whether it is an earlier one answered again under its key. */
 export type CheckoutAnswer = Checkout & { replayed: boolean }
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 function idempotencyOf({ idempotencyKey, ...asked }: CheckoutInput, channelId: string): Idempotency | null {
   if (!idempotencyKey) return null

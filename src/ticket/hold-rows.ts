@@ -156,16 +156,13 @@ export const movesOf = ({ plan }: HoldJob): StockMove[] =>
   )
 
 /** What checkouts take together, of each rate and price once. */
-export function sumOf(jobs: HoldJob[]): (StockMove & { ticketRateId: string })[] {
-  const sums = new Map<string, StockMove & { ticketRateId: string }>()
+export function sumOf(jobs: HoldJob[]): { ticketRateId: string; id: string; held: number }[] {
+  const sums = new Map<string, { ticketRateId: string; id: string; held: number }>()
   for (const job of jobs)
-    for (const { id, held, sold } of movesOf(job)) {
+    for (const { id, held } of movesOf(job)) {
       const sum = sums.get(id)
-      if (!sum) sums.set(id, { ticketRateId: job.plan.rate.id, id, held, sold })
-      else {
-        sum.held += held
-        sum.sold += sold
-      }
+      if (sum) sum.held += held
+      else sums.set(id, { ticketRateId: job.plan.rate.id, id, held })
     }
   return [...sums.values()]
 }

@@ -67,7 +67,7 @@ function insertHeld(table: PgTable, { rows }: Given, cells: Record<string, SQL>)
 }
 
 const moves = givenRows('moves', {
-  ...{ ticketRateId: 'text', id: 'text', held: 'integer', sold: 'integer' },
+  ...{ ticketRateId: 'text', id: 'text', held: 'integer' },
   /** What clients are told under, where this sells a rate out. */
   changeId: 'text',
 })
@@ -93,7 +93,7 @@ const soldOut = sql`(
     ${ticketRates.organizationId}, null as channel_id, ${rateData} as data
   from held join moves using ("ticketRateId") join locked using ("id")
     join ${ticketRates} on ${ticketRates.id} = moves."id"
-  where moves.held + moves.sold = locked."left"
+  where moves.held = locked."left"
 )`
 
 // The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key, a
@@ -114,10 +114,10 @@ function holdStatement(onLocked: 'wait' | 'skip'): SQL {
     from ${keys.rows} group by "ticketRateId"
   ),
   held as materialized (
-    select "ticketRateId", bool_or(coalesce(held + sold = "left", false)) as "usedUp"
+    select "ticketRateId", bool_or(coalesce(held = "left", false)) as "usedUp"
     from moves left join locked using ("id") left join unused using ("ticketRateId")
     group by "ticketRateId"
-    having bool_and(coalesce((unlimited or held + sold <= "left") and keys is not false, false))
+    having bool_and(coalesce((unlimited or held <= "left") and keys is not false, false))
   ),
   new_payments as (${insertHeld(payments, newPayments, {
     ...paymentCells,
@@ -130,7 +130,7 @@ function holdStatement(onLocked: 'wait' | 'skip'): SQL {
   })} order by ${newTickets.cells.qrCode}),
   new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: now })}),
   moved as (
-    update ${stock} set held = ${stock.held} + moves.held, sold = ${stock.sold} + moves.sold
+    update ${stock} set held = ${stock.held} + moves.held
     from moves join held using ("ticketRateId") where ${stock.id} = moves.id
   ),
   ${recorded(soldOut)}

@@ -97,8 +97,8 @@ function decide(jobs: HoldJob[], keys: Taken, codes: Set<string>, left: Map<stri
     const [problem, ...more] = codeProblems(job, codes)
     if (problem) return new Refusal(problem, ...more)
     const moves = movesOf(job)
-    if (moves.some(({ id, held, sold }) => (left.get(id) ?? 0) < held + sold)) return null
-    for (const { id, held, sold } of moves) left.set(id, (left.get(id) ?? 0) - held - sold)
+    if (moves.some(({ id, held }) => (left.get(id) ?? 0) < held)) return null
+    for (const { id, held } of moves) left.set(id, (left.get(id) ?? 0) - held)
     for (const code of codesOf(job)) codes.add(code)
     if (job.idempotency) keys.set(job.idempotency.id, 'made')
     return 'fits'
