@@ -1,6 +1,10 @@
 const quote = 0x22
 const backslash = 0x5c
 const zero = 0x30
+const point = 0x2e
+const mostDigits = 9
+
+const isShort = (value: number) => Number.isInteger(value) && value >= 0 && value < 10 ** mostDigits
 
 // What is asked for as a rule fits in; what was larger once does not stay.
 const usualSize = 2 ** 20
@@ -89,8 +93,20 @@ class JsonWriter {
   }
 
   number(value: number): void {
-    if (!Number.isInteger(value) || value < 0 || value > 999_999_999) return void this.#slow(value)
-    this.#reserve(9)
+    this.#reserve(mostDigits + 3)
+    if (isShort(value)) return void this.#digits(value)
+    // As most amounts are: no other number of so few digits is as near.
+    const hundredths = Math.round(value * 100)
+    if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#slow(value)
+    const whole = Math.trunc(value)
+    const rest = hundredths - 100 * whole
+    this.#digits(whole)
+    this.#bytes[this.#at++] = point
+    if (rest < 10) this.#bytes[this.#at++] = zero
+    this.#digits(rest % 10 === 0 ? rest / 10 : rest)
+  }
+
+  #digits(value: number): void {
     let digits = 1
     for (let power = 10; power <= value; power *= 10) digits++
     const bytes = this.#bytes
