@@ -1,7 +1,6 @@
-import { type Query, type SQL, sql } from 'drizzle-orm'
+import { is, Placeholder, type Query, type SQL, sql } from 'drizzle-orm'
 import { type PgColumn, PgDialect, type PgSelectBuilder, type SelectedFields } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from './database.ts'
-import { Loader } from './loader.ts'
 import type { Rows } from './rows.ts'
 
 type Prepared<Row> = { execute(values: Record<string, unknown>): Promise<Row[]> }
@@ -59,22 +58,40 @@ export const rowStatement = <Row>(
     }
   })
 
-/** Finds rows of several kinds by the same keys in one statement, whose only parameter they are. */
+// Several statements as one, whose parameters of the same name are one.
+function joined(statements: Query[]): Query {
+  const params: unknown[] = []
+  const names = new Map<unknown, number>()
+  const place = (param: unknown): number => {
+    const name = is(param, Placeholder) ? param.name : {}
+    const known = names.get(name) ?? params.push(param)
+    names.set(name, known)
+    return known
+  }
+  const kinds = statements.map(({ sql, params }, kind) => {
+    const text = sql.replace(/\$(\d+)/g, (_, number) => `$${place(params[number - 1])}`)
+    return `(${text}) as kind_${kind}`
+  })
+  // Each is one row, and so are all of them.
+  return { sql: `select * from ${kinds.join(', ')}`, params }
+}
+
+/** Finds rows of several kinds in one statement. Each takes what it needs of the values. */
 export async function findTogether<All extends unknown[]>(
   db: Database,
   name: string,
   finds: { [Kind in keyof All]: Find<All[Kind]> },
-  keys: string[],
+  values: Record<string, unknown>,
 ): Promise<{ [Kind in keyof All]: All[Kind][] }> {
-  const query = once(db, name, () => {
-    const kinds = finds.map(({ rows, query }, kind) => {
-      const { sql } = query(db.select(rows.fields)).toSQL()
-      return `(${rows.wrap(sql, `${kind}.`)}) as kind_${kind}`
-    })
-    // Each is one row, and so are all of them.
-    return { sql: `select * from ${kinds.join(', ')}`, params: [sql.placeholder('keys')] }
-  })
-  const [answer] = await rowsFrom<Record<string, string | null>>(db, name, query, { keys })
+  const query = once(db, name, () =>
+    joined(
+      finds.map(({ rows, query }, kind) => {
+        const { sql, params } = query(db.select(rows.fields)).toSQL()
+        return { sql: rows.wrap(sql, `${kind}.`), params }
+      }),
+    ),
+  )
+  const [answer] = await rowsFrom<Record<string, string | null>>(db, name, query, values)
   const found = finds.map(({ rows }, kind) => rows.read(answer ?? {}, `${kind}.`))
   return found as { [Kind in keyof All]: All[Kind][] }
 }
@@ -107,12 +124,6 @@ export type Scope = {
   ownOrganizationIds: string[]
 }
 
-type Batch<Row> = Find<Row> & {
-  /** The statement's name, unique in the house. */
-  name: string
-  key: (row: Row) => string
-}
-
 // An identifier of ours or of an import. Anything else is nobody's, and never reaches the database.
 const identifier = /^[\w.:-]{1,64}$/
 
@@ -129,68 +140,4 @@ export function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, 
     else found.set(id, [row])
   }
   return found
-}
-
-async function rowsByKey<Row>(
-  db: Database,
-  scope: Scope,
-  keys: readonly string[],
-  { name, rows, query, key }: Batch<Row>,
-): Promise<Map<string, Row[]>> {
-  const known = keys.filter(isIdentifier)
-  if (known.length === 0) return new Map()
-  return byKey(await rowStatement(db, name, rows, query).execute({ ...scope, keys: known }), key)
-}
-
-/** Loads the row of each key in one statement a tick; null where there is none that the caller may see. */
-export const loadOne = <Row>(db: Database, scope: Scope, batch: Batch<Row>): Loader<Row | null> =>
-  new Loader(async (keys) => {
-    const found = await rowsByKey(db, scope, keys, batch)
-    return keys.map((key) => found.get(key)?.[0] ?? null)
-  })
-
-/** Loads the rows of each key in one statement a tick, in the order that the statement gives. */
-export const loadMany = <Row>(db: Database, scope: Scope, batch: Batch<Row>): Loader<Row[]> =>
-  new Loader(async (keys) => {
-    const found = await rowsByKey(db, scope, keys, batch)
-    return keys.map((key) => found.get(key) ?? [])
-  })
-
-type Siblings<Lists> = { [Name in keyof Lists]: Find<Lists[Name]> & { key: (row: Lists[Name]) => string } }
-
-/** Loads lists that belong to the same kind of parent, which `by` names: those that are asked for at once, for the same
- *  keys, in one statement. Whoever sees a parent sees all of its lists. */
-export function loadSiblings<Lists extends Record<string, unknown>>(
-  db: Database,
-  by: string,
-  siblings: Siblings<Lists>,
-): { [Name in keyof Lists]: Loader<Lists[Name][]> } {
-  type Row = Lists[keyof Lists]
-  type Asked = { names: Set<string>; found: Promise<Map<string, Map<string, Row[]>>> }
-  const asked = new Map<string, Asked>()
-
-  async function find(id: string, keys: readonly string[], names: Set<string>) {
-    // Whoever asks in the same tick asks with the others.
-    await null
-    asked.delete(id)
-    const chosen = Object.keys(siblings).filter((name) => names.has(name))
-    const finds = chosen.map((name) => siblings[name] as Find<Row> & { key: (row: Row) => string })
-    const known = keys.filter(isIdentifier)
-    const rows = known.length > 0 ? await findTogether(db, `${chosen.join('_')}_by_${by}`, finds, known) : []
-    return new Map(
-      chosen.map((name, kind) => [name, byKey(rows[kind] ?? [], (row) => finds[kind]?.key(row) ?? '')]),
-    )
-  }
-
-  const load = async (name: string, keys: readonly string[]): Promise<Row[][]> => {
-    const id = keys.join(' ')
-    const names = new Set<string>()
-    const together = asked.get(id) ?? { names, found: find(id, keys, names) }
-    asked.set(id, together)
-    together.names.add(name)
-    const found = (await together.found).get(name)
-    return keys.map((key) => found?.get(key) ?? [])
-  }
-  const loaders = Object.keys(siblings).map((name) => [name, new Loader((keys) => load(name, keys))])
-  return Object.fromEntries(loaders)
 }

@@ -14,7 +14,9 @@ import { locationLoaders } from './location/loaders.ts'
 import { organizationLoaders } from './organization/loaders.ts'
 import { paymentLoaders } from './payment/loaders.ts'
 import type { PaymentProvider } from './payment/provider.ts'
+import { createReader } from './reader.ts'
 import { refundLoaders } from './refund/loaders.ts'
+import type { Revisions } from './revised.ts'
 import { findTicket, ticketLoaders, toSeen } from './ticket/loaders.ts'
 import { ticketRateLoaders } from './ticket-rate/loaders.ts'
 
@@ -33,15 +35,20 @@ export type House = {
   publicUrl: () => string
 }
 
-const createLoaders = (db: Database, catalogue: Database, scope: Scope) => ({
-  ...organizationLoaders(catalogue, scope),
-  ...locationLoaders(catalogue, scope),
-  ...eventLoaders(catalogue, scope),
-  ...ticketRateLoaders(catalogue, scope),
-  ...paymentLoaders(db, scope),
-  ...ticketLoaders(db, scope),
-  ...refundLoaders(db, scope),
-})
+function createLoaders(db: Database, catalogue: Database, scope: Scope) {
+  const reader = createReader(db, scope)
+  const browser = catalogue === db ? reader : createReader(catalogue, scope)
+  const revisions: Revisions = new Map()
+  return {
+    ...organizationLoaders(browser),
+    ...locationLoaders(browser),
+    ...eventLoaders(browser, revisions),
+    ...ticketRateLoaders(browser, revisions),
+    ...paymentLoaders(reader),
+    ...ticketLoaders(reader),
+    ...refundLoaders(reader),
+  }
+}
 
 export type Loaders = ReturnType<typeof createLoaders>
 

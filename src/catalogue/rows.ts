@@ -30,7 +30,11 @@ export const locationRow = ({ id, given }: Given<'locations'>): Location => ({
   timezone: given.timezone ?? 'UTC',
 })
 
-export const eventRow = ({ id, key, given }: Given<'events'>): typeof events.$inferSelect => ({
+export const eventRow = ({
+  id,
+  key,
+  given,
+}: Given<'events'>): Omit<typeof events.$inferSelect, 'revision'> => ({
   id,
   organizationId: given.organization_id,
   locationId: given.location_id ?? null,

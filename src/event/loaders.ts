@@ -1,21 +1,26 @@
 import { and, getTableColumns } from 'drizzle-orm'
-import { anyOf, loadOne, type Scope } from '../batch.ts'
-import type { Database } from '../database.ts'
+import { anyOf, isIdentifier } from '../batch.ts'
+import type { Named, Reader } from '../reader.ts'
+import { type Revisions, revisedLoaders } from '../revised.ts'
 import { rowsOf } from '../rows.ts'
-import { events } from './table.ts'
+import { type Event, events } from './table.ts'
 
 const { searchWords: _, ...shown } = getTableColumns(events)
-/** The rows of Event: all but what only a search reads. */
-export const eventRows = rowsOf(shown)
 
-export const eventLoaders = (db: Database, scope: Scope) => ({
-  eventById: loadOne(db, scope, {
-    name: 'event_by_id',
-    rows: eventRows,
-    query: (select) =>
-      select
-        .from(events)
-        .where(and(anyOf(events.id, 'keys'), anyOf(events.organizationId, 'organizationIds'))),
-    key: (event) => event.id,
+const eventById: Named<Event & { revision: string }> = {
+  name: 'event_by_id',
+  rows: rowsOf(shown),
+  query: (select) =>
+    select.from(events).where(and(anyOf(events.id, 'keys'), anyOf(events.organizationId, 'organizationIds'))),
+}
+
+const mostEvents = 2_000
+const load = revisedLoaders<Event>(mostEvents, () => 1)
+
+/** `revisions` holds those of the events that the caller sees, as far as they are known. */
+export const eventLoaders = (reader: Reader, revisions: Revisions) => ({
+  eventById: load(reader.db, revisions, async (keys) => {
+    const rows = await reader.find(eventById, keys.filter(isIdentifier))
+    return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
   }),
 })

@@ -4,8 +4,8 @@ import { anyOf, rowStatement, statement } from '../batch.ts'
 import { type Context, requireChannel } from '../context.ts'
 import type { Database } from '../database.ts'
 import { locations } from '../location/table.ts'
+import { rowsOf } from '../rows.ts'
 import * as scalars from '../scalars.ts'
-import { eventRows } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
 import { duration, type Event, events } from './table.ts'
 
@@ -93,8 +93,10 @@ function readFilter(filter: EventFilter) {
 const where = (names: Condition[]) =>
   and(anyOf(events.organizationId, 'organizationIds'), ...names.map((name) => conditions[name]))
 
+// Which events, and in which revisions: the rest is known as a rule.
+const pageRows = rowsOf({ id: events.id, revision: events.revision })
 const eventPage = (db: Database, names: Condition[]) =>
-  rowStatement<Event>(db, `events_${names.join('_')}`, eventRows, (select) =>
+  rowStatement(db, `events_${names.join('_')}`, pageRows, (select) =>
     select
       .from(events)
       .where(where(names))
@@ -124,8 +126,8 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
     limit: page.first + 1,
     offset: page.offset ?? 0,
   })
-  for (const event of found) ctx.loaders.eventById.prime(event.id, event)
-  return found
+  const loaded = await ctx.loaders.eventById.loadTold(found)
+  return loaded.filter((event) => event !== null)
 }
 
 /** How many events the same filter finds in all. */

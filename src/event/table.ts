@@ -1,5 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { check, customType, index, jsonb, type PgColumn, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import {
+  check,
+  customType,
+  index,
+  jsonb,
+  type PgColumn,
+  pgTable,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 
@@ -35,6 +45,9 @@ export const events = pgTable(
     iframeScriptUrl: text('iframe_script_url'),
     /** The folded words of the name, which a search's words must begin (DECISIONS 3). */
     searchWords: tsvector('search_words').notNull(),
+    /** Another one whenever the event changes, or anything that is listed under it: a trigger sees to it. What is sold
+     *  changes neither. */
+    revision: uuid().notNull().defaultRandom(),
   },
   (event) => [
     index().on(event.startDate, event.id),
@@ -47,4 +60,4 @@ export const events = pgTable(
   ],
 )
 
-export type Event = Omit<typeof events.$inferSelect, 'searchWords'>
+export type Event = Omit<typeof events.$inferSelect, 'searchWords' | 'revision'>

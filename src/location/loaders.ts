@@ -1,13 +1,13 @@
 import { and, getTableColumns } from 'drizzle-orm'
-import { anyOf, loadOne, type Scope } from '../batch.ts'
-import type { Database } from '../database.ts'
+import { anyOf } from '../batch.ts'
+import { loadOne, type Reader } from '../reader.ts'
 import { rowsOf } from '../rows.ts'
 import { locations } from './table.ts'
 
 const locationRows = rowsOf(getTableColumns(locations))
 
-export const locationLoaders = (db: Database, scope: Scope) => ({
-  locationById: loadOne(db, scope, {
+export const locationLoaders = (reader: Reader) => ({
+  locationById: loadOne(reader, {
     name: 'location_by_id',
     rows: locationRows,
     query: (select) =>

@@ -1,13 +1,13 @@
 import { and, getTableColumns } from 'drizzle-orm'
-import { anyOf, loadOne, type Scope } from '../batch.ts'
-import type { Database } from '../database.ts'
+import { anyOf } from '../batch.ts'
+import { loadOne, type Reader } from '../reader.ts'
 import { rowsOf } from '../rows.ts'
 import { organizations } from './table.ts'
 
 const organizationRows = rowsOf(getTableColumns(organizations))
 
-export const organizationLoaders = (db: Database, scope: Scope) => ({
-  organizationById: loadOne(db, scope, {
+export const organizationLoaders = (reader: Reader) => ({
+  organizationById: loadOne(reader, {
     name: 'organization_by_id',
     rows: organizationRows,
     query: (select) =>

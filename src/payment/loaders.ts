@@ -1,13 +1,13 @@
 import { and, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { anyOf, loadOne, type Scope } from '../batch.ts'
-import type { Database } from '../database.ts'
+import { anyOf } from '../batch.ts'
+import { loadOne, type Reader } from '../reader.ts'
 import { rowsOf } from '../rows.ts'
 import { payments } from './table.ts'
 
 const paymentRows = rowsOf(getTableColumns(payments))
 
-export const paymentLoaders = (db: Database, scope: Scope) => ({
-  paymentById: loadOne(db, scope, {
+export const paymentLoaders = (reader: Reader) => ({
+  paymentById: loadOne(reader, {
     name: 'payment_by_id',
     rows: paymentRows,
     query: (select) =>

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { anyOf, loadMany, type Scope } from '../batch.ts'
-import type { Database } from '../database.ts'
+import { anyOf } from '../batch.ts'
+import { loadMany, type Reader } from '../reader.ts'
 import { rowsOf } from '../rows.ts'
 import { refunds } from './table.ts'
 
@@ -12,8 +12,8 @@ const own = or(
   anyOf(refunds.organizationId, 'ownOrganizationIds'),
 )
 
-export const refundLoaders = (db: Database, scope: Scope) => ({
-  refundsByTicketId: loadMany(db, scope, {
+export const refundLoaders = (reader: Reader) => ({
+  refundsByTicketId: loadMany(reader, {
     name: 'refunds_by_ticket_id',
     rows: refundRows,
     query: (select) =>
@@ -23,7 +23,7 @@ export const refundLoaders = (db: Database, scope: Scope) => ({
         .orderBy(asc(refunds.createdAt), asc(refunds.id)),
     key: (refund) => refund.ticketId ?? '',
   }),
-  refundsByPaymentId: loadMany(db, scope, {
+  refundsByPaymentId: loadMany(reader, {
     name: 'refunds_by_payment_id',
     rows: refundRows,
     query: (select) =>

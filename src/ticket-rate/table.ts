@@ -138,9 +138,12 @@ export const questions = pgTable(
 )
 
 export type Stock = typeof stock.$inferSelect
-type Left = Omit<Stock, 'id'>
-/** A rate or a price always comes with what is left of it. */
-export type TicketRate = typeof ticketRates.$inferSelect & Left
-export type Price = typeof prices.$inferSelect & Left
+export type Left = Omit<Stock, 'id'>
+/** A rate and a price as the catalogue has them. */
+export type ListedRate = typeof ticketRates.$inferSelect
+export type ListedPrice = typeof prices.$inferSelect
+/** They are shown and sold with what is left of them. */
+export type TicketRate = ListedRate & Left
+export type Price = ListedPrice & Left
 export type Supplement = typeof supplements.$inferSelect
 export type Question = typeof questions.$inferSelect

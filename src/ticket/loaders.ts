@@ -1,8 +1,9 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { anyOf, isIdentifier, loadMany, rowStatement, type Scope } from '../batch.ts'
+import { anyOf, isIdentifier, rowStatement, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
 import { Loader } from '../loader.ts'
+import { loadMany, type Reader } from '../reader.ts'
 import { type Rows, rowsOf } from '../rows.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { readByTurn } from '../turn.ts'
@@ -52,11 +53,11 @@ export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket 
   return { ...ticket, rateName: null, rateSlug: null, eventAge: null }
 }
 
-export const ticketLoaders = (db: Database, scope: Scope) => ({
+export const ticketLoaders = (reader: Reader) => ({
   ticketById: new Loader((ids) =>
-    Promise.all(ids.map(async (id) => toSeen(await findTicket(db, id), scope))),
+    Promise.all(ids.map(async (id) => toSeen(await findTicket(reader.db, id), reader.scope))),
   ),
-  ticketsByPaymentId: loadMany(db, scope, {
+  ticketsByPaymentId: loadMany(reader, {
     name: 'tickets_by_payment_id',
     rows: ticketRows,
     query: (select) =>

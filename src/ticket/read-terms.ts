@@ -67,7 +67,7 @@ const termsById = readByTurn(async (db, ids): Promise<Map<string, Terms>> => {
     db,
     'terms_by_ticket_rate_id',
     [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds],
-    ids,
+    { keys: ids },
   )
   const listed = {
     prices: byRate(prices),

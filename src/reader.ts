@@ -1,0 +1,83 @@
+import DataLoader from 'dataloader'
+import { is, Placeholder, type Query, sql } from 'drizzle-orm'
+import { byKey, type Find, findTogether, isIdentifier, rowStatement, type Scope } from './batch.ts'
+import type { Database } from './database.ts'
+import { Loader } from './loader.ts'
+
+/** What loaders find by keys, under a name that is unique in the house. */
+export type Named<Row> = Find<Row> & { name: string }
+
+type Ask = { find: Named<unknown>; keys: string[] }
+
+/** What the loaders of a request read with. */
+export type Reader = {
+  db: Database
+  scope: Scope
+  /** Finds the rows of keys. All that is asked for in one tick, of whatever kinds, is one statement. */
+  find<Row>(find: Named<Row>, keys: string[]): Promise<Row[]>
+}
+
+const keysOf = (kind: number) => `keys_${kind}`
+
+// The keys of a kind are its own; who calls is the same for all of them.
+const withKeysOf = ({ query, rows }: Find<unknown>, kind: number): Find<unknown> => ({
+  rows,
+  query: (select) => ({
+    toSQL(): Query {
+      const { sql: text, params } = query(select).toSQL()
+      const rename = (param: unknown) =>
+        is(param, Placeholder) && param.name === 'keys' ? sql.placeholder(keysOf(kind)) : param
+      return { sql: text, params: params.map(rename) }
+    },
+  }),
+})
+
+const findOne = (db: Database, scope: Scope, { find, keys }: Ask): Promise<unknown[]> =>
+  rowStatement(db, find.name, find.rows, find.query).execute({ ...scope, keys })
+
+async function findAll(db: Database, scope: Scope, asks: readonly Ask[]): Promise<unknown[][]> {
+  // In one order, whoever asked first: it is the same statement.
+  const sorted = [...asks].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
+  const values = Object.fromEntries(sorted.map(({ keys }, kind) => [keysOf(kind), keys]))
+  const found = await findTogether<unknown[]>(
+    db,
+    sorted.map(({ find }) => find.name).join('_and_'),
+    sorted.map(({ find }, kind) => withKeysOf(find, kind)),
+    { ...scope, ...values },
+  )
+  return asks.map((ask) => found[sorted.indexOf(ask)] ?? [])
+}
+
+// What fails together is asked once more, each alone: what can be had is had, and each error is its own.
+const findEach = (db: Database, scope: Scope, asks: readonly Ask[]): Promise<(unknown[] | Error)[]> => {
+  const alone = () => Promise.all(asks.map((ask) => findOne(db, scope, ask).catch((error: Error) => error)))
+  return asks.length === 1 ? alone() : findAll(db, scope, asks).catch(alone)
+}
+
+/** Makes what the loaders of one request read with. */
+export function createReader(db: Database, scope: Scope): Reader {
+  const asked = new DataLoader<Ask, unknown[]>((asks) => findEach(db, scope, asks), { cache: false })
+  return {
+    db,
+    scope,
+    async find<Row>(find: Named<Row>, keys: string[]) {
+      return keys.length === 0 ? [] : ((await asked.load({ find, keys })) as Row[])
+    },
+  }
+}
+
+type Batch<Row> = Named<Row> & { key: (row: Row) => string }
+
+/** Loads the row of each key; null where there is none that the caller may see. */
+export const loadOne = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row | null> =>
+  new Loader(async (keys) => {
+    const found = byKey(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
+    return keys.map((key) => found.get(key)?.[0] ?? null)
+  })
+
+/** Loads the rows of each key, in the order that the statement gives. */
+export const loadMany = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row[]> =>
+  new Loader(async (keys) => {
+    const found = byKey(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
+    return keys.map((key) => found.get(key) ?? [])
+  })
