@@ -45,7 +45,7 @@ type Headers = Record<string, string>
 const page = async (headers: Headers = sale.channel) =>
   (await sale.rest('GET', '/events?populate=*', { headers })).body
 const query = `{ events { nodes { id name organization { id } ticketRates { id name available
-  availability { sold available } prices { id name } currentPrice { id } supplements { id } questions { id } } } } }`
+  availability { sold available } prices { id name } currentPrice { id } supplements { id label } questions { id label } } } } }`
 const overGraphql = async () => JSON.stringify((await sale.graphql(query, {}, sale.channel)).data)
 
 /** What both surfaces show, and how many statements that took. */
@@ -141,6 +141,36 @@ test('a change shows once it is committed, and never where it is taken back', as
   const { text } = await shown()
   expect(text).toContain('Changed once')
   expect(text).toContain('Changed twice')
+})
+
+test('a page is never older than the last change that was committed before it was asked for', async () => {
+  let committed = 0
+  let goesOn = true
+  const number = (text: string, of: string) => Number(new RegExp(`${of} number (\\d+)`).exec(text)?.[1] ?? 0)
+  async function write() {
+    for (let next = 1; next <= 40; next++) {
+      await sale.db.transaction(async (tx) => {
+        await tx.execute(sql`update prices set name = ${`price number ${next}`} where id = 'price_1'`)
+        await tx.execute(
+          sql`update supplements set label = ${`supplement number ${next}`} where id = 'supp_1'`,
+        )
+      })
+      committed = next
+    }
+    goesOn = false
+  }
+  async function read() {
+    for (let pages = 0; goesOn; pages++) {
+      const least = committed
+      const text = pages % 2 ? await page() : await overGraphql()
+      const price = number(text, 'price')
+      expect(price).toBeGreaterThanOrEqual(least)
+      // What is listed under an event is of one moment.
+      expect(number(text, 'supplement')).toBe(price)
+    }
+  }
+  await Promise.all([write(), read(), read(), read(), read()])
+  expect(committed).toBe(40)
 })
 
 test('an import that changes one event makes that one be read again, and the other not', async () => {
