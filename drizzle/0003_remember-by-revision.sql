@@ -7,39 +7,48 @@ BEGIN
 END
 $$;--> statement-breakpoint
 CREATE TRIGGER "renew_event" BEFORE UPDATE ON "events" FOR EACH ROW EXECUTE FUNCTION "renew_event"();--> statement-breakpoint
--- And so does what is written of anything that is listed under it, but once a transaction: nobody has seen the revision
--- that this one has given it.
+-- And so does what is written of anything that is listed under it, or was until then; but once a transaction, because
+-- nobody has seen the revision that this one gave it.
 CREATE FUNCTION "renew_events_of_rates"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  ids text[];
 BEGIN
-  UPDATE events SET revision = DEFAULT
-  WHERE id IN (SELECT event_id FROM touched) AND xmin <> pg_current_xact_id()::xid;
+  IF TG_OP = 'UPDATE' THEN
+    ids := ARRAY(SELECT event_id FROM touched UNION SELECT event_id FROM former);
+  ELSE
+    ids := ARRAY(SELECT DISTINCT event_id FROM touched);
+  END IF;
+  UPDATE events SET revision = DEFAULT WHERE id = ANY (ids) AND xmin <> pg_current_xact_id()::xid;
   RETURN NULL;
 END
 $$;--> statement-breakpoint
 CREATE FUNCTION "renew_events_of_children"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  ids text[];
 BEGIN
-  UPDATE events SET revision = DEFAULT
-  WHERE id IN (SELECT event_id FROM ticket_rates WHERE id IN (SELECT ticket_rate_id FROM touched))
-    AND xmin <> pg_current_xact_id()::xid;
+  IF TG_OP = 'UPDATE' THEN
+    ids := ARRAY(SELECT ticket_rate_id FROM touched UNION SELECT ticket_rate_id FROM former);
+  ELSE
+    ids := ARRAY(SELECT DISTINCT ticket_rate_id FROM touched);
+  END IF;
+  ids := ARRAY(SELECT DISTINCT event_id FROM ticket_rates WHERE id = ANY (ids));
+  UPDATE events SET revision = DEFAULT WHERE id = ANY (ids) AND xmin <> pg_current_xact_id()::xid;
   RETURN NULL;
 END
 $$;--> statement-breakpoint
--- What a row was and what it is, because it may have come from elsewhere.
 DO $$
 DECLARE
-  touched text;
-  renewed text;
-  moment text;
+  listed text;
+  renew text;
 BEGIN
-  FOREACH touched IN ARRAY ARRAY['ticket_rates', 'prices', 'supplements', 'questions'] LOOP
-    renewed := CASE touched WHEN 'ticket_rates' THEN 'rates' ELSE 'children' END;
-    FOREACH moment IN ARRAY ARRAY['insert new', 'update new', 'update old', 'delete old'] LOOP
-      EXECUTE format(
-        'CREATE TRIGGER %I AFTER %s ON %I REFERENCING %s TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION %I()',
-        'renew_events_on_' || replace(moment, ' ', '_'), split_part(moment, ' ', 1), touched, split_part(moment, ' ', 2),
-        'renew_events_of_' || renewed
-      );
-    END LOOP;
+  FOREACH listed IN ARRAY ARRAY['ticket_rates', 'prices', 'supplements', 'questions'] LOOP
+    renew := format(
+      'FOR EACH STATEMENT EXECUTE FUNCTION %I()',
+      'renew_events_of_' || CASE listed WHEN 'ticket_rates' THEN 'rates' ELSE 'children' END
+    );
+    EXECUTE format('CREATE TRIGGER renew_events_on_insert AFTER INSERT ON %I REFERENCING NEW TABLE AS touched %s', listed, renew);
+    EXECUTE format('CREATE TRIGGER renew_events_on_update AFTER UPDATE ON %I REFERENCING OLD TABLE AS former NEW TABLE AS touched %s', listed, renew);
+    EXECUTE format('CREATE TRIGGER renew_events_on_delete AFTER DELETE ON %I REFERENCING OLD TABLE AS touched %s', listed, renew);
   END LOOP;
 END
 $$;
