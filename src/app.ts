@@ -161,9 +161,11 @@ export async function createApp({
       sendRefusal(reply, malformedAddress())
     },
   })
-  const { holdMinutes, admissionHours, privateWebhooks } = config
+  const { holdMinutes, rememberedEvents, admissionHours, privateWebhooks } = config
   const publicUrl = () => publicUrlOf(app, config)
-  const house: House = { db, replica, provider, holdMinutes, admissionHours, privateWebhooks, publicUrl }
+  const house: House = {
+    ...{ db, replica, provider, holdMinutes, rememberedEvents, admissionHours, privateWebhooks, publicUrl },
+  }
   const sharedReads = createSharedReads(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))

@@ -63,6 +63,7 @@ const environment = z.object({
     .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
     .default(1000),
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
+  REMEMBERED_EVENTS: wholeNumber(0, 100_000).default(2000),
   CORS_ORIGINS: commaSeparated
     .pipe(
       z.array(
@@ -112,6 +113,8 @@ export type Config = {
   rateLimit: number | null
   /** How old the answer to a catalogue read may be, in milliseconds, when it is shared; 0 shares none. */
   sharedReadsMs: number
+  /** How many events' rows a process remembers by their revisions; 0 for none. */
+  rememberedEvents: number
   corsOrigins: string[]
   channelsBasePath: string
   integrationsBasePath: string
@@ -173,6 +176,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     logLevel: data.LOG_LEVEL,
     rateLimit: data.RATE_LIMIT === 'off' ? null : data.RATE_LIMIT,
     sharedReadsMs: data.SHARED_READS_MS,
+    rememberedEvents: data.REMEMBERED_EVENTS,
     corsOrigins: data.CORS_ORIGINS,
     channelsBasePath: data.CHANNELS_BASE_PATH,
     integrationsBasePath: data.INTEGRATIONS_BASE_PATH,

@@ -27,6 +27,8 @@ export type House = {
   replica: () => Database
   provider: PaymentProvider
   holdMinutes: number
+  /** How many events' rows are remembered by their revisions. */
+  rememberedEvents: number
   /** How long before an event its doors open. */
   admissionHours: number
   /** Whether webhooks may lead to private addresses, and over plain HTTP. */
@@ -35,9 +37,9 @@ export type House = {
   publicUrl: () => string
 }
 
-function createLoaders(db: Database, catalogue: Database, scope: Scope) {
-  const reader = createReader(db, scope)
-  const browser = catalogue === db ? reader : createReader(catalogue, scope)
+function createLoaders({ db, rememberedEvents }: House, catalogue: Database, scope: Scope) {
+  const reader = createReader(db, scope, rememberedEvents)
+  const browser = catalogue === db ? reader : createReader(catalogue, scope, rememberedEvents)
   const revisions: Revisions = new Map()
   return {
     ...organizationLoaders(browser),
@@ -92,7 +94,7 @@ export async function createContext(
     now,
     catalogue: db,
     get loaders() {
-      together.loaders ??= createLoaders(db, db, scopeOf(caller))
+      together.loaders ??= createLoaders(house, db, scopeOf(caller))
       return together.loaders
     },
   }
@@ -120,7 +122,14 @@ export async function createLookupContext(
 export function browse({ house, caller, now }: Context): Context {
   const { db, replica } = house
   const catalogue = wasJustTouched(db) ? db : replica()
-  return { ...house, house, caller, now, catalogue, loaders: createLoaders(db, catalogue, scopeOf(caller)) }
+  return {
+    ...house,
+    house,
+    caller,
+    now,
+    catalogue,
+    loaders: createLoaders(house, catalogue, scopeOf(caller)),
+  }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

@@ -13,6 +13,8 @@ type Ask = { find: Named<unknown>; keys: string[] }
 export type Reader = {
   db: Database
   scope: Scope
+  /** How many events may be remembered. */
+  rememberedEvents: number
   /** Finds the rows of keys. All that is asked for in one tick, of whatever kinds, is one statement. */
   find<Row>(find: Named<Row>, keys: string[]): Promise<Row[]>
 }
@@ -55,11 +57,12 @@ const findEach = (db: Database, scope: Scope, asks: readonly Ask[]): Promise<(un
 }
 
 /** Makes what the loaders of one request read with. */
-export function createReader(db: Database, scope: Scope): Reader {
+export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
   const asked = new DataLoader<Ask, unknown[]>((asks) => findEach(db, scope, asks), { cache: false })
   return {
     db,
     scope,
+    rememberedEvents,
     async find<Row>(find: Named<Row>, keys: string[]) {
       return keys.length === 0 ? [] : ((await asked.load({ find, keys })) as Row[])
     },

@@ -20,18 +20,18 @@ type Read<Value> = (keys: string[]) => Promise<Map<string, Revised<Value>>>
 export class RevisedLoader<Value extends object> extends Loader<Value | null> {
   readonly #revisions: Revisions
 
-  constructor(memory: Memory<Value>, revisions: Revisions, read: Read<Value>) {
+  constructor(memory: Memory<Value> | null, revisions: Revisions, read: Read<Value>) {
     super(async (keys) => {
       const found = new Map<string, Value>()
       const missing: string[] = []
       for (const key of keys) {
-        const known = memory.get(key)
+        const known = memory?.get(key)
         if (known && known.revision === revisions.get(key)) found.set(key, known.value)
         else missing.push(key)
       }
       if (missing.length > 0)
         for (const [key, revised] of await read(missing)) {
-          memory.set(key, revised)
+          memory?.set(key, revised)
           revisions.set(key, revised.revision)
           found.set(key, revised.value)
         }
@@ -48,21 +48,22 @@ export class RevisedLoader<Value extends object> extends Loader<Value | null> {
 }
 
 /** Makes loaders of values that are the same as long as their revision is, whoever asks. `read` gives values with their
- *  revisions, of one snapshot; `most` bounds the sum of the sizes of what is remembered, for each database. */
+ *  revisions, of one snapshot; `most` bounds the sum of the sizes of what is remembered of a database, 0 is nothing. */
 export function revisedLoaders<Value extends object>(
-  most: number,
   sizeOf: (value: Value) => number,
-): (db: Database, revisions: Revisions, read: Read<Value>) => RevisedLoader<Value> {
+): (db: Database, most: number, revisions: Revisions, read: Read<Value>) => RevisedLoader<Value> {
   const memories = new WeakMap<Database, Memory<Value>>()
-  return (db, revisions, read) => {
-    const memory =
-      memories.get(db) ??
-      new LRUCache<string, Revised<Value>>({
-        maxSize: most,
-        sizeCalculation: ({ value }) => sizeOf(value),
-        ttl: longest,
-      })
-    memories.set(db, memory)
-    return new RevisedLoader(memory, revisions, read)
+  const memoryOf = (db: Database, most: number): Memory<Value> => {
+    const known = memories.get(db)
+    if (known) return known
+    const made: Memory<Value> = new LRUCache({
+      maxSize: most,
+      sizeCalculation: ({ value }) => sizeOf(value),
+      ttl: longest,
+    })
+    memories.set(db, made)
+    return made
   }
+  return (db, most, revisions, read) =>
+    new RevisedLoader(most > 0 ? memoryOf(db, most) : null, revisions, read)
 }

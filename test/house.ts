@@ -8,6 +8,7 @@ export const aHouse = (db: Database): House => ({
   replica: () => db,
   provider: sandboxProvider,
   holdMinutes: 15,
+  rememberedEvents: 100,
   admissionHours: 12,
   privateWebhooks: false,
   publicUrl: () => '',

@@ -8,10 +8,10 @@ type Thing = { text: string; size: number }
 function things(most: number) {
   const now = new Map<string, Thing>()
   const reads: string[][] = []
-  const load = revisedLoaders<Thing>(most, ({ size }) => size)
+  const load = revisedLoaders<Thing>(({ size }) => size)
   const db = {} as Database
   const request = (on = db) =>
-    load(on, new Map(), async (keys) => {
+    load(on, most, new Map(), async (keys) => {
       reads.push(keys)
       return new Map(
         keys.flatMap((key) => {
@@ -83,5 +83,13 @@ test('what one database says is nothing to another', async () => {
   now.set('a', { text: 'one', size: 1 })
   await find({ a: 'one' })
   await find({ a: 'one' }, {} as Database)
+  expect(reads).toHaveLength(2)
+})
+
+test('nothing is remembered where nothing may be', async () => {
+  const { now, reads, find } = things(0)
+  now.set('a', { text: 'one', size: 1 })
+  expect(await find({ a: 'one' })).toEqual(['one'])
+  expect(await find({ a: 'one' })).toEqual(['one'])
   expect(reads).toHaveLength(2)
 })

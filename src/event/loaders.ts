@@ -14,12 +14,11 @@ const eventById: Named<Event & { revision: string }> = {
     select.from(events).where(and(anyOf(events.id, 'keys'), anyOf(events.organizationId, 'organizationIds'))),
 }
 
-const mostEvents = 2_000
-const load = revisedLoaders<Event>(mostEvents, () => 1)
+const load = revisedLoaders<Event>(() => 1)
 
 /** `revisions` holds those of the events that the caller sees, as far as they are known. */
 export const eventLoaders = (reader: Reader, revisions: Revisions) => ({
-  eventById: load(reader.db, revisions, async (keys) => {
+  eventById: load(reader.db, reader.rememberedEvents, revisions, async (keys) => {
     const rows = await reader.find(eventById, keys.filter(isIdentifier))
     return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
   }),

@@ -84,7 +84,7 @@ export function ticketRateLoaders(reader: Reader, revisions: Revisions) {
       key: (question) => question.ticketRateId,
     }),
   }
-  const offerByEventId = loadOffers(reader.db, revisions)
+  const offerByEventId = loadOffers(reader, revisions)
 
   // With what is listed below them, because it comes along.
   async function ratesOf(eventIds: readonly string[]): Promise<TicketRate[][]> {

@@ -3,6 +3,7 @@ import { anyOf, byKey, type Find, findTogether } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
 import type { Loader } from '../loader.ts'
+import type { Reader } from '../reader.ts'
 import { type Revised, type Revisions, revisedLoaders } from '../revised.ts'
 import { rowsOf } from '../rows.ts'
 import {
@@ -97,11 +98,10 @@ const sizeOf = ({ rates, stockIds }: Offer): number => {
   return 1 + stockIds.length + others.reduce((sum, count) => sum + count, 0)
 }
 
-/** In rows of all kinds. */
-const mostOffered = 20_000
-
-const load = revisedLoaders<Offer>(mostOffered, sizeOf)
+// Rows of all kinds, for each event that may be remembered.
+const rowsAnEvent = 10
+const load = revisedLoaders<Offer>(sizeOf)
 
 /** Loads the offers of events, whoever asks: who sees an event sees what is listed under it. */
-export const loadOffers = (db: Database, revisions: Revisions): Loader<Offer | null> =>
-  load(db, revisions, (eventIds) => readOffers(db, eventIds))
+export const loadOffers = ({ db, rememberedEvents }: Reader, revisions: Revisions): Loader<Offer | null> =>
+  load(db, rowsAnEvent * rememberedEvents, revisions, (eventIds) => readOffers(db, eventIds))

@@ -17,9 +17,11 @@ export type Stage = {
   keys: string[]
   /** An integration's key, and tickets that it reads. */
   tickets: { key: string; ids: string[] }
-  /** The service as it comes, and with shared reads switched off. */
+  /** The service as it comes, with shared reads switched off, and, started the first time, where it also remembers
+   *  nothing. */
   gateway: Server
   unshared: Server
+  forgetful(): Promise<Server>
   bare: Server
   bytes: Server
   /** Installs and starts it the first time. */
@@ -42,18 +44,21 @@ const bareAsk = (path: string): Ask => ({ method: 'GET', path, headers: {} })
 const pageJob = (
   page: Page,
   { name, description, reach }: Pick<Plan, 'name' | 'description' | 'reach'>,
+  serverOf: (stage: Stage) => Promise<Server> = async ({ unshared }) => unshared,
 ): Plan => ({
   name,
   description,
   reach,
-  async on({ keys, unshared, bare, load, sample }) {
+  async on(stage) {
+    const { keys, bare, load, sample } = stage
+    const server = await serverOf(stage)
     const ask = (key: string) => pageAsks(key, sample)[page]
     const [key = ''] = keys
     const bareOne = bareAsk(`/pages/${page}`)
     return {
-      gateway: asked('gateway', unshared, load, eachWithItsOwn(keys, ask)),
+      gateway: asked('gateway', server, load, eachWithItsOwn(keys, ask)),
       yardstick: asked('json_agg', bare, load, allTheSame(bareOne)),
-      disagreement: async () => disagreement(await jsonOf(unshared, ask(key)), await jsonOf(bare, bareOne)),
+      disagreement: async () => disagreement(await jsonOf(server, ask(key)), await jsonOf(bare, bareOne)),
     }
   },
 })
@@ -130,6 +135,17 @@ const checkoutJob = (rates: 'one' | 'many', surface: Surface, buyers: number, re
   },
 })
 
+const anewJob = (surface: Surface): Plan =>
+  pageJob(
+    surface,
+    {
+      name: `anew-${surface}`,
+      description: `nested page, ${surfaces[surface]}, nothing remembered`,
+      reach: null,
+    },
+    ({ forgetful }) => forgetful(),
+  )
+
 /** What is measured on one catalogue, in order: what reads before what sells. */
 export const plans: Plan[] = [
   mercuriusJob,
@@ -139,6 +155,8 @@ export const plans: Plan[] = [
     description: 'nested page, REST, nothing shared',
     reach: { atLeast: 1.2 },
   }),
+  anewJob('graphql'),
+  anewJob('rest'),
   sharedJob('graphql'),
   sharedJob('rest'),
   pageJob('events', { name: 'events', description: '50 events without `populate`, REST', reach: null }),

@@ -102,6 +102,9 @@ export async function openStage({ scope, server, options, hasPgbench, say }: Set
       ...gatewaySettings,
       ...unsharedReads,
     }),
+    forgetful: once(() =>
+      start(service, database, { ...gatewaySettings, ...unsharedReads, REMEMBERED_EVENTS: '0' }),
+    ),
     bare: await start([compiled('./bare-server.js')], database, {
       PARAMETERS: JSON.stringify(pageParameters(sample)),
     }),
