@@ -58,6 +58,19 @@ export const rowStatement = <Row>(
     }
   })
 
+/** The same rows, by keys that are given under another name. */
+export const keyedBy = <Row>(name: string, { rows, query }: Find<Row>): Find<Row> => ({
+  rows,
+  query: (select) => ({
+    toSQL() {
+      const { sql: text, params } = query(select).toSQL()
+      const rename = (param: unknown) =>
+        is(param, Placeholder) && param.name === 'keys' ? sql.placeholder(name) : param
+      return { sql: text, params: params.map(rename) }
+    },
+  }),
+})
+
 // Several statements as one, whose parameters of the same name are one.
 function joined(statements: Query[]): Query {
   const params: unknown[] = []

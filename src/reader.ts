@@ -1,6 +1,5 @@
 import DataLoader from 'dataloader'
-import { is, Placeholder, type Query, sql } from 'drizzle-orm'
-import { byKey, type Find, findTogether, isIdentifier, rowStatement, type Scope } from './batch.ts'
+import { byKey, type Find, findTogether, isIdentifier, keyedBy, rowStatement, type Scope } from './batch.ts'
 import type { Database } from './database.ts'
 import { Loader } from './loader.ts'
 
@@ -21,19 +20,6 @@ export type Reader = {
 
 const keysOf = (kind: number) => `keys_${kind}`
 
-// The keys of a kind are its own; who calls is the same for all of them.
-const withKeysOf = ({ query, rows }: Find<unknown>, kind: number): Find<unknown> => ({
-  rows,
-  query: (select) => ({
-    toSQL(): Query {
-      const { sql: text, params } = query(select).toSQL()
-      const rename = (param: unknown) =>
-        is(param, Placeholder) && param.name === 'keys' ? sql.placeholder(keysOf(kind)) : param
-      return { sql: text, params: params.map(rename) }
-    },
-  }),
-})
-
 const findOne = (db: Database, scope: Scope, { find, keys }: Ask): Promise<unknown[]> =>
   rowStatement(db, find.name, find.rows, find.query).execute({ ...scope, keys })
 
@@ -44,7 +30,8 @@ async function findAll(db: Database, scope: Scope, asks: readonly Ask[]): Promis
   const found = await findTogether<unknown[]>(
     db,
     sorted.map(({ find }) => find.name).join('_and_'),
-    sorted.map(({ find }, kind) => withKeysOf(find, kind)),
+    // The keys of a kind are its own; who calls is the same for all of them.
+    sorted.map(({ find }, kind) => keyedBy(keysOf(kind), find)),
     { ...scope, ...values },
   )
   return asks.map((ask) => found[sorted.indexOf(ask)] ?? [])
