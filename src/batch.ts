@@ -59,24 +59,29 @@ export const rowStatement = <Row>(
     }
   })
 
-/** Finds rows of several kinds by the same keys in one statement, whose only parameter they are. */
+type Finds<All extends unknown[]> = { [Kind in keyof All]: Find<All[Kind]> }
+type Found<All extends unknown[]> = { [Kind in keyof All]: All[Kind][] }
+
+/** Finds rows of several kinds in one statement: all by the same keys, or each by keys of its own, in their order. Keys are
+ *  the only parameter of each query. */
 export async function findTogether<All extends unknown[]>(
   db: Database,
   name: string,
-  finds: { [Kind in keyof All]: Find<All[Kind]> },
-  keys: string[],
-): Promise<{ [Kind in keyof All]: All[Kind][] }> {
+  finds: Finds<All>,
+  ...keys: string[][]
+): Promise<Found<All>> {
   const query = once(db, name, () => {
     const kinds = finds.map(({ rows, query }, kind) => {
       const { sql } = query(db.select(rows.fields)).toSQL()
-      return `(${rows.wrap(sql, `${kind}.`)}) as kind_${kind}`
+      const text = sql.replaceAll('$1', () => `$${Math.min(kind + 1, keys.length)}`)
+      return `(${rows.wrap(text, `${kind}.`)}) as kind_${kind}`
     })
+    const params = keys.map((_keys, index) => sql.placeholder(`${index}`))
     // Each is one row, and so are all of them.
-    return { sql: `select * from ${kinds.join(', ')}`, params: [sql.placeholder('keys')] }
+    return { sql: `select * from ${kinds.join(', ')}`, params }
   })
-  const [answer] = await rowsFrom<Record<string, string | null>>(db, name, query, { keys })
-  const found = finds.map(({ rows }, kind) => rows.read(answer ?? {}, `${kind}.`))
-  return found as { [Kind in keyof All]: All[Kind][] }
+  const [answer] = await rowsFrom<Record<string, string | null>>(db, name, query, { ...keys })
+  return finds.map(({ rows }, kind) => rows.read(answer ?? {}, `${kind}.`)) as Found<All>
 }
 
 /** A statement in SQL for the database as for a transaction: its text is made once, it is prepared once a connection,
@@ -155,42 +160,3 @@ export const loadMany = <Row>(db: Database, scope: Scope, batch: Batch<Row>): Lo
     const found = await rowsByKey(db, scope, keys, batch)
     return keys.map((key) => found.get(key) ?? [])
   })
-
-type Siblings<Lists> = { [Name in keyof Lists]: Find<Lists[Name]> & { key: (row: Lists[Name]) => string } }
-
-/** Loads lists that belong to the same kind of parent, which `by` names: those that are asked for at once, for the same
- *  keys, in one statement. Whoever sees a parent sees all of its lists. */
-export function loadSiblings<Lists extends Record<string, unknown>>(
-  db: Database,
-  by: string,
-  siblings: Siblings<Lists>,
-): { [Name in keyof Lists]: Loader<Lists[Name][]> } {
-  type Row = Lists[keyof Lists]
-  type Asked = { names: Set<string>; found: Promise<Map<string, Map<string, Row[]>>> }
-  const asked = new Map<string, Asked>()
-
-  async function find(id: string, keys: readonly string[], names: Set<string>) {
-    // Whoever asks in the same tick asks with the others.
-    await null
-    asked.delete(id)
-    const chosen = Object.keys(siblings).filter((name) => names.has(name))
-    const finds = chosen.map((name) => siblings[name] as Find<Row> & { key: (row: Row) => string })
-    const known = keys.filter(isIdentifier)
-    const rows = known.length > 0 ? await findTogether(db, `${chosen.join('_')}_by_${by}`, finds, known) : []
-    return new Map(
-      chosen.map((name, kind) => [name, byKey(rows[kind] ?? [], (row) => finds[kind]?.key(row) ?? '')]),
-    )
-  }
-
-  const load = async (name: string, keys: readonly string[]): Promise<Row[][]> => {
-    const id = keys.join(' ')
-    const names = new Set<string>()
-    const together = asked.get(id) ?? { names, found: find(id, keys, names) }
-    asked.set(id, together)
-    together.names.add(name)
-    const found = (await together.found).get(name)
-    return keys.map((key) => found?.get(key) ?? [])
-  }
-  const loaders = Object.keys(siblings).map((name) => [name, new Loader((keys) => load(name, keys))])
-  return Object.fromEntries(loaders)
-}

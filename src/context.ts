@@ -5,9 +5,11 @@ import {
   type Caller,
   type Credentials,
 } from './access/authenticate.ts'
-import type { Scope } from './batch.ts'
+import { readKey } from './access/key.ts'
+import { isIdentifier, type Scope } from './batch.ts'
 import { wasJustTouched } from './catalogue-version.ts'
 import type { Database } from './database.ts'
+import { readAtTheDoor } from './door.ts'
 import { Refusal } from './errors.ts'
 import { eventLoaders } from './event/loaders.ts'
 import { locationLoaders } from './location/loaders.ts'
@@ -16,6 +18,7 @@ import { paymentLoaders } from './payment/loaders.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { refundLoaders } from './refund/loaders.ts'
 import { findTicket, ticketLoaders, toSeen } from './ticket/loaders.ts'
+import type { LookupTicket } from './ticket/table.ts'
 import { ticketRateLoaders } from './ticket-rate/loaders.ts'
 
 /** What every request shares: what it runs on. */
@@ -66,16 +69,8 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-/** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
- *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
-export async function createContext(
-  house: House,
-  credentials: Credentials,
-  onLetIn: (authenticated: Authenticated) => void = () => {},
-): Promise<Context> {
+function contextOf(house: House, authenticated: Authenticated | null): Context {
   const { db } = house
-  const authenticated = await authenticate(db, credentials)
-  if (authenticated) onLetIn(authenticated)
   const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
   return {
@@ -91,6 +86,18 @@ export async function createContext(
   }
 }
 
+/** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
+ *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
+export async function createContext(
+  house: House,
+  credentials: Credentials,
+  onLetIn: (authenticated: Authenticated) => void = () => {},
+): Promise<Context> {
+  const authenticated = await authenticate(house.db, credentials)
+  if (authenticated) onLetIn(authenticated)
+  return contextOf(house, authenticated)
+}
+
 /** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other takes
  *  twice as long. Whoever is not let in learns nothing of it. */
 export async function createLookupContext(
@@ -98,12 +105,22 @@ export async function createLookupContext(
   credentials: Credentials,
   ticketId: string,
 ): Promise<Context> {
-  const reading = areWellFormed(credentials) ? findTicket(house.db, ticketId) : null
+  const { db } = house
+  const show = (ctx: Context, ticket: LookupTicket | null): Context => {
+    ctx.loaders.ticketById.prime(ticketId, toSeen(ticket, scopeOf(ctx.caller)))
+    return ctx
+  }
+  const key = isIdentifier(ticketId) ? readKey(credentials.apiKey ?? '') : null
+  if (key) {
+    const reading = readAtTheDoor(db, key.id, ticketId)
+    const authenticated = await authenticate(db, credentials, async () => (await reading).key)
+    return show(contextOf(house, authenticated), (await reading).ticket)
+  }
+  const reading = areWellFormed(credentials) ? findTicket(db, ticketId) : null
   // Whoever is not let in is told so, whatever became of it.
   reading?.catch(() => {})
   const ctx = await createContext(house, credentials)
-  if (reading) ctx.loaders.ticketById.prime(ticketId, toSeen(await reading, scopeOf(ctx.caller)))
-  return ctx
+  return reading ? show(ctx, await reading) : ctx
 }
 
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this

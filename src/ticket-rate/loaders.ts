@@ -1,7 +1,8 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
-import { anyOf, type Find, loadMany, loadOne, loadSiblings, type Scope } from '../batch.ts'
+import { anyOf, type Find, loadMany, loadOne, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { rowsOf } from '../rows.ts'
+import { loadSiblings } from '../siblings.ts'
 import {
   type Price,
   prices,

@@ -1,15 +1,15 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { anyOf, isIdentifier, loadMany, rowStatement, type Scope } from '../batch.ts'
+import { anyOf, type Find, isIdentifier, loadMany, rowStatement, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
 import { Loader } from '../loader.ts'
-import { type Rows, rowsOf } from '../rows.ts'
+import { fewRowsOf, type Rows, rowsOf } from '../rows.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { readByTurn } from '../turn.ts'
 import { type LookupTicket, tickets } from './table.ts'
 
 const ticketRows = rowsOf(getTableColumns(tickets))
-const lookupRows: Rows<LookupTicket> = rowsOf({
+const lookupRows: Rows<LookupTicket> = fewRowsOf({
   ...getTableColumns(tickets),
   rateName: ticketRates.name,
   rateSlug: ticketRates.slug,
@@ -24,18 +24,24 @@ const own = or(
   anyOf(tickets.organizationId, 'ownOrganizationIds'),
 )
 
-// All doors look up together, whoever's they are: with all that is shown, because a second statement would cost what the
-// first does.
-const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
-  const rows = await rowStatement(db, 'ticket_by_id', lookupRows, (select) =>
+/** What finds tickets by their ids with all that is shown of them, because a second statement would cost what the first
+ *  does. */
+export const findTickets: Find<LookupTicket> = {
+  rows: lookupRows,
+  query: (select) =>
     select
       .from(tickets)
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, tickets.eventId))
       .innerJoin(prices, eq(prices.id, tickets.priceId))
       .where(anyOf(tickets.id, 'keys')),
-  ).execute({ keys })
-  return new Map(rows.map((ticket) => [ticket.id, ticket]))
+}
+
+// All look up together, whoever's the tickets are.
+const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
+  const { rows, query } = findTickets
+  const found = await rowStatement(db, 'ticket_by_id', rows, query).execute({ keys })
+  return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
 /** A ticket, whoever may see it: to be shown as `toSeen` gives it. */
