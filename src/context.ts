@@ -61,6 +61,8 @@ export type Context = House & {
   /** Where the catalogue is read. */
   catalogue: Database
   loaders: Loaders
+  /** Whether it is known that the operation is not too complex, whatever its variables. */
+  isMeasured?: boolean
 }
 
 const scopeOf = (caller: Caller | null): Scope => ({
@@ -73,17 +75,8 @@ function contextOf(house: House, authenticated: Authenticated | null): Context {
   const { db } = house
   const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
-  return {
-    ...house,
-    house,
-    caller,
-    now,
-    catalogue: db,
-    get loaders() {
-      together.loaders ??= createLoaders(db, db, scopeOf(caller))
-      return together.loaders
-    },
-  }
+  together.loaders ??= createLoaders(db, db, scopeOf(caller))
+  return { ...house, house, caller, now, catalogue: db, loaders: together.loaders }
 }
 
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.

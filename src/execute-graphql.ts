@@ -82,6 +82,7 @@ export function createExecutor(): (asking: Asking) => Promise<Answer> {
     const form = formOf(request, parameters)
     const found = form === null ? undefined : known.get(form)
     if (!found) return executeByYoga(asking, form)
+    ctx.isMeasured = found.operation.hasFixedCost
     const executed = await found.operation.execute(ctx, parameters.variables ?? {})
     return Buffer.isBuffer(executed)
       ? { status: 200, headers: found.headers, body: executed, isShareable: isCatalogue }
