@@ -8,7 +8,10 @@ import {
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
+  TypeInfo,
+  type VariableNode,
   visit,
+  visitWithTypeInfo,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { compileOperation, type RootField } from './compile-operation.ts'
@@ -16,10 +19,16 @@ import { json, toBytes } from './json-writer.ts'
 import { isPromise, Run, type Variables } from './run.ts'
 import { NotCompiled } from './write-value.ts'
 
-type Standard = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>
-
 /** How each field of a mutation came out, for the standard way to go on from. */
-type Outcomes = Map<string, () => unknown>
+export type Outcomes = Map<string, () => unknown>
+
+/** What whoever asks for an execution tells of it, and is told. */
+export type Asked = {
+  /** What the execution came to that the standard way is to go on from. */
+  outcomes?: Outcomes
+  /** Told what an operation was made into, once it has answered in full. */
+  onCompiled?(operation: CompiledOperation): void
+}
 
 const outcomesOf = new WeakMap<object, Outcomes>()
 
@@ -48,13 +57,15 @@ const written = (bytes: Buffer): ExecutionResult => {
 }
 
 /** A document's operation, made into functions as it is needed. */
-class Compiled {
+export class CompiledOperation {
   readonly #schema: GraphQLSchema
   readonly #operation: OperationDefinitionNode
   readonly #fragments: Record<string, FragmentDefinitionNode>
   // The variables that decide what is included: their values are part of what is compiled.
   readonly #deciding = new Set<string>()
   readonly #fields = new Map<string, RootField[] | null>()
+  /** Whether what it costs, and whether that is looked at, is the same for all variables. */
+  readonly hasFixedCost: boolean
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#schema = schema
@@ -64,29 +75,37 @@ class Compiled {
         definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
       ),
     )
-    visit(document, {
-      Directive: (directive) => {
-        visit(directive, { Variable: ({ name }) => void this.#deciding.add(name.value) })
-      },
+    const costly = new Set<string>()
+    const types = new TypeInfo(schema)
+    const addTo = (names: Set<string>) => ({
+      Variable: ({ name }: VariableNode) => void names.add(name.value),
     })
+    visit(
+      document,
+      visitWithTypeInfo(types, {
+        Directive: (directive) => void visit(directive, addTo(this.#deciding)),
+        Argument: (argument) => {
+          if (typeof types.getFieldDef()?.extensions.complexity === 'function') visit(argument, addTo(costly))
+        },
+      }),
+    )
+    this.hasFixedCost = this.#deciding.size === 0 && costly.size === 0
   }
 
-  async execute(args: ExecutionArgs, standard: Standard): Promise<ExecutionResult> {
-    const definitions = this.#operation.variableDefinitions ?? []
-    const { coerced } = getVariableValues(this.#schema, definitions, args.variableValues ?? {})
-    if (!coerced) return standard(args)
-    const key = JSON.stringify([...this.#deciding].map((name) => coerced[name]))
+  /** The bytes of the answer. Where anything is not as it should be, what came out by then: a query may be asked again in
+   *  the standard way, which changes nothing; a mutation has been made, and its outcomes stand. */
+  async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
+    const definitions = this.#operation.variableDefinitions ?? []
+    const { coerced } = getVariableValues(this.#schema, definitions, variables)
+    if (!coerced) return outcomes
+    const key = JSON.stringify([...this.#deciding].map((name) => coerced[name]))
     try {
       const fields = this.#fieldsFor(key, coerced)
-      if (!fields) return standard(args)
-      return await this.#answer(fields, new Run(args.contextValue, coerced), outcomes)
+      return fields ? await this.#answer(fields, new Run(context, coerced), outcomes) : outcomes
     } catch (error) {
       if (error instanceof NotCompiled) this.#fields.set(key, null)
-      // A query is asked again, which changes nothing. A mutation has been made: its outcome stands.
-      const rootValue = {}
-      outcomesOf.set(rootValue, outcomes)
-      return standard({ ...args, rootValue })
+      return outcomes
     }
   }
 
@@ -104,7 +123,7 @@ class Compiled {
     return made
   }
 
-  async #answer(fields: RootField[], run: Run, outcomes: Outcomes): Promise<ExecutionResult> {
+  async #answer(fields: RootField[], run: Run, outcomes: Outcomes): Promise<Buffer> {
     const isMutation = this.#operation.operation === 'mutation'
     run.write(() => json.raw(begin))
     for (const [index, { key, resolve, write }] of fields.entries()) {
@@ -119,7 +138,7 @@ class Compiled {
     }
     run.write(() => json.raw(end))
     await run.settle()
-    return written(run.bytes())
+    return run.bytes()
   }
 }
 
@@ -138,17 +157,30 @@ async function recorded(resolve: () => unknown, key: string, outcomes: Outcomes)
 
 /** Executes operations by functions that are made for them, once for each document. Whatever is not as it should be, and
  *  what they are not made for, is left to the standard way. */
-export function compiledExecution(): Plugin {
-  const compiled = new WeakMap<OperationDefinitionNode, Compiled>()
+export function compiledExecution(): Plugin<Asked> {
+  const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation>()
+
+  function compile({ schema, document, operationName }: ExecutionArgs): CompiledOperation | null {
+    const operation = getOperationAST(document, operationName)
+    if (!operation) return null
+    const found = compiled.get(operation) ?? new CompiledOperation(schema, document, operation)
+    compiled.set(operation, found)
+    return found
+  }
+
   return {
-    onExecute({ executeFn, setExecuteFn }) {
-      setExecuteFn((args: ExecutionArgs) => {
-        const { schema, document, operationName } = args
-        const operation = getOperationAST(document, operationName)
+    onExecute({ context, executeFn, setExecuteFn }) {
+      setExecuteFn(async (args: ExecutionArgs) => {
+        const operation = compile(args)
         if (!operation) return executeFn(args)
-        const found = compiled.get(operation) ?? new Compiled(schema, document, operation)
-        compiled.set(operation, found)
-        return found.execute(args, executeFn)
+        const executed = context.outcomes ?? (await operation.execute(context, args.variableValues ?? {}))
+        if (Buffer.isBuffer(executed)) {
+          context.onCompiled?.(operation)
+          return written(executed)
+        }
+        const rootValue = {}
+        outcomesOf.set(rootValue, executed)
+        return executeFn({ ...args, rootValue })
       })
     },
   }

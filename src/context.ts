@@ -5,20 +5,18 @@ import {
   type Caller,
   type Credentials,
 } from './access/authenticate.ts'
-import type { Scope } from './batch.ts'
+import { readKey } from './access/key.ts'
+import { isIdentifier, type Scope } from './batch.ts'
 import { wasJustTouched } from './catalogue-version.ts'
 import type { Database } from './database.ts'
+import { readAtTheDoor } from './door.ts'
 import { Refusal } from './errors.ts'
-import { eventLoaders } from './event/loaders.ts'
-import { locationLoaders } from './location/loaders.ts'
-import { organizationLoaders } from './organization/loaders.ts'
-import { paymentLoaders } from './payment/loaders.ts'
 import type { PaymentProvider } from './payment/provider.ts'
-import { createReader } from './reader.ts'
-import { refundLoaders } from './refund/loaders.ts'
-import type { Revisions } from './revised.ts'
-import { findTicket, ticketLoaders, toSeen } from './ticket/loaders.ts'
-import { ticketRateLoaders } from './ticket-rate/loaders.ts'
+import { createLoaders, type Loaders } from './request-loaders.ts'
+import { findTicket, toSeen } from './ticket/loaders.ts'
+import type { LookupTicket } from './ticket/table.ts'
+
+export type { Loaders }
 
 /** What every request shares: what it runs on. */
 export type House = {
@@ -37,23 +35,6 @@ export type House = {
   publicUrl: () => string
 }
 
-function createLoaders({ db, rememberedEvents }: House, catalogue: Database, scope: Scope) {
-  const reader = createReader(db, scope, rememberedEvents)
-  const browser = catalogue === db ? reader : createReader(catalogue, scope, rememberedEvents)
-  const revisions: Revisions = new Map()
-  return {
-    ...organizationLoaders(browser),
-    ...locationLoaders(browser),
-    ...eventLoaders(browser, revisions),
-    ...ticketRateLoaders(browser, revisions),
-    ...paymentLoaders(reader),
-    ...ticketLoaders(reader),
-    ...refundLoaders(reader),
-  }
-}
-
-export type Loaders = ReturnType<typeof createLoaders>
-
 // What requests share that were let in together, with the same key: they read together too, each row once for all of
 // them. Kept on this object, because what a WeakMap leads to outlives the collections of young garbage.
 type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
@@ -67,6 +48,8 @@ export type Context = House & {
   /** Where the catalogue is read. */
   catalogue: Database
   loaders: Loaders
+  /** Whether it is known that the operation is not too complex, whatever its variables. */
+  isMeasured?: boolean
 }
 
 const scopeOf = (caller: Caller | null): Scope => ({
@@ -75,6 +58,14 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
+function contextOf(house: House, authenticated: Authenticated | null): Context {
+  const { db } = house
+  const together: Together = authenticated ?? { caller: null, now: new Date() }
+  const { caller, now } = together
+  together.loaders ??= createLoaders({ ...house, catalogue: db }, scopeOf(caller))
+  return { ...house, house, caller, now, catalogue: db, loaders: together.loaders }
+}
+
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
  *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
 export async function createContext(
@@ -82,22 +73,9 @@ export async function createContext(
   credentials: Credentials,
   onLetIn: (authenticated: Authenticated) => void = () => {},
 ): Promise<Context> {
-  const { db } = house
-  const authenticated = await authenticate(db, credentials)
+  const authenticated = await authenticate(house.db, credentials)
   if (authenticated) onLetIn(authenticated)
-  const together: Together = authenticated ?? { caller: null, now: new Date() }
-  const { caller, now } = together
-  return {
-    ...house,
-    house,
-    caller,
-    now,
-    catalogue: db,
-    get loaders() {
-      together.loaders ??= createLoaders(house, db, scopeOf(caller))
-      return together.loaders
-    },
-  }
+  return contextOf(house, authenticated)
 }
 
 /** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other takes
@@ -107,12 +85,22 @@ export async function createLookupContext(
   credentials: Credentials,
   ticketId: string,
 ): Promise<Context> {
-  const reading = areWellFormed(credentials) ? findTicket(house.db, ticketId) : null
+  const { db } = house
+  const show = (ctx: Context, ticket: LookupTicket | null): Context => {
+    ctx.loaders.ticketById.prime(ticketId, toSeen(ticket, scopeOf(ctx.caller)))
+    return ctx
+  }
+  const key = isIdentifier(ticketId) ? readKey(credentials.apiKey ?? '') : null
+  if (key) {
+    const reading = readAtTheDoor(db, key.id, ticketId)
+    const authenticated = await authenticate(db, credentials, async () => (await reading).key)
+    return show(contextOf(house, authenticated), (await reading).ticket)
+  }
+  const reading = areWellFormed(credentials) ? findTicket(db, ticketId) : null
   // Whoever is not let in is told so, whatever became of it.
   reading?.catch(() => {})
   const ctx = await createContext(house, credentials)
-  if (reading) ctx.loaders.ticketById.prime(ticketId, toSeen(await reading, scopeOf(ctx.caller)))
-  return ctx
+  return reading ? show(ctx, await reading) : ctx
 }
 
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
@@ -128,7 +116,7 @@ export function browse({ house, caller, now }: Context): Context {
     caller,
     now,
     catalogue,
-    loaders: createLoaders(house, catalogue, scopeOf(caller)),
+    loaders: createLoaders({ ...house, catalogue }, scopeOf(caller)),
   }
 }
 

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader'
 import { byKey, type Find, findTogether, isIdentifier, keyedBy, rowStatement, type Scope } from './batch.ts'
 import type { Database } from './database.ts'
 import { Loader } from './loader.ts'
+import type { Revisions } from './revised.ts'
 
 /** What loaders find by keys, under a name that is unique in the house. */
 export type Named<Row> = Find<Row> & { name: string }
@@ -12,11 +13,15 @@ type Ask = { find: Named<unknown>; keys: string[] }
 export type Reader = {
   db: Database
   scope: Scope
-  /** How many events may be remembered. */
+  /** How many events may be remembered, and those revisions that the request was told of. */
   rememberedEvents: number
+  revisions: Revisions
   /** Finds the rows of keys. All that is asked for in one tick, of whatever kinds, is one statement. */
   find<Row>(find: Named<Row>, keys: string[]): Promise<Row[]>
 }
+
+/** Of what is a client's own, and of the catalogue. */
+export type Readers = { readonly own: Reader; readonly catalogue: Reader }
 
 const keysOf = (kind: number) => `keys_${kind}`
 
@@ -50,13 +55,15 @@ export function createReader(db: Database, scope: Scope, rememberedEvents: numbe
     db,
     scope,
     rememberedEvents,
+    revisions: new Map(),
     async find<Row>(find: Named<Row>, keys: string[]) {
       return keys.length === 0 ? [] : ((await asked.load({ find, keys })) as Row[])
     },
   }
 }
 
-type Batch<Row> = Named<Row> & { key: (row: Row) => string }
+/** Rows, and the key that each is loaded by. */
+export type Batch<Row> = Named<Row> & { key: (row: Row) => string }
 
 /** Loads the row of each key; null where there is none that the caller may see. */
 export const loadOne = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row | null> =>

@@ -47,11 +47,15 @@ export class RevisedLoader<Value extends object> extends Loader<Value | null> {
   }
 }
 
+/** What is remembered of a database, for a request that was told these revisions. */
+type Remembering = { db: Database; rememberedEvents: number; revisions: Revisions }
+
 /** Makes loaders of values that are the same as long as their revision is, whoever asks. `read` gives values with their
- *  revisions, of one snapshot; `most` bounds the sum of the sizes of what is remembered of a database, 0 is nothing. */
+ *  revisions, of one snapshot; `mostOf` bounds the sum of the sizes of what is remembered of a database, 0 is nothing. */
 export function revisedLoaders<Value extends object>(
+  mostOf: (remembering: Remembering) => number,
   sizeOf: (value: Value) => number,
-): (db: Database, most: number, revisions: Revisions, read: Read<Value>) => RevisedLoader<Value> {
+): (remembering: Remembering, read: Read<Value>) => RevisedLoader<Value> {
   const memories = new WeakMap<Database, Memory<Value>>()
   const memoryOf = (db: Database, most: number): Memory<Value> => {
     const known = memories.get(db)
@@ -64,6 +68,9 @@ export function revisedLoaders<Value extends object>(
     memories.set(db, made)
     return made
   }
-  return (db, most, revisions, read) =>
-    new RevisedLoader(most > 0 ? memoryOf(db, most) : null, revisions, read)
+  return (remembering, read) => {
+    const most = mostOf(remembering)
+    const memory = most > 0 ? memoryOf(remembering.db, most) : null
+    return new RevisedLoader(memory, remembering.revisions, read)
+  }
 }

@@ -8,8 +8,8 @@ import { type Answer, type Representation, toRepresentation } from './representa
 
 export type SharedReads = {
   /** The answer that is kept to what `asked` tells, for a sender who was let in less than the bound ago: it costs no SQL.
-   *  Null where there is none, where that is no catalogue read (`asked` gives null), or where nobody knows who asks. */
-  find(credentials: Credentials, asked: () => string | null): Representation | null
+   *  Null where there is none, or where nobody knows who asks. */
+  find(credentials: Credentials, asked: () => string): Representation | null
   /** Remembers for `find` who was let in, to be called for catalogue reads alone. */
   remember(credentials: Credentials, authenticated: Authenticated): void
   /** Answers a catalogue read, which `asked` tells all of but who asks and the database: as an identical read of a
@@ -76,10 +76,9 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
   return {
     find(credentials, asked) {
       const view = callers.find(credentials)
-      const question = view === null ? null : asked()
-      if (view === null || question === null) return null
+      if (view === null) return null
       forgetWhatChanged()
-      return kept.get(keyOf(view, question))?.representation ?? null
+      return kept.get(keyOf(view, asked()))?.representation ?? null
     },
     remember: callers.remember,
     async read(caller, asked, run) {

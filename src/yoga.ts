@@ -2,16 +2,17 @@ import { maxAliasesPlugin } from '@escape.tech/graphql-armor-max-aliases'
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
 import { GraphQLError } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
-import { compiledExecution } from './compiled-execution.ts'
+import { type Asked, compiledExecution } from './compiled-execution.ts'
 import type { Context } from './context.ts'
 import { toClientError } from './graphql-errors.ts'
 import type { Log } from './mask.ts'
 import { schema } from './schema.ts'
 
 export const bodyLimit = 256 * 1024
+export const graphqlPath = '/graphql'
 
 /** What the HTTP server gives Yoga with each request. */
-export type ServerContext = {
+export type ServerContext = Asked & {
   requestId: string
   log: Log
   ctx: Context
@@ -41,7 +42,7 @@ export const createGateway = () =>
   createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,
-    graphqlEndpoint: '/graphql',
+    graphqlEndpoint: graphqlPath,
     // The HTTP server around it does these, or nobody does.
     cors: false,
     graphiql: false,

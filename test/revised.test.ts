@@ -8,10 +8,13 @@ type Thing = { text: string; size: number }
 function things(most: number) {
   const now = new Map<string, Thing>()
   const reads: string[][] = []
-  const load = revisedLoaders<Thing>(({ size }) => size)
+  const load = revisedLoaders<Thing>(
+    () => most,
+    ({ size }) => size,
+  )
   const db = {} as Database
   const request = (on = db) =>
-    load(on, most, new Map(), async (keys) => {
+    load({ db: on, rememberedEvents: most, revisions: new Map() }, async (keys) => {
       reads.push(keys)
       return new Map(
         keys.flatMap((key) => {

@@ -1,7 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
-import { anyOf, statement } from '../batch.ts'
+import { anyOf, type Find, rowStatement, statement } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { Refusal } from '../errors.ts'
+import { fewRowsOf } from '../rows.ts'
 import { readByTurn } from '../turn.ts'
 import { hashSecret, matchesHash, readKey } from './key.ts'
 import { grants, integrations, keys } from './table.ts'
@@ -40,10 +41,41 @@ export type Authenticated = { caller: Caller; now: Date; since: number; until: n
 const unauthenticated = (message: string, ...path: string[]) =>
   new Refusal({ code: 'UNAUTHENTICATED', message, path })
 
-const databaseNow = sql<Date>`now()`.mapWith(keys.createdAt)
+const keyRows = fewRowsOf({
+  id: keys.id,
+  mode: keys.mode,
+  hash: keys.hash,
+  // In milliseconds: null for never.
+  expiresIn: sql<number | null>`(extract(epoch from ${keys.expiresAt} - now()) * 1000)::double precision`,
+  revoked: sql<boolean>`${keys.revokedAt} is not null`,
+  channelId: keys.channelId,
+  integrationId: keys.integrationId,
+  organizationId: integrations.organizationId,
+  granted: sql<
+    string[]
+  >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1)`,
+  // In milliseconds since 1970.
+  now: sql<number>`(extract(epoch from now()) * 1000)::double precision`,
+})
 
-type KeyRow = Awaited<ReturnType<typeof readKeys>>[number]
-type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'revoked'> & { expired: boolean; authenticated: Authenticated }
+export type KeyRow = ReturnType<typeof keyRows.read>[number]
+export type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'revoked'> & {
+  expired: boolean
+  authenticated: Authenticated
+}
+
+/** A reader of keys by their public ids. */
+type FindKey = (db: Database, id: string) => Promise<KnownKey | null>
+
+/** What finds the keys of public ids. */
+export const findKeys: Find<KeyRow> = {
+  rows: keyRows,
+  query: (select) =>
+    select
+      .from(keys)
+      .leftJoin(integrations, eq(integrations.id, keys.integrationId))
+      .where(anyOf(keys.id, 'keys')),
+}
 
 function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow): Caller {
   if (channelId) return { kind: 'channel', channelId, organizationIds: granted }
@@ -52,43 +84,24 @@ function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow):
   throw new Error('a key belongs to a channel or an integration')
 }
 
-const readKeys = (db: Database, ids: readonly string[]) =>
-  statement(db, 'keys_by_id', (db) =>
-    db
-      .select({
-        id: keys.id,
-        mode: keys.mode,
-        hash: keys.hash,
-        // In milliseconds: null for never.
-        expiresIn: sql<
-          number | null
-        >`(extract(epoch from ${keys.expiresAt} - now()) * 1000)::double precision`,
-        revoked: sql<boolean>`${keys.revokedAt} is not null`,
-        channelId: keys.channelId,
-        integrationId: keys.integrationId,
-        organizationId: integrations.organizationId,
-        granted: sql<
-          string[]
-        >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1)`,
-        now: databaseNow,
-      })
-      .from(keys)
-      .leftJoin(integrations, eq(integrations.id, keys.integrationId))
-      .where(anyOf(keys.id, 'ids')),
-  ).execute({ ids })
+/** Keys by their public ids, as they were found by what began at `since`. */
+export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> =>
+  new Map(
+    rows.map((row) => {
+      const { id, mode, hash, revoked } = row
+      const expiresIn = row.expiresIn ?? Number.POSITIVE_INFINITY
+      const clocks = { now: new Date(row.now), since, until: since + expiresIn }
+      const authenticated = { caller: ownerOf(row), ...clocks }
+      return [id, { mode, hash, revoked, expired: expiresIn <= 0, authenticated }]
+    }),
+  )
 
 // Requests that arrive together are let in by one statement, and those with the same key as one and the same
 // Authenticated. Nothing is kept here for later ones: a revoked key is refused from the next request on.
 const keyById = readByTurn<KnownKey>(async (db, ids) => {
+  const { rows, query } = findKeys
   const since = performance.now()
-  const rows = await readKeys(db, ids)
-  return new Map(
-    rows.map((row) => {
-      const expiresIn = row.expiresIn ?? Number.POSITIVE_INFINITY
-      const authenticated = { caller: ownerOf(row), now: row.now, since, until: since + expiresIn }
-      return [row.id, { ...row, expired: expiresIn <= 0, authenticated }]
-    }),
-  )
+  return knownKeys(await rowStatement(db, 'keys_by_id', rows, query).execute({ keys: ids }), since)
 })
 
 const integrationById = (db: Database) =>
@@ -97,17 +110,17 @@ const integrationById = (db: Database) =>
       .select({
         organizationId: integrations.organizationId,
         secretHash: integrations.secretHash,
-        now: databaseNow,
+        now: sql<Date>`now()`.mapWith(keys.createdAt),
       })
       .from(integrations)
       .where(eq(integrations.id, sql.placeholder('id'))),
   )
 
-async function authenticateKey(db: Database, apiKey: string): Promise<Authenticated> {
+async function authenticateKey(db: Database, apiKey: string, findKey: FindKey): Promise<Authenticated> {
   const header = 'x-api-key'
   const read = readKey(apiKey)
   if (!read) throw unauthenticated('The API key is malformed.', header)
-  const key = await keyById(db, read.id)
+  const key = await findKey(db, read.id)
   if (!key || key.mode !== read.mode || !matchesHash(apiKey, key.hash))
     throw unauthenticated('The API key is not known.', header)
   if (key.revoked) throw unauthenticated('The API key is revoked.', header)
@@ -135,10 +148,16 @@ async function authenticateSecret(
 }
 
 /** Lets a caller in by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both, which must then
- *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL.
+ *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL. `findKey` is
+ *  for who reads the key together with something else.
  *  Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
-export async function authenticate(db: Database, credentials: Credentials): Promise<Authenticated | null> {
-  const byKey = credentials.apiKey === undefined ? null : await authenticateKey(db, credentials.apiKey)
+export async function authenticate(
+  db: Database,
+  credentials: Credentials,
+  findKey: FindKey = keyById,
+): Promise<Authenticated | null> {
+  const byKey =
+    credentials.apiKey === undefined ? null : await authenticateKey(db, credentials.apiKey, findKey)
   if (credentials.integrationId === undefined && credentials.secret === undefined) return byKey
   const bySecret = await authenticateSecret(db, credentials)
   if (

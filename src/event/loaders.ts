@@ -1,7 +1,7 @@
 import { and, getTableColumns } from 'drizzle-orm'
 import { anyOf, isIdentifier } from '../batch.ts'
-import type { Named, Reader } from '../reader.ts'
-import { type Revisions, revisedLoaders } from '../revised.ts'
+import type { Named, Readers } from '../reader.ts'
+import { revisedLoaders } from '../revised.ts'
 import { rowsOf } from '../rows.ts'
 import { type Event, events } from './table.ts'
 
@@ -14,12 +14,15 @@ const eventById: Named<Event & { revision: string }> = {
     select.from(events).where(and(anyOf(events.id, 'keys'), anyOf(events.organizationId, 'organizationIds'))),
 }
 
-const load = revisedLoaders<Event>(() => 1)
+const load = revisedLoaders<Event>(
+  ({ rememberedEvents }) => rememberedEvents,
+  () => 1,
+)
 
-/** `revisions` holds those of the events that the caller sees, as far as they are known. */
-export const eventLoaders = (reader: Reader, revisions: Revisions) => ({
-  eventById: load(reader.db, reader.rememberedEvents, revisions, async (keys) => {
-    const rows = await reader.find(eventById, keys.filter(isIdentifier))
-    return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
-  }),
-})
+export const eventLoaders = {
+  eventById: ({ catalogue }: Readers) =>
+    load(catalogue, async (keys) => {
+      const rows = await catalogue.find(eventById, keys.filter(isIdentifier))
+      return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
+    }),
+}

@@ -1,19 +1,19 @@
 import { and, getTableColumns } from 'drizzle-orm'
 import { anyOf } from '../batch.ts'
-import { loadOne, type Reader } from '../reader.ts'
+import { type Batch, loadOne, type Readers } from '../reader.ts'
 import { rowsOf } from '../rows.ts'
-import { locations } from './table.ts'
+import { type Location, locations } from './table.ts'
 
-const locationRows = rowsOf(getTableColumns(locations))
+const locationById: Batch<Location> = {
+  name: 'location_by_id',
+  rows: rowsOf(getTableColumns(locations)),
+  query: (select) =>
+    select
+      .from(locations)
+      .where(and(anyOf(locations.id, 'keys'), anyOf(locations.organizationId, 'organizationIds'))),
+  key: ({ id }) => id,
+}
 
-export const locationLoaders = (reader: Reader) => ({
-  locationById: loadOne(reader, {
-    name: 'location_by_id',
-    rows: locationRows,
-    query: (select) =>
-      select
-        .from(locations)
-        .where(and(anyOf(locations.id, 'keys'), anyOf(locations.organizationId, 'organizationIds'))),
-    key: (location) => location.id,
-  }),
-})
+export const locationLoaders = {
+  locationById: ({ catalogue }: Readers) => loadOne(catalogue, locationById),
+}

@@ -1,19 +1,19 @@
 import { and, getTableColumns } from 'drizzle-orm'
 import { anyOf } from '../batch.ts'
-import { loadOne, type Reader } from '../reader.ts'
+import { type Batch, loadOne, type Readers } from '../reader.ts'
 import { rowsOf } from '../rows.ts'
-import { organizations } from './table.ts'
+import { type Organization, organizations } from './table.ts'
 
-const organizationRows = rowsOf(getTableColumns(organizations))
+const organizationById: Batch<Organization> = {
+  name: 'organization_by_id',
+  rows: rowsOf(getTableColumns(organizations)),
+  query: (select) =>
+    select
+      .from(organizations)
+      .where(and(anyOf(organizations.id, 'keys'), anyOf(organizations.id, 'organizationIds'))),
+  key: ({ id }) => id,
+}
 
-export const organizationLoaders = (reader: Reader) => ({
-  organizationById: loadOne(reader, {
-    name: 'organization_by_id',
-    rows: organizationRows,
-    query: (select) =>
-      select
-        .from(organizations)
-        .where(and(anyOf(organizations.id, 'keys'), anyOf(organizations.id, 'organizationIds'))),
-    key: (organization) => organization.id,
-  }),
-})
+export const organizationLoaders = {
+  organizationById: ({ catalogue }: Readers) => loadOne(catalogue, organizationById),
+}

@@ -1,8 +1,8 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import { anyOf } from '../batch.ts'
-import { loadMany, type Reader } from '../reader.ts'
+import { type Batch, loadMany, type Readers } from '../reader.ts'
 import { rowsOf } from '../rows.ts'
-import { refunds } from './table.ts'
+import { type Refund, refunds } from './table.ts'
 
 const refundRows = rowsOf(getTableColumns(refunds))
 
@@ -12,25 +12,28 @@ const own = or(
   anyOf(refunds.organizationId, 'ownOrganizationIds'),
 )
 
-export const refundLoaders = (reader: Reader) => ({
-  refundsByTicketId: loadMany(reader, {
-    name: 'refunds_by_ticket_id',
-    rows: refundRows,
-    query: (select) =>
-      select
-        .from(refunds)
-        .where(and(anyOf(refunds.ticketId, 'keys'), own))
-        .orderBy(asc(refunds.createdAt), asc(refunds.id)),
-    key: (refund) => refund.ticketId ?? '',
-  }),
-  refundsByPaymentId: loadMany(reader, {
-    name: 'refunds_by_payment_id',
-    rows: refundRows,
-    query: (select) =>
-      select
-        .from(refunds)
-        .where(and(anyOf(refunds.paymentId, 'keys'), own))
-        .orderBy(asc(refunds.createdAt), asc(refunds.id)),
-    key: (refund) => refund.paymentId,
-  }),
-})
+const refundsByTicketId: Batch<Refund> = {
+  name: 'refunds_by_ticket_id',
+  rows: refundRows,
+  query: (select) =>
+    select
+      .from(refunds)
+      .where(and(anyOf(refunds.ticketId, 'keys'), own))
+      .orderBy(asc(refunds.createdAt), asc(refunds.id)),
+  key: ({ ticketId }) => ticketId ?? '',
+}
+const refundsByPaymentId: Batch<Refund> = {
+  name: 'refunds_by_payment_id',
+  rows: refundRows,
+  query: (select) =>
+    select
+      .from(refunds)
+      .where(and(anyOf(refunds.paymentId, 'keys'), own))
+      .orderBy(asc(refunds.createdAt), asc(refunds.id)),
+  key: ({ paymentId }) => paymentId,
+}
+
+export const refundLoaders = {
+  refundsByTicketId: ({ own }: Readers) => loadMany(own, refundsByTicketId),
+  refundsByPaymentId: ({ own }: Readers) => loadMany(own, refundsByPaymentId),
+}

@@ -1,8 +1,7 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
 import { anyOf, type Find } from '../batch.ts'
 import { Loader } from '../loader.ts'
-import { loadMany, loadOne, type Named, type Reader } from '../reader.ts'
-import type { Revisions } from '../revised.ts'
+import { type Batch, loadMany, loadOne, type Named, type Reader, type Readers } from '../reader.ts'
 import { rowJoiner, rowsOf } from '../rows.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
@@ -24,7 +23,6 @@ import {
 const { id: _, ...left } = getTableColumns(stock)
 /** A rate, with what is left of it. */
 export const rateColumns = { ...getTableColumns(ticketRates), ...left }
-const rateRows = rowsOf(rateColumns)
 const priceRows = rowsOf({ ...getTableColumns(prices), ...left })
 const supplementRows = rowsOf(getTableColumns(supplements))
 const questionRows = rowsOf(getTableColumns(questions))
@@ -64,75 +62,82 @@ const stockById: Named<Stock> = {
 const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), left)
 const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), left)
 
-/** A rate is found by its own id even when it is no longer listed, because tickets of it may be out. What is left is read
- *  for each request, whatever is remembered. */
-export function ticketRateLoaders(reader: Reader, revisions: Revisions) {
-  const byRate = {
-    pricesByTicketRateId: loadMany(reader, {
-      ...listedPrices,
-      name: 'prices_by_ticket_rate_id',
-      key: (price) => price.ticketRateId,
-    }),
-    supplementsByTicketRateId: loadMany(reader, {
-      ...listedSupplements,
-      name: 'supplements_by_ticket_rate_id',
-      key: (supplement) => supplement.ticketRateId,
-    }),
-    questionsByTicketRateId: loadMany(reader, {
-      ...listedQuestions,
-      name: 'questions_by_ticket_rate_id',
-      key: (question) => question.ticketRateId,
-    }),
-  }
-  const offerByEventId = loadOffers(reader, revisions)
+const pricesByTicketRateId: Batch<Price> = {
+  ...listedPrices,
+  name: 'prices_by_ticket_rate_id',
+  key: ({ ticketRateId }) => ticketRateId,
+}
+const supplementsByTicketRateId: Batch<Supplement> = {
+  ...listedSupplements,
+  name: 'supplements_by_ticket_rate_id',
+  key: ({ ticketRateId }) => ticketRateId,
+}
+const questionsByTicketRateId: Batch<Question> = {
+  ...listedQuestions,
+  name: 'questions_by_ticket_rate_id',
+  key: ({ ticketRateId }) => ticketRateId,
+}
+const ticketRateById: Batch<TicketRate> = {
+  name: 'ticket_rate_by_id',
+  rows: rowsOf(rateColumns),
+  query: (select) =>
+    select
+      .from(ticketRates)
+      .innerJoin(stock, eq(stock.id, ticketRates.id))
+      .where(and(anyOf(ticketRates.id, 'keys'), anyOf(ticketRates.organizationId, 'organizationIds'))),
+  key: ({ id }) => id,
+}
+const priceById: Batch<Price> = {
+  name: 'price_by_id',
+  rows: priceRows,
+  query: (select) =>
+    select.from(prices).innerJoin(stock, eq(stock.id, prices.id)).where(anyOf(prices.id, 'keys')),
+  key: ({ id }) => id,
+}
 
-  // With what is listed below them, because it comes along.
-  async function ratesOf(eventIds: readonly string[]): Promise<TicketRate[][]> {
+/** What comes along with the rates of an event. */
+type Below = {
+  pricesByTicketRateId: Loader<Price[]>
+  supplementsByTicketRateId: Loader<Supplement[]>
+  questionsByTicketRateId: Loader<Question[]>
+}
+
+// What is left is read for each request, whatever is remembered.
+function loadRates(catalogue: Reader, below: Below): Loader<TicketRate[]> {
+  const offerByEventId = loadOffers(catalogue)
+  return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const found = await reader.find(
+    const found = await catalogue.find(
       stockById,
       offers.flatMap((offer) => offer?.stockIds ?? []),
     )
     const leftOf = new Map(found.map((stock) => [stock.id, stock]))
     return offers.map((offer) => {
       const rates: TicketRate[] = []
-      for (const listed of offer?.rates ?? []) {
-        const { rate, supplements, questions } = listed
+      for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
         const left = leftOf.get(rate.id)
         if (!left) continue
-        const prices: Price[] = []
-        for (const price of listed.prices) {
+        const shown: Price[] = []
+        for (const price of prices) {
           const left = leftOf.get(price.id)
-          if (left) prices.push(toPrice(price, left))
+          if (left) shown.push(toPrice(price, left))
         }
         rates.push(toRate(rate, left))
-        byRate.pricesByTicketRateId.prime(rate.id, prices)
-        byRate.supplementsByTicketRateId.prime(rate.id, supplements)
-        byRate.questionsByTicketRateId.prime(rate.id, questions)
+        below.pricesByTicketRateId.prime(rate.id, shown)
+        below.supplementsByTicketRateId.prime(rate.id, supplements)
+        below.questionsByTicketRateId.prime(rate.id, questions)
       }
       return rates
     })
-  }
+  })
+}
 
-  return {
-    ...byRate,
-    ticketRatesByEventId: new Loader(ratesOf),
-    ticketRateById: loadOne(reader, {
-      name: 'ticket_rate_by_id',
-      rows: rateRows,
-      query: (select) =>
-        select
-          .from(ticketRates)
-          .innerJoin(stock, eq(stock.id, ticketRates.id))
-          .where(and(anyOf(ticketRates.id, 'keys'), anyOf(ticketRates.organizationId, 'organizationIds'))),
-      key: (rate) => rate.id,
-    }),
-    priceById: loadOne(reader, {
-      name: 'price_by_id',
-      rows: priceRows,
-      query: (select) =>
-        select.from(prices).innerJoin(stock, eq(stock.id, prices.id)).where(anyOf(prices.id, 'keys')),
-      key: (price) => price.id,
-    }),
-  }
+/** A rate is found by its own id even when it is no longer listed, because tickets of it may be out. */
+export const ticketRateLoaders = {
+  pricesByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, pricesByTicketRateId),
+  supplementsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, supplementsByTicketRateId),
+  questionsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, questionsByTicketRateId),
+  ticketRatesByEventId: ({ catalogue }: Readers, below: Below) => loadRates(catalogue, below),
+  ticketRateById: ({ catalogue }: Readers) => loadOne(catalogue, ticketRateById),
+  priceById: ({ catalogue }: Readers) => loadOne(catalogue, priceById),
 }

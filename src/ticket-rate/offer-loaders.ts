@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
 import type { Loader } from '../loader.ts'
 import type { Reader } from '../reader.ts'
-import { type Revised, type Revisions, revisedLoaders } from '../revised.ts'
+import { type Revised, revisedLoaders } from '../revised.ts'
 import { rowsOf } from '../rows.ts'
 import {
   type ListedPrice,
@@ -100,8 +100,8 @@ const sizeOf = ({ rates, stockIds }: Offer): number => {
 
 // Rows of all kinds, for each event that may be remembered.
 const rowsAnEvent = 10
-const load = revisedLoaders<Offer>(sizeOf)
+const load = revisedLoaders<Offer>(({ rememberedEvents }) => rowsAnEvent * rememberedEvents, sizeOf)
 
 /** Loads the offers of events, whoever asks: who sees an event sees what is listed under it. */
-export const loadOffers = ({ db, rememberedEvents }: Reader, revisions: Revisions): Loader<Offer | null> =>
-  load(db, rowsAnEvent * rememberedEvents, revisions, (eventIds) => readOffers(db, eventIds))
+export const loadOffers = (reader: Reader): Loader<Offer | null> =>
+  load(reader, (eventIds) => readOffers(reader.db, eventIds))

@@ -1,16 +1,15 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { anyOf, isIdentifier, rowStatement, type Scope } from '../batch.ts'
+import { anyOf, type Find, isIdentifier, rowStatement, type Scope } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { events } from '../event/table.ts'
 import { Loader } from '../loader.ts'
-import { loadMany, type Reader } from '../reader.ts'
-import { type Rows, rowsOf } from '../rows.ts'
+import { type Batch, loadMany, type Readers } from '../reader.ts'
+import { fewRowsOf, type Rows, rowsOf } from '../rows.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { readByTurn } from '../turn.ts'
-import { type LookupTicket, tickets } from './table.ts'
+import { type LookupTicket, type Ticket, tickets } from './table.ts'
 
-const ticketRows = rowsOf(getTableColumns(tickets))
-const lookupRows: Rows<LookupTicket> = rowsOf({
+const lookupRows: Rows<LookupTicket> = fewRowsOf({
   ...getTableColumns(tickets),
   rateName: ticketRates.name,
   rateSlug: ticketRates.slug,
@@ -25,18 +24,24 @@ const own = or(
   anyOf(tickets.organizationId, 'ownOrganizationIds'),
 )
 
-// All doors look up together, whoever's they are: with all that is shown, because a second statement would cost what the
-// first does.
-const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
-  const rows = await rowStatement(db, 'ticket_by_id', lookupRows, (select) =>
+/** What finds tickets by their ids with all that is shown of them, because a second statement would cost what the first
+ *  does. */
+export const findTickets: Find<LookupTicket> = {
+  rows: lookupRows,
+  query: (select) =>
     select
       .from(tickets)
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, tickets.eventId))
       .innerJoin(prices, eq(prices.id, tickets.priceId))
       .where(anyOf(tickets.id, 'keys')),
-  ).execute({ keys })
-  return new Map(rows.map((ticket) => [ticket.id, ticket]))
+}
+
+// All look up together, whoever's the tickets are.
+const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
+  const { rows, query } = findTickets
+  const found = await rowStatement(db, 'ticket_by_id', rows, query).execute({ keys })
+  return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
 /** A ticket, whoever may see it: to be shown as `toSeen` gives it. */
@@ -53,18 +58,19 @@ export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket 
   return { ...ticket, rateName: null, rateSlug: null, eventAge: null }
 }
 
-export const ticketLoaders = (reader: Reader) => ({
-  ticketById: new Loader((ids) =>
-    Promise.all(ids.map(async (id) => toSeen(await findTicket(reader.db, id), reader.scope))),
-  ),
-  ticketsByPaymentId: loadMany(reader, {
-    name: 'tickets_by_payment_id',
-    rows: ticketRows,
-    query: (select) =>
-      select
-        .from(tickets)
-        .where(and(anyOf(tickets.paymentId, 'keys'), own))
-        .orderBy(asc(tickets.position), asc(tickets.id)),
-    key: (ticket) => ticket.paymentId,
-  }),
-})
+const ticketsByPaymentId: Batch<Ticket> = {
+  name: 'tickets_by_payment_id',
+  rows: rowsOf(getTableColumns(tickets)),
+  query: (select) =>
+    select
+      .from(tickets)
+      .where(and(anyOf(tickets.paymentId, 'keys'), own))
+      .orderBy(asc(tickets.position), asc(tickets.id)),
+  key: ({ paymentId }) => paymentId,
+}
+
+export const ticketLoaders = {
+  ticketById: ({ own: { db, scope } }: Readers) =>
+    new Loader((ids) => Promise.all(ids.map(async (id) => toSeen(await findTicket(db, id), scope)))),
+  ticketsByPaymentId: ({ own }: Readers) => loadMany(own, ticketsByPaymentId),
+}
