@@ -15,12 +15,9 @@ import {
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { compileOperation, type RootField } from './compile-operation.ts'
-import { json, toBytes } from './json-writer.ts'
-import { isPromise, Run, type Variables } from './run.ts'
+import { Run, type Variables } from './run.ts'
+import { type Outcomes, writeInTurn, writeTogether } from './write-operation.ts'
 import { NotCompiled } from './write-value.ts'
-
-/** How each field of a mutation came out, for the standard way to go on from. */
-export type Outcomes = Map<string, () => unknown>
 
 /** What whoever asks for an execution tells of it, and is told. */
 export type Asked = {
@@ -45,9 +42,6 @@ export function replayOutcomes(schema: GraphQLSchema): void {
 
 // Of one operation, for what its variables include and leave out. Whoever asks for more takes the standard way.
 const mostVariants = 16
-
-const begin = toBytes('{"data":{')
-const end = toBytes('}}')
 
 // Yoga asks a result for its text where there is a way to, and its answers take bytes as well; its types know only texts.
 // So nobody looks at the data.
@@ -102,7 +96,11 @@ export class CompiledOperation {
     const key = JSON.stringify([...this.#deciding].map((name) => coerced[name]))
     try {
       const fields = this.#fieldsFor(key, coerced)
-      return fields ? await this.#answer(fields, new Run(context, coerced), outcomes) : outcomes
+      if (!fields) return outcomes
+      const run = new Run(context, coerced)
+      if (this.#operation.operation === 'mutation') await writeInTurn(fields, run, outcomes)
+      else await writeTogether(fields, run)
+      return run.bytes()
     } catch (error) {
       if (error instanceof NotCompiled) this.#fields.set(key, null)
       return outcomes
@@ -121,37 +119,6 @@ export class CompiledOperation {
     })
     this.#fields.set(key, made)
     return made
-  }
-
-  async #answer(fields: RootField[], run: Run, outcomes: Outcomes): Promise<Buffer> {
-    const isMutation = this.#operation.operation === 'mutation'
-    run.write(() => json.raw(begin))
-    for (const [index, { key, resolve, write }] of fields.entries()) {
-      const made = isMutation && (await recorded(() => resolve(run), key, outcomes))
-      run.write(() => {
-        json.raw(toBytes(`${index > 0 ? ',' : ''}${JSON.stringify(key)}:`))
-        const value = isMutation ? made : resolve(run)
-        if (isPromise(value)) run.later(value, (value) => write(value, run))
-        else write(value, run)
-      })
-      if (isMutation) await run.settle()
-    }
-    run.write(() => json.raw(end))
-    await run.settle()
-    return run.bytes()
-  }
-}
-
-async function recorded(resolve: () => unknown, key: string, outcomes: Outcomes): Promise<unknown> {
-  try {
-    const value = await resolve()
-    outcomes.set(key, () => value)
-    return value
-  } catch (error) {
-    outcomes.set(key, () => {
-      throw error
-    })
-    throw error
   }
 }
 

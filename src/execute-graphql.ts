@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { CompiledOperation, Outcomes } from './compiled-execution.ts'
+import type { CompiledOperation } from './compiled-execution.ts'
 import type { Context } from './context.ts'
 import { Refusal } from './errors.ts'
 import type { Parameters } from './graphql-params.ts'
 import type { Answer } from './representation.ts'
+import type { Outcomes } from './write-operation.ts'
 import { createGateway, graphqlPath } from './yoga.ts'
 
 /** A GraphQL request: as it came, what was read of it, and for whom it is executed. */

@@ -78,7 +78,8 @@ const mayImport: Record<string, string[]> = {
   run: ['json-writer'],
   'write-value': ['json-writer', 'run'],
   'compile-operation': ['json-writer', 'run', 'write-value'],
-  'compiled-execution': ['compile-operation', 'json-writer', 'run', 'write-value'],
+  'write-operation': ['compile-operation', 'json-writer', 'run'],
+  'compiled-execution': ['compile-operation', 'run', 'write-operation', 'write-value'],
   preload: ['context', 'loader'],
   schema: ['builder', 'context', 'compiled-execution', '*/graphql'],
   routes: ['config', 'rest', 'context', 'shared-reads', '*/rest'],
@@ -88,7 +89,7 @@ const mayImport: Record<string, string[]> = {
   'decide-once': ['http'],
   'catalogue-documents': ['decide-once', 'http', 'schema'],
   'ticket-documents': ['decide-once', 'http'],
-  'execute-graphql': ['compiled-execution', 'context', 'http', 'yoga'],
+  'execute-graphql': ['compiled-execution', 'context', 'http', 'write-operation', 'yoga'],
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'execute-graphql', 'http', 'shared-reads'],
     ...['ticket-documents', 'yoga'],
