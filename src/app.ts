@@ -181,7 +181,7 @@ export async function createApp({
   closeConnectionsAtTheEnd(app)
   await addProtection(app, config)
   refuseMalformedQueries(app)
-  await addDocumentation(app)
+  addDocumentation(app)
   addHealth(app, ready)
   addHome(app, printedSchema())
   await addGraphql(app, house, sharedReads, demo)
