@@ -53,9 +53,10 @@ function rateLimitKey({ headers, ip }: FastifyRequest): string {
 
 // The address that is listened on, as long as nobody says what it looks like from outside.
 export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
+  if (publicUrl !== undefined) return publicUrl
   const address = app.server.address()
   const listening = address && typeof address === 'object' ? address.port : port
-  return publicUrl ?? `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${listening}`
+  return `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${listening}`
 }
 
 // They are the same for every answer, so they are made once.
@@ -183,7 +184,7 @@ export async function createApp({
   closeConnectionsAtTheEnd(app)
   await addProtection(app, config)
   refuseMalformedQueries(app)
-  await addDocumentation(app)
+  addDocumentation(app)
   addHealth(app, ready)
   addHome(app, printedSchema())
   await addGraphql(app, house, sharedReads, demo)
