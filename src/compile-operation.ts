@@ -1,23 +1,23 @@
 import {
   defaultTypeResolver,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
   getArgumentValues,
+  getNullableType,
   isAbstractType,
   isLeafType,
   isListType,
   isNonNullType,
-  type OperationDefinitionNode,
+  print,
 } from 'graphql'
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js'
 import { json, toBytes } from './json-writer.ts'
 import { isPromise, type Run, type Variables } from './run.ts'
+import { type AskedOperation, type Field, fieldOf, infoOf } from './selected-field.ts'
+import { writeAgain } from './write-again.ts'
 import { refuse, type Write, writeLeaf, writeList, writeNonNull } from './write-value.ts'
 
 // An operation becomes functions made for it: one for each object that it selects, which writes the names between the
@@ -28,12 +28,9 @@ import { refuse, type Write, writeLeaf, writeList, writeNonNull } from './write-
 /** One field at the root: calls its resolver, and writes what that gave. */
 export type RootField = { key: string; resolve(run: Run): unknown; write: Write }
 
-type Operation = {
-  schema: GraphQLSchema
-  operation: OperationDefinitionNode
-  fragments: Record<string, FragmentDefinitionNode>
-  /** Those that decide what is included. */
-  variables: Variables
+type Operation = AskedOperation & {
+  /** By their types and selections. */
+  objects: Map<string, ObjectWriter>
 }
 
 function writeAbstract(type: GraphQLAbstractType, field: Field, of: Operation): Write {
@@ -45,40 +42,22 @@ function writeAbstract(type: GraphQLAbstractType, field: Field, of: Operation): 
     if (typeof name !== 'string') return refuse('a type that is no name')
     const found = of.schema.getPossibleTypes(type).find((possible) => possible.name === name)
     const write =
-      byName.get(name) ?? (found ? writeObject(found, field.nodes, of) : refuse('an impossible type'))
+      byName.get(name) ?? (found ? writeObject(found, field.nodes, of).write : refuse('an impossible type'))
     byName.set(name, write)
     write(value, run)
   }
-}
-
-type Field = { key: string; name: string; parentType: GraphQLObjectType; nodes: readonly FieldNode[] }
-
-// What a resolver is told. Below the root that is neither the variables nor the whole path, which differ each time.
-function infoOf(
-  { key, name, parentType, nodes }: Field,
-  returnType: GraphQLOutputType,
-  of: Operation,
-): GraphQLResolveInfo {
-  const { schema, operation, fragments } = of
-  const path = { prev: undefined, key, typename: parentType.name }
-  const told = {
-    fieldName: name,
-    fieldNodes: nodes,
-    parentType,
-    returnType,
-    schema,
-    operation,
-    fragments,
-    path,
-  }
-  return { ...told, rootValue: undefined, variableValues: {} }
 }
 
 function writeOf(type: GraphQLOutputType, field: Field, of: Operation): Write {
   if (isNonNullType(type)) return writeNonNull(writeOf(type.ofType, field, of))
   if (isListType(type)) return writeList(writeOf(type.ofType, field, of))
   if (isLeafType(type)) return writeLeaf(type)
-  return isAbstractType(type) ? writeAbstract(type, field, of) : writeObject(type, field.nodes, of)
+  if (isAbstractType(type)) return writeAbstract(type, field, of)
+  const writer = writeObject(type, field.nodes, of)
+  // A field that leads to one row, through a loader, may lead many parents to the same.
+  const { extensions, type: declared } = field.parentType.getFields()[field.name] ?? {}
+  if (extensions?.preload && !isListType(getNullableType(declared))) writer.comeAgain = true
+  return writer.write
 }
 
 function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): (run: Run) => Variables {
@@ -118,21 +97,33 @@ function partOf(field: Field, index: number, of: Operation): Part {
   }
 }
 
-const fieldOf = (key: string, parentType: GraphQLObjectType, nodes: readonly FieldNode[]): Field =>
-  // In an object literal this name would be no property.
-  key === '__proto__'
-    ? refuse('a name that means something else')
-    : { key, name: nodes[0]?.name.value ?? '', parentType, nodes }
+/** What writes the objects of a type in one selection, and whether some may come again. */
+type ObjectWriter = { write: Write; comeAgain: boolean }
 
 // Made when there first is such an object. By then its query was found not to be too complex: what is made before would
 // be as many functions as fragments can multiply.
-function writeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): Write {
+function objectWriter(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): ObjectWriter {
   let made: Write | undefined
-  return (value, run) => {
-    if (value === null || value === undefined) return json.null()
-    made ??= makeObject(type, nodes, of)
-    made(value, run)
+  const writer: ObjectWriter = {
+    comeAgain: false,
+    write(value, run) {
+      if (value === null || value === undefined) return json.null()
+      if (!made) {
+        const write = makeObject(type, nodes, of)
+        made = writer.comeAgain ? writeAgain(write) : write
+      }
+      made(value, run)
+    },
   }
+  return writer
+}
+
+function writeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): ObjectWriter {
+  const selection = nodes.map(({ selectionSet }) => selectionSet && print(selectionSet))
+  const key = [type.name, ...selection].join(' ')
+  const writer = of.objects.get(key) ?? objectWriter(type, nodes, of)
+  of.objects.set(key, writer)
+  return writer
 }
 
 function makeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Operation): Write {
@@ -154,7 +145,8 @@ function makeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Op
 
 /** Makes the functions of an operation, for these values of the variables that decide what is included. Throws
  *  NotCompiled for what it is not made for: introspection, subscriptions. */
-export function compileOperation(of: Operation): RootField[] {
+export function compileOperation(asked: AskedOperation): RootField[] {
+  const of: Operation = { ...asked, objects: new Map() }
   const { schema, operation, fragments, variables } = of
   const type = operation.operation === 'subscription' ? undefined : schema.getRootType(operation.operation)
   if (!type) return refuse('another kind of operation')

@@ -25,18 +25,38 @@ const end = toBytes(']')
 class JsonWriter {
   #bytes = Buffer.alloc(0)
   #at = 0
+  #part = 0
+
+  /** How much is written of this part. */
+  get at(): number {
+    return this.#at
+  }
+
+  /** Counts what was begun and taken: what was written before either is elsewhere. */
+  get part(): number {
+    return this.#part
+  }
 
   /** Forgets what was begun and not taken. */
   start(): void {
     this.#at = 0
+    this.#part++
   }
 
   /** What was written since the start, or since the last that was taken. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#at))
     this.#at = 0
+    this.#part++
     if (this.#bytes.length > usualSize) this.#bytes = Buffer.alloc(0)
     return taken
+  }
+
+  /** Writes once more what is written of this part there. */
+  copy(start: number, end: number): void {
+    this.#reserve(end - start)
+    this.#bytes.copyWithin(this.#at, start, end)
+    this.#at += end - start
   }
 
   #reserve(length: number): void {

@@ -7,7 +7,8 @@ import { compiledExecution, replayOutcomes } from '../src/compiled-execution.ts'
 const schema = buildSchema(`
   directive @told on FIELD
   interface Thing { id: ID! }
-  type Cat implements Thing { id: ID!, name: String, friends: [Thing!]!, mood: Mood, lives: Int!, liar: Int, gone: String! }
+  type Cat implements Thing { id: ID!, name: String, friends: [Thing!]!, mood: Mood, lives: Int!, liar: Int, gone: String!, home: Home, homes: [Home!]! }
+  type Home { id: ID!, rooms(more: Int = 0): Int!, keeper: Cat }
   type Dog implements Thing { id: ID!, barks: Boolean!, friends(first: Int = 1): [Thing!]! }
   union Pet = Cat | Dog
   enum Mood { CALM WILD }
@@ -27,6 +28,8 @@ const schema = buildSchema(`
   type Mutation { adopt(name: String!): Cat, fail: Cat, count: Int! }
 `)
 
+// More than are remembered as written a moment ago.
+const homes = Array.from({ length: 20 }, (_, rooms) => ({ id: `home_${rooms}`, rooms }))
 const dog = { __typename: 'Dog', id: 'dog', barks: true, friends: [] as object[] }
 const cat = {
   __typename: 'Cat',
@@ -37,6 +40,8 @@ const cat = {
   liar: 1,
   gone: 'here',
   friends: [dog],
+  homes,
+  home: homes[0],
 }
 const late = async <Value>(value: () => Value): Promise<Value> => {
   await new Promise((resolve) => setImmediate(resolve))
@@ -44,8 +49,10 @@ const late = async <Value>(value: () => Value): Promise<Value> => {
 }
 
 let made = 0
+let counted = 0
 beforeEach(() => {
   made = 0
+  counted = 0
 })
 const make = <Value>(value: () => Value) =>
   late(() => {
@@ -74,6 +81,13 @@ const resolvers: Record<string, Record<string, GraphQLFieldResolver<never, unkno
     liar: () => 'not a number',
     gone: () => late(() => null),
   },
+  Home: {
+    rooms: ({ rooms }: (typeof homes)[0], { more }) => {
+      counted++
+      return rooms + more
+    },
+    keeper: () => late(() => cat),
+  },
   Dog: { friends: ({ friends }: typeof dog, { first }) => friends.slice(0, first) },
   Mutation: {
     adopt: (_root, { name }) => make(() => ({ ...cat, name })),
@@ -87,6 +101,8 @@ for (const [type, fields] of Object.entries(resolvers)) {
     if (found instanceof GraphQLObjectType) Object.assign(found.getFields()[name] ?? {}, { resolve })
 }
 replayOutcomes(schema)
+const { home } = (schema.getType('Cat') as GraphQLObjectType).getFields()
+if (home) home.extensions = { preload: () => [] }
 
 let standard: number
 // Comes before, so what it sees executed is what the compiled way left to it.
@@ -136,11 +152,27 @@ test.each([
     { yes: false },
   ],
   ['{ cat @told { id } __typename }', {}],
+  ['{ pets { ... on Cat { home { id rooms } homes { id rooms } again: home { id rooms } } } }', {}],
+  [
+    '{ cat { home { id } other: home { rooms } more: home { rooms(more: 2) } homes { rooms(more: 1) } } }',
+    {},
+  ],
+  ['{ a: cat { home { id keeper { home { id } } } } b: cat { home { id keeper { home { id } } } } }', {}],
+  ['{ cat { home { ...At } homes { ...At } } late { home { ...At } } } fragment At on Home { rooms id }', {}],
   ['{ __typename late { name friends { id } mood } list again: late { friends { __typename } id } }', {}],
 ])('answers as the standard does: %s %j', async (query, variables) => {
   const first = await ask(query, variables)
   expect(first).toEqual({ text: await expected(query, variables), compiled: true })
   expect(await ask(query, variables)).toEqual(first)
+})
+
+test('an object that comes again soon in the same selection is copied, and not made again', async () => {
+  await ask('{ pets { ... on Cat { home { rooms } } } }')
+  expect(counted).toBe(1)
+  await ask('{ pets { ... on Cat { home { rooms } } } }')
+  expect(counted).toBe(2)
+  await ask('{ cat { home { rooms } home2: home { more: rooms } } }')
+  expect(counted).toBe(4)
 })
 
 // The same document with other values of what decides: the first must not answer for the second.
