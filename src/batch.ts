@@ -59,8 +59,9 @@ export const rowStatement = <Row>(
     }
   })
 
-type Finds<All extends unknown[]> = { [Kind in keyof All]: Find<All[Kind]> }
-type Found<All extends unknown[]> = { [Kind in keyof All]: All[Kind][] }
+/** What finds rows of several kinds, and what it finds. */
+export type Finds<All extends unknown[]> = { [Kind in keyof All]: Find<All[Kind]> }
+export type Found<All extends unknown[]> = { [Kind in keyof All]: All[Kind][] }
 
 /** Finds rows of several kinds in one statement: all by the same keys, or each by keys of its own, in their order. Keys are
  *  the only parameter of each query. */

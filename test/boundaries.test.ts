@@ -38,7 +38,7 @@ const mayImport: Record<string, string[]> = {
   due: ['database'],
   repeat: [],
   '*/table': ['due', '*/table'],
-  '*/loaders': ['batch', 'database', 'loader', 'rows', 'siblings', 'turn', '*/table'],
+  '*/loaders': ['batch', 'database', 'loader', 'rows', 'siblings', 'turn', '*/table', '*/loaders'],
   authenticate: ['batch', 'database', 'rows', 'turn', '*/table', 'authenticate'],
   door: ['authenticate', 'batch', 'database', 'turn', '*/loaders', '*/table'],
   provider: ['config', '*/table', 'provider'],
@@ -135,6 +135,7 @@ const http = [
     'http-errors',
     'json-body',
     'mask',
+    'peek-body',
   ],
   ...['content-coding', 'representation', 'send-read', 'unknown-routes'],
 ]

@@ -155,3 +155,7 @@ export type Charge = typeof charges.$inferSelect
 
 /** Whether a key still stands for its checkout. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > now() - interval '24 hours'`
+
+/** Of an unpaid payment whose time is over, which is longer while its provider decides. The database's clock says so,
+ *  never the process's. */
+export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= now()`
