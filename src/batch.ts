@@ -70,6 +70,9 @@ export const keyedBy = <Row>(name: string, { rows, query }: Find<Row>): Find<Row
     },
   }),
 })
+/** What finds rows of several kinds, and what it finds. */
+export type Finds<All extends unknown[]> = { [Kind in keyof All]: Find<All[Kind]> }
+export type Found<All extends unknown[]> = { [Kind in keyof All]: All[Kind][] }
 
 // Several statements as one, whose parameters of the same name are one.
 function joined(statements: Query[]): Query {
@@ -93,9 +96,9 @@ function joined(statements: Query[]): Query {
 export async function findTogether<All extends unknown[]>(
   db: Database,
   name: string,
-  finds: { [Kind in keyof All]: Find<All[Kind]> },
+  finds: Finds<All>,
   values: Record<string, unknown>,
-): Promise<{ [Kind in keyof All]: All[Kind][] }> {
+): Promise<Found<All>> {
   const query = once(db, name, () =>
     joined(
       finds.map(({ rows, query }, kind) => {
@@ -106,7 +109,7 @@ export async function findTogether<All extends unknown[]>(
   )
   const [answer] = await rowsFrom<Record<string, string | null>>(db, name, query, values)
   const found = finds.map(({ rows }, kind) => rows.read(answer ?? {}, `${kind}.`))
-  return found as { [Kind in keyof All]: All[Kind][] }
+  return found as Found<All>
 }
 
 /** A statement in SQL for the database as for a transaction: its text is made once, it is prepared once a connection,

@@ -8,13 +8,14 @@ import {
 import { readKey } from './access/key.ts'
 import { isIdentifier, type Scope } from './batch.ts'
 import { wasJustTouched } from './catalogue-version.ts'
-import type { Database } from './database.ts'
-import { readAtTheDoor } from './door.ts'
+import { type Database, isUnavailable } from './database.ts'
+import { type AtTheDoor, readTermsAtTheDoor, readTicketAtTheDoor } from './door.ts'
 import { Refusal } from './errors.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { createLoaders, type Loaders } from './request-loaders.ts'
 import { findTicket, toSeen } from './ticket/loaders.ts'
 import type { LookupTicket } from './ticket/table.ts'
+import type { Terms } from './ticket/terms-loaders.ts'
 
 export type { Loaders }
 
@@ -50,6 +51,8 @@ export type Context = House & {
   loaders: Loaders
   /** Whether it is known that the operation is not too complex, whatever its variables. */
   isMeasured?: boolean
+  /** Of the rate that the request seems to check out, whoever may see it: for `readTerms`, which takes them. */
+  terms: Terms | null
 }
 
 const scopeOf = (caller: Caller | null): Scope => ({
@@ -63,7 +66,7 @@ function contextOf(house: House, authenticated: Authenticated | null): Context {
   const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
   together.loaders ??= createLoaders({ ...house, catalogue: db }, scopeOf(caller))
-  return { ...house, house, caller, now, catalogue: db, loaders: together.loaders }
+  return { ...house, house, caller, now, catalogue: db, loaders: together.loaders, terms: null }
 }
 
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
@@ -76,6 +79,17 @@ export async function createContext(
   const authenticated = await authenticate(house.db, credentials)
   if (authenticated) onLetIn(authenticated)
   return contextOf(house, authenticated)
+}
+
+// Who calls by a key is let in with what is read at the door. Where that can't be read, who calls is looked up alone, so that
+// it is told what it would be told anyway.
+async function letIn<Row>(house: House, credentials: Credentials, reading: Promise<AtTheDoor<Row>>) {
+  const read = await reading.catch((error: unknown) => {
+    if (isUnavailable(error)) throw error
+    return null
+  })
+  const authenticated = await authenticate(house.db, credentials, read ? async () => read.key : undefined)
+  return { ctx: contextOf(house, authenticated), read }
 }
 
 /** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other takes
@@ -92,15 +106,27 @@ export async function createLookupContext(
   }
   const key = isIdentifier(ticketId) ? readKey(credentials.apiKey ?? '') : null
   if (key) {
-    const reading = readAtTheDoor(db, key.id, ticketId)
-    const authenticated = await authenticate(db, credentials, async () => (await reading).key)
-    return show(contextOf(house, authenticated), (await reading).ticket)
+    const { ctx, read } = await letIn(house, credentials, readTicketAtTheDoor(db, key.id, ticketId))
+    return read ? show(ctx, read.asked) : ctx
   }
   const reading = areWellFormed(credentials) ? findTicket(db, ticketId) : null
   // Whoever is not let in is told so, whatever became of it.
   reading?.catch(() => {})
   const ctx = await createContext(house, credentials)
   return reading ? show(ctx, await reading) : ctx
+}
+
+/** The same for a request that seems to check out a rate, whose terms are read in the same way. */
+export async function createCheckoutContext(
+  house: House,
+  credentials: Credentials,
+  ticketRateId: string | null,
+): Promise<Context> {
+  const key = ticketRateId !== null && isIdentifier(ticketRateId) ? readKey(credentials.apiKey ?? '') : null
+  if (!key || ticketRateId === null) return createContext(house, credentials)
+  const { ctx, read } = await letIn(house, credentials, readTermsAtTheDoor(house.db, key.id, ticketRateId))
+  ctx.terms = read?.asked ?? null
+  return ctx
 }
 
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
@@ -110,14 +136,8 @@ export async function createLookupContext(
 export function browse({ house, caller, now }: Context): Context {
   const { db, replica } = house
   const catalogue = wasJustTouched(db) ? db : replica()
-  return {
-    ...house,
-    house,
-    caller,
-    now,
-    catalogue,
-    loaders: createLoaders({ ...house, catalogue }, scopeOf(caller)),
-  }
+  const loaders = createLoaders({ ...house, catalogue }, scopeOf(caller))
+  return { ...house, house, caller, now, catalogue, loaders, terms: null }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

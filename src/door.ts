@@ -1,41 +1,63 @@
-import { findKeys, type KnownKey, knownKeys } from './access/authenticate.ts'
+import { findKeys, type KeyRow, type KnownKey, knownKeys } from './access/authenticate.ts'
 import { findTogether, keyedBy } from './batch.ts'
 import type { Database } from './database.ts'
 import { findTickets } from './ticket/loaders.ts'
-import type { LookupTicket } from './ticket/table.ts'
+import { findTerms, toTerms } from './ticket/terms-loaders.ts'
 import { readByTurn } from './turn.ts'
 
-/** What is known of somebody who asks for a ticket: neither says that the one may see the other. */
-type AtTheDoor = { key: KnownKey | null; ticket: LookupTicket | null }
+/** What is known of somebody who asks for something: neither says that the one may see the other. */
+export type AtTheDoor<Row> = { key: KnownKey | null; asked: Row | null }
+
+type FindBoth<Row> = (
+  db: Database,
+  keyIds: string[],
+  askedIds: string[],
+) => Promise<[keys: KeyRow[], asked: Map<string, Row>]>
+
+// Beside other keys.
+const keysByKeyId = keyedBy('keyIds', findKeys)
 
 // Identifiers have no space in them.
-const pairOf = (keyId: string, ticketId: string) => `${keyId} ${ticketId}`
+const pairOf = (keyId: string, askedId: string) => `${keyId} ${askedId}`
 
-const byPair = readByTurn<AtTheDoor>(async (db, pairs) => {
-  const asked = pairs.map((pair): [keyId: string, ticketId: string] => {
-    const [keyId = '', ticketId = ''] = pair.split(' ')
-    return [keyId, ticketId]
+/** Reads a key and what is asked for with it. All who come in the same turn of the event loop are read in one statement,
+ *  whoever they are: a statement of its own for each of the two would cost them as much again. */
+function readAtTheDoor<Row>(findBoth: FindBoth<Row>) {
+  const byPair = readByTurn<AtTheDoor<Row>>(async (db, pairs) => {
+    const asks = pairs.map((pair): [keyId: string, askedId: string] => {
+      const [keyId = '', askedId = ''] = pair.split(' ')
+      return [keyId, askedId]
+    })
+    const keyIds = new Set(asks.map(([keyId]) => keyId))
+    const askedIds = new Set(asks.map(([, askedId]) => askedId))
+    const since = performance.now()
+    const [keyRows, asked] = await findBoth(db, [...keyIds], [...askedIds])
+    const keys = knownKeys(keyRows, since)
+    return new Map(
+      asks.map(([keyId, askedId]) => [
+        pairOf(keyId, askedId),
+        { key: keys.get(keyId) ?? null, asked: asked.get(askedId) ?? null },
+      ]),
+    )
   })
-  const keyIds = [...new Set(asked.map(([keyId]) => keyId))]
-  const ticketIds = [...new Set(asked.map(([, ticketId]) => ticketId))]
-  const since = performance.now()
-  const [keyRows, tickets] = await findTogether(
-    db,
-    'key_and_ticket_by_id',
-    [keyedBy('keyIds', findKeys), findTickets],
-    { keyIds, keys: ticketIds },
-  )
-  const keys = knownKeys(keyRows, since)
-  const ticketById = new Map(tickets.map((ticket) => [ticket.id, ticket]))
-  return new Map(
-    asked.map(([keyId, ticketId]) => [
-      pairOf(keyId, ticketId),
-      { key: keys.get(keyId) ?? null, ticket: ticketById.get(ticketId) ?? null },
-    ]),
-  )
+  return async (db: Database, keyId: string, askedId: string): Promise<AtTheDoor<Row>> =>
+    (await byPair(db, pairOf(keyId, askedId))) ?? { key: null, asked: null }
+}
+
+/** A key, and the ticket that is looked up with it. */
+export const readTicketAtTheDoor = readAtTheDoor(async (db, keyIds, ids) => {
+  const [keys, tickets] = await findTogether(db, 'key_and_ticket_by_id', [keysByKeyId, findTickets], {
+    keyIds,
+    keys: ids,
+  })
+  return [keys, new Map(tickets.map((ticket) => [ticket.id, ticket]))]
 })
 
-/** Reads a key and the ticket that is asked for with it. All who come in the same turn of the event loop are read in one
- *  statement, whoever they are: a statement of its own for each of the two would cost them as much again. */
-export const readAtTheDoor = async (db: Database, keyId: string, ticketId: string): Promise<AtTheDoor> =>
-  (await byPair(db, pairOf(keyId, ticketId))) ?? { key: null, ticket: null }
+/** A key, and the terms of the rate that is checked out with it. */
+export const readTermsAtTheDoor = readAtTheDoor(async (db, keyIds, ids) => {
+  const [keys, ...terms] = await findTogether(db, 'key_and_terms_by_id', [keysByKeyId, ...findTerms], {
+    keyIds,
+    keys: ids,
+  })
+  return [keys, toTerms(terms)]
+})

@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readCredentials } from './access/authenticate.ts'
+import { type Credentials, readCredentials } from './access/authenticate.ts'
 import { isCatalogueRead } from './catalogue-documents.ts'
-import { browse, createContext, createLookupContext, type House } from './context.ts'
+import {
+  browse,
+  type Context,
+  createCheckoutContext,
+  createContext,
+  createLookupContext,
+  type House,
+} from './context.ts'
 import { type Refusal, statusOf } from './errors.ts'
 import { createExecutor } from './execute-graphql.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
@@ -12,7 +19,7 @@ import { answerErrors } from './http-errors.ts'
 import { type Representation, toRepresentation } from './representation.ts'
 import { sendRead } from './send-read.ts'
 import type { SharedReads } from './shared-reads.ts'
-import { ticketAskedFor } from './ticket-documents.ts'
+import { rateAskedFor, ticketAskedFor } from './ticket-documents.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
 import { graphqlPath } from './yoga.ts'
 
@@ -39,19 +46,27 @@ export async function addGraphql(
   const execute = createExecutor()
   const page: GraphiqlPage = graphiqlPage(demo)
 
+  function contextOf(
+    parameters: Parameters,
+    credentials: Credentials,
+    isCatalogue: boolean,
+  ): Promise<Context> {
+    if (isCatalogue)
+      return createContext(house, credentials, (authenticated) =>
+        sharedReads.remember(credentials, authenticated),
+      )
+    const ticketId = ticketAskedFor(parameters)
+    if (ticketId !== null) return createLookupContext(house, credentials, ticketId)
+    return createCheckoutContext(house, credentials, rateAskedFor(parameters))
+  }
+
   async function answer(request: FastifyRequest): Promise<Representation> {
     const parameters = readParameters(request)
     const credentials = readCredentials(request.headers)
     const isCatalogue = isCatalogueRead(parameters)
     const kept = isCatalogue && sharedReads.find(credentials, () => questionOf(request, parameters))
     if (kept) return kept
-    const ticketId = isCatalogue ? null : ticketAskedFor(parameters)
-    const ctx =
-      ticketId === null
-        ? await createContext(house, credentials, (authenticated) => {
-            if (isCatalogue) sharedReads.remember(credentials, authenticated)
-          })
-        : await createLookupContext(house, credentials, ticketId)
+    const ctx = await contextOf(parameters, credentials, isCatalogue)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(await execute({ request, parameters, ctx, isCatalogue: false }))
     return sharedReads.read(ctx.caller, questionOf(request, parameters), () =>

@@ -1,9 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Authenticated, readCredentials } from './access/authenticate.ts'
+import { type Authenticated, areWellFormed, readCredentials } from './access/authenticate.ts'
 import { toSnakeCase } from './case.ts'
-import { type Context, createContext, createLookupContext, type House, requireCaller } from './context.ts'
+import {
+  type Context,
+  createCheckoutContext,
+  createContext,
+  createLookupContext,
+  type House,
+  requireCaller,
+} from './context.ts'
 import { type Code, type Problem, type Refusal, statusOf } from './errors.ts'
+import { peekBody } from './peek-body.ts'
 import { parse } from './scalars.ts'
 import { sendRead } from './send-read.ts'
 import type { SharedReads } from './shared-reads.ts'
@@ -61,19 +69,26 @@ declare module 'fastify' {
   }
 }
 
-/** Lets the caller in, if it is of the right kind, before anything of its request is read or judged. For `preParsing`,
- *  because the rate limit comes in `onRequest`, and what it refuses must cost no SQL. */
-export const authenticated =
-  (house: House, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
-    request.ctx = await createContext(house, readCredentials(request.headers))
-    requireKind(request.ctx)
-  }
-
-/** The same for what reads the ticket that `ticketId` in the path names. */
+/** Lets the caller in, if it is of the right kind, before anything of its request is judged, and has the ticket read that
+ *  `ticketId` in the path names. For `preParsing`, because the rate limit comes in `onRequest`, and what it refuses must
+ *  cost no SQL. */
 export const authenticatedLookup =
   (house: House, requireKind: (ctx: Context) => unknown) =>
   async (request: FastifyRequest<{ Params: { ticketId: string } }>) => {
     request.ctx = await createLookupContext(house, readCredentials(request.headers), request.params.ticketId)
+    requireKind(request.ctx)
+  }
+
+// A guess, for nothing else of the body is looked at: whoever checks out goes by what it says once it is parsed.
+const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
+
+/** The same for what checks out the rate that `ticket_rate_id` in the body names, as far as the body is there. */
+export const authenticatedCheckout =
+  (house: House, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
+    const credentials = readCredentials(request.headers)
+    const body = areWellFormed(credentials) ? await peekBody(request.raw) : null
+    const [, asked = null] = ticketRateId.exec(body ?? '') ?? []
+    request.ctx = await createCheckoutContext(house, credentials, asked)
     requireKind(request.ctx)
   }
 

@@ -130,6 +130,7 @@ const http = [
     'http-errors',
     'json-body',
     'mask',
+    'peek-body',
   ],
   ...['content-coding', 'representation', 'send-read', 'unknown-routes'],
 ]

@@ -64,18 +64,34 @@ test('what comes while others run waits for at most one run', async () => {
   expect(await Promise.all([...first, ...rest])).toEqual(['a1 done', 'b1 done', 'c1 done'])
 })
 
-test('a key that runs gets one more run, of its own, and no third', async () => {
+test('a key that runs gets its next run when that has ended, with all who came', async () => {
   const { add, run, seen } = controlled()
   const answers = add('a1')
   await run(0)
   answers.push(...add('a2', 'b1'))
-  await expect.poll(seen).toEqual(['mixed a1', 'alone a2'])
+  await expect.poll(seen).toEqual(['mixed a1'])
   answers.push(...add('a3'))
   ;(await run(0)).end()
-  // Alone again, because it runs still; beside the mixed run of the other.
-  await expect.poll(seen).toEqual(['mixed a1', 'alone a2', 'mixed b1', 'alone a3'])
-  for (const index of [1, 2, 3]) (await run(index)).end()
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1 a2 a3'])
+  ;(await run(1)).end()
   expect(await Promise.all(answers)).toEqual(['a1 done', 'a2 done', 'b1 done', 'a3 done'])
+})
+
+test('a key that runs gets one more run once a full one waits, of its own, and no third', async () => {
+  const { add, run, seen } = controlled({ mostMixed: 2, mostWaiting: 20 })
+  const answers = add('a1')
+  await run(0)
+  answers.push(...add('a2', 'a3', 'a4', 'b1'))
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1'])
+  answers.push(...add('a5', 'a6', 'a7', 'a8', 'a9'))
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1', 'alone a2 a3 a4 a5'])
+  ;(await run(1)).end()
+  answers.push(...add('c1'))
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1', 'alone a2 a3 a4 a5', 'mixed c1'])
+  ;(await run(0)).end()
+  await expect.poll(seen).toContain('alone a6 a7 a8 a9')
+  for (const index of [2, 3, 4]) (await run(index)).end()
+  expect(await Promise.all(answers)).toHaveLength(11)
 })
 
 test('a key that a mixed run leaves alone runs by itself, in its order, and keeps no other waiting', async () => {
@@ -85,20 +101,18 @@ test('a key that a mixed run leaves alone runs by itself, in its order, and keep
   expect(await b1).toBe('b1 done')
   await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2'])
   const [a3, c1] = add('a3', 'c1')
-  await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1', 'alone a3'])
   ;(await run(2)).end()
   expect(await c1).toBe('c1 done')
   const [a4, d1] = add('a4', 'd1')
-  ;(await run(1)).end()
   ;(await run(3)).end()
+  expect(await d1).toBe('d1 done')
+  ;(await run(1)).end()
   // Still alone, because somebody waited in its line all the time.
-  await expect.poll(seen).toContain('alone a4')
-  for (const index of [4, 5]) (await run(index)).end()
-  expect(await Promise.all([a1, a2, a3, a4, d1])).toEqual(
-    ['a1', 'a2', 'a3', 'a4', 'd1'].map((job) => `${job} done`),
-  )
+  await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1', 'mixed d1', 'alone a3 a4'])
+  ;(await run(4)).end()
+  expect(await Promise.all([a1, a2, a3, a4])).toEqual(['a1', 'a2', 'a3', 'a4'].map((job) => `${job} done`))
   const [a5, e1] = add('a5', 'e1')
-  ;(await run(6)).end()
+  ;(await run(5)).end()
   expect(await Promise.all([a5, e1])).toEqual(['a5 done', 'e1 done'])
   expect(seen()).toContain('mixed a5 e1')
 })

@@ -1,3 +1,4 @@
+import { eq, sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../src/catalogue/import-catalogue.ts'
 import { Refusal } from '../src/errors.ts'
@@ -47,4 +48,27 @@ test('an import that takes places away waits for the checkouts, and is refused w
   const counted = (await sale.db.select().from(stock)).find(({ id }) => id === rate._id)
   expect(counted?.held).toBe(answers.filter(({ statusCode }) => statusCode === 200).length)
   expect(counted?.capacity).toBeGreaterThanOrEqual(counted?.held ?? 0)
+})
+
+test('an import that waits for one rate keeps no sale of another waiting', async () => {
+  // Counters are locked in the order of their ids.
+  const first = aRate({ prices: [aPrice({ _id: 'a' })] })
+  const file = { events: [anEvent({ _id: 'evt_1', ticket_rates: [first, rate] })] }
+  await importCatalogue(sale.db, file)
+  const waiting = async () => {
+    const rows = sale.db
+      .select({ pid: sql`pid` })
+      .from(sql`pg_stat_activity`)
+      .where(sql`datname = current_database() and wait_event_type = 'Lock'`)
+    return (await rows).length
+  }
+  const importing = await sale.db.transaction(async (tx) => {
+    await tx.select().from(stock).where(eq(stock.id, 'a')).for('update')
+    const importing = importCatalogue(sale.db, file)
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(1)
+    const answer = await checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] })
+    expect(answer.statusCode, answer.body).toBe(200)
+    return { ended: importing }
+  })
+  await importing.ended
 })

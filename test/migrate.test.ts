@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { OpenDatabase } from '../src/database.ts'
+import { databaseCode, migrations, type OpenDatabase } from '../src/database.ts'
 import { createTestDatabase, openTestDatabase, type TestDatabase } from './harness.ts'
 
 let empty: TestDatabase
@@ -64,4 +65,56 @@ test('a test database comes migrated, and is nobody else’s', async () => {
     .catch(() => 'none')
   expect(found).toBe('none')
   await Promise.all([one.close(), other.close()])
+})
+
+// What a version that came with only so many of the migrations would have left, with a ticket sold.
+async function migrateOnly(count: number): Promise<void> {
+  const done = readMigrationFiles(migrations).slice(0, count)
+  const statements = [
+    'create schema drizzle',
+    'create table drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
+    ...done.flatMap((migration) => migration.sql),
+    ...done.map(
+      ({ hash, folderMillis }) =>
+        `insert into drizzle.__drizzle_migrations (hash, created_at) values ('${hash}', ${folderMillis})`,
+    ),
+    "insert into organizations (id, name, slug, currency) values ('org_1', 'One', 'one', 'EUR')",
+    "insert into channels (id, name) values ('chn_1', 'Shop')",
+    `insert into events (id, organization_id, name, slug, start_date, end_date, search_words)
+      values ('evt_1', 'org_1', 'One', 'one', now(), now(), '')`,
+    ...['rate_1', 'rate_2'].flatMap((id) => [
+      `insert into ticket_rates (id, organization_id, event_id, position, name, slug)
+        values ('${id}', 'org_1', 'evt_1', 0, 'One', 'one')`,
+      `insert into prices (id, ticket_rate_id, position, name, amount, currency)
+        values ('price_of_${id}', '${id}', 0, 'One', 100, 'EUR')`,
+    ]),
+    `insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency, page_token, expires_at)
+      values ('pay_1', 'chn_1', 'org_1', 'rate_1', 'sandbox', 100, 'EUR', 'token', now())`,
+    `insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, qr_code,
+        currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount,
+        total_amount, warranty_hours, full_name, email)
+      values ('tkt_1', 'pay_1', 0, 'org_1', 'chn_1', 'evt_1', 'rate_1', 'price_of_rate_1', 'code',
+        'EUR', 100, 0, 0, 0, 0, 100, 0, 'Ana', 'ana@example.com')`,
+  ]
+  for (const statement of statements) await database.db.execute(sql.raw(statement))
+}
+
+test('a database of an earlier version keeps what was sold in it', async () => {
+  await migrateOnly(3)
+  expect(await database.ready()).toBe(false)
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
+  expect(await isTrue("(select count(*) from tickets where id = 'tkt_1' and payment_id = 'pay_1') = 1")).toBe(
+    true,
+  )
+})
+
+test('a database whose rows contradict each other is not migrated, and left as it is', async () => {
+  await migrateOnly(3)
+  await database.db.execute(sql`update tickets set price_id = 'price_of_rate_2'`)
+  expect(await database.migrate().catch(databaseCode)).toBe('23503')
+  expect(await database.ready()).toBe(false)
+  await database.db.execute(sql`update tickets set price_id = 'price_of_rate_1'`)
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
 })

@@ -22,9 +22,10 @@ test('the statements of a checkout are planned once a connection, however few ke
   const planned = (await sale.db.execute(sql`
     select statement as text, generic_plans::integer as generic, custom_plans::integer as custom
     from pg_prepared_statements where generic_plans + custom_plans = ${tries * 2}`)) as unknown as Planned[]
-  expect(
-    planned.map(({ text }) => /from "keys"|from "ticket_rates"|for update/.exec(text)?.[0]).sort(),
-  ).toEqual(['for update', 'from "keys"', 'from "ticket_rates"'])
+  expect(planned.map(({ text }) => /from "keys"|for update/.exec(text)?.[0]).sort()).toEqual([
+    'for update',
+    'from "keys"',
+  ])
   for (const { text, generic, custom } of planned)
     expect({ generic, custom }, text).toEqual({ generic: tries, custom: tries })
 })

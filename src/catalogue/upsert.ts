@@ -1,5 +1,5 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import type { PgTable } from 'drizzle-orm/pg-core'
+import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database.ts'
 
 /** What became of things of one kind. */
@@ -41,20 +41,24 @@ async function upsertAtOnce(tx: Connection, table: PgTable, rows: Record<string,
   const byColumn = rows.map((row) =>
     Object.fromEntries(Object.entries(row).map(([key, value]) => [columns[key]?.name, value])),
   )
-  const names = (prefix = '') =>
+  // What a row belongs to never changes. To set a key, though to what it is already, would lock the row against the sales
+  // that refer to it.
+  const keys = getTableConfig(table).uniqueConstraints.flatMap(({ columns }) =>
+    columns.map(({ name }) => name),
+  )
+  const changing = named.filter(({ name }) => name !== 'id' && !keys.includes(name))
+  const names = (columns: PgColumn[], prefix = '') =>
     sql.join(
-      named.map(({ name }) => sql`${sql.raw(prefix)}${sql.identifier(name)}`),
+      columns.map(({ name }) => sql`${sql.raw(prefix)}${sql.identifier(name)}`),
       sql`, `,
     )
   const types = named.map((column) => sql`${sql.identifier(column.name)} ${sql.raw(column.getSQLType())}`)
-  const changes = named
-    .filter(({ name }) => name !== 'id')
-    .map(({ name }) => sql`${sql.identifier(name)} = excluded.${sql.identifier(name)}`)
+  const changes = changing.map(({ name }) => sql`${sql.identifier(name)} = excluded.${sql.identifier(name)}`)
   const written = tx.$with('written', { added: sql<boolean>`added`.as('added') }).as(sql`
-    insert into ${table} as old (${names()})
-    select ${names()} from json_to_recordset(${JSON.stringify(byColumn)}::text::json) as given(${sql.join(types, sql`, `)})
+    insert into ${table} as old (${names(named)})
+    select ${names(named)} from json_to_recordset(${JSON.stringify(byColumn)}::text::json) as given(${sql.join(types, sql`, `)})
     on conflict (id) do update set ${sql.join(changes, sql`, `)}
-    where (${names('old.')}) is distinct from (${names('excluded.')})
+    where (${names(changing, 'old.')}) is distinct from (${names(changing, 'excluded.')})
     returning xmax = 0 as added`)
   const [counts] = await tx
     .with(written)

@@ -1,12 +1,8 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import { touchCatalogue } from '../catalogue-version.ts'
 import type { Database } from '../database.ts'
 import { releaseHolds } from './release-holds.ts'
-import { payments } from './table.ts'
-
-/** Of an unpaid payment whose time is over, which is longer while its provider decides. The database's clock says so,
- *  never the process's. */
-export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= now()`
+import { isOverdue, payments } from './table.ts'
 
 /** Expires up to `limit` unpaid payments whose time is over, and returns how many there were. Many processes can do so
  *  at once: each takes rows that no other has (DECISIONS 5). */

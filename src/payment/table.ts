@@ -3,16 +3,17 @@ import {
   bigint,
   boolean,
   check,
+  foreignKey,
   index,
   pgEnum,
   pgTable,
   primaryKey,
   text,
   timestamp,
+  unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels } from '../access/table.ts'
-import { organizations } from '../organization/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 export const paymentStatus = pgEnum('payment_status', [
@@ -34,12 +35,8 @@ export const payments = pgTable(
     channelId: text('channel_id')
       .notNull()
       .references(() => channels.id),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
-    ticketRateId: text('ticket_rate_id')
-      .notNull()
-      .references(() => ticketRates.id),
+    organizationId: text('organization_id').notNull(),
+    ticketRateId: text('ticket_rate_id').notNull(),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),
     totalAmount: bigint('total_amount', { mode: 'number' }).notNull(),
@@ -67,6 +64,18 @@ export const payments = pgTable(
     paidAt: timestamp('paid_at', { withTimezone: true, precision: 3 }),
   },
   (payment) => [
+    foreignKey({
+      name: 'payments_of_the_organization_of_their_rate',
+      columns: [payment.ticketRateId, payment.organizationId],
+      foreignColumns: [ticketRates.id, ticketRates.organizationId],
+    }),
+    // What a ticket has to have in common with its payment.
+    unique('payments_shared_with_tickets').on(
+      payment.id,
+      payment.organizationId,
+      payment.channelId,
+      payment.ticketRateId,
+    ),
     uniqueIndex().on(payment.pageToken),
     // What the sweeper and a checkout that finds a rate full look for: holds whose time is over.
     index('payments_unpaid_expires_at')
@@ -146,3 +155,7 @@ export type Charge = typeof charges.$inferSelect
 
 /** Whether a key still stands for its checkout. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > now() - interval '24 hours'`
+
+/** Of an unpaid payment whose time is over, which is longer while its provider decides. The database's clock says so,
+ *  never the process's. */
+export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= now()`

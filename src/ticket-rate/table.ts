@@ -10,6 +10,7 @@ import {
   pgTable,
   text,
   timestamp,
+  unique,
 } from 'drizzle-orm/pg-core'
 import { events } from '../event/table.ts'
 import { organizations } from '../organization/table.ts'
@@ -67,6 +68,9 @@ export const ticketRates = pgTable(
     removed: boolean().notNull().default(false),
   },
   (rate) => [
+    // Whose a rate is, for what is sold of it to refer to. It never changes.
+    unique('ticket_rates_of_organizations').on(rate.id, rate.organizationId),
+    unique('ticket_rates_of_events').on(rate.id, rate.eventId),
     index().on(rate.eventId, rate.position, rate.id),
     check('ticket_rates_min_max', sql`${rate.min} >= 1 and ${rate.max} >= 1 and ${rate.min} <= ${rate.max}`),
   ],
@@ -94,6 +98,7 @@ export const prices = pgTable(
     removed: boolean().notNull().default(false),
   },
   (price) => [
+    unique('prices_of_ticket_rates').on(price.id, price.ticketRateId),
     index().on(price.ticketRateId, price.position, price.id),
     check('prices_not_negative', sql`${price.amount} >= 0 and ${price.feeQuantity} >= 0`),
   ],

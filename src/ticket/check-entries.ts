@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
-import type { Terms } from './read-terms.ts'
+import type { Terms } from './terms-loaders.ts'
 
 function checkSupplements(entry: CheckoutEntry, { supplements }: Terms): Problem[] {
   const seen = new Set<string>()

@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts'
 import { currentPrice, leftOf } from '../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../ticket-rate/table.ts'
-import type { Terms } from './read-terms.ts'
+import type { Terms } from './terms-loaders.ts'
 
 /** The most tickets of one checkout, whatever the rate allows (DECISIONS 4). */
 export const mostTickets = 50

@@ -13,7 +13,8 @@ import type { CheckoutInput } from './checkout-input.ts'
 import type { Checkout, Idempotency } from './hold-rows.ts'
 import { holdTogether } from './hold-together.ts'
 import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
-import { readTerms, type Terms } from './read-terms.ts'
+import { readTerms } from './read-terms.ts'
+import type { Terms } from './terms-loaders.ts'
 
 /** A checkout, and whether it is an earlier one answered again under its key. */
 export type CheckoutAnswer = Checkout & { replayed: boolean }

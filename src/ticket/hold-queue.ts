@@ -7,7 +7,7 @@ export type HoldQueueOptions = {
   mostMixed: number
   /** The most runs at a time of jobs of one key each, which may have to wait for its rows. */
   mostAlone: number
-  /** The most runs of one key at a time: one writes while another waits for its rows. */
+  /** The most runs of one key at a time: one writes while another, a full one, waits for its rows. */
   mostOfOneKey: number
   /** The most jobs that wait for one key; more are refused. */
   mostWaiting: number
@@ -40,8 +40,8 @@ type Line<Job, Outcome> = {
 }
 
 /** Jobs that come while others run wait for at most that long, and are then run together, first come first served, those
- *  of keys that nobody else is at in runs of many keys. A key that a mixed run leaves alone, or that has a run
- *  already, has runs of its own, so that it keeps no other waiting. A run that fails is taken apart: a mixed one by keys, one
+ *  of keys that nobody else is at in runs of many keys. A key that a mixed run leaves alone has runs of its own, so that it
+ *  keeps no other waiting, and so has one that has a run already, once a full one waits. A run that fails is taken apart: a mixed one by keys, one
  *  of a key job by job, so that one never fails its neighbours. Refuses: BUSY, where too many wait. */
 export function queueByKey<Job, Outcome>(
   runs: HoldRuns<Job, Outcome>,
@@ -106,8 +106,10 @@ export function queueByKey<Job, Outcome>(
 
   function takeAlone(): Group {
     for (const line of lines.values()) {
+      // It would wait for the rows of the one that runs: it may as well wait here, for those who are yet to come.
+      const least = line.running > 0 ? mostTogether : 1
       const isApart = line.isAlone || line.running > 0
-      if (isApart && line.running < mostOfOneKey && line.waiting.length > 0)
+      if (isApart && line.running < mostOfOneKey && line.waiting.length >= least)
         return takeFrom(line, mostTogether)
     }
     return []

@@ -5,8 +5,9 @@ import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
-// Two at a time write while the process makes ready what comes next: one waits for the other's commit. More would only
-// make each of them smaller. Those that may have to wait for somebody else's lock leave connections to all others.
+// Two at a time write while the process makes ready what comes next. More would only make each of them smaller, and what
+// a run costs beside its rows is worth ten of them. Those that may have to wait for somebody else's lock leave connections
+// to all others.
 const limits = { mostTogether: 64, mostMixed: 2, mostAlone: 4, mostOfOneKey: 2, mostWaiting: 2_000 }
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null

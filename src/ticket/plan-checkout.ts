@@ -6,7 +6,7 @@ import { checkEntries } from './check-entries.ts'
 import { checkSale, tooFew } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
 import { type PricedTicket, priceTicket } from './price-tickets.ts'
-import type { Terms } from './read-terms.ts'
+import type { Terms } from './terms-loaders.ts'
 
 /** What a checkout would sell, and for how much. Amounts in minor units. */
 export type CheckoutPlan = {

@@ -1,8 +1,8 @@
 import { percentageOf } from '../money.ts'
 import type { Price } from '../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
-import type { Terms } from './read-terms.ts'
 import type { SoldSupplement } from './table.ts'
+import type { Terms } from './terms-loaders.ts'
 
 /** A ticket as it will be sold. Amounts in minor units. */
 export type PricedTicket = {

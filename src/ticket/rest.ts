@@ -4,7 +4,7 @@ import { inSnakeCase } from '../case.ts'
 import { type Context, type House, requireChannel, requireIntegration } from '../context.ts'
 import { toMajor } from '../money.ts'
 import { paymentUrl } from '../payment/payment-url.ts'
-import { authenticated, authenticatedLookup, errorBody } from '../rest.ts'
+import { authenticatedCheckout, authenticatedLookup, errorBody } from '../rest.ts'
 import * as scalars from '../scalars.ts'
 import { ticketBody, toTicketBody } from './body.ts'
 import { checkoutBody } from './checkout-input.ts'
@@ -53,7 +53,7 @@ export const checkoutRoutes =
     app.post(
       '/tickets/checkout',
       {
-        preParsing: authenticated(house, requireChannel),
+        preParsing: authenticatedCheckout(house, requireChannel),
         schema: {
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',

@@ -3,6 +3,7 @@ import {
   bigint,
   check,
   date,
+  foreignKey,
   index,
   integer,
   jsonb,
@@ -12,9 +13,6 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { channels } from '../access/table.ts'
-import { events } from '../event/table.ts'
-import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 
@@ -38,26 +36,14 @@ export const tickets = pgTable(
   'tickets',
   {
     id: text().primaryKey(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    paymentId: text('payment_id').notNull(),
     /** The ticket's place in its checkout. */
     position: integer().notNull(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
-    channelId: text('channel_id')
-      .notNull()
-      .references(() => channels.id),
-    eventId: text('event_id')
-      .notNull()
-      .references(() => events.id),
-    ticketRateId: text('ticket_rate_id')
-      .notNull()
-      .references(() => ticketRates.id),
-    priceId: text('price_id')
-      .notNull()
-      .references(() => prices.id),
+    organizationId: text('organization_id').notNull(),
+    channelId: text('channel_id').notNull(),
+    eventId: text('event_id').notNull(),
+    ticketRateId: text('ticket_rate_id').notNull(),
+    priceId: text('price_id').notNull(),
     status: ticketStatus().notNull().default('held'),
     qrCode: text('qr_code').notNull(),
     currency: text().notNull(),
@@ -101,6 +87,23 @@ export const tickets = pgTable(
     activatedAt: timestamp('activated_at', { withTimezone: true, precision: 3 }),
   },
   (ticket) => [
+    // Each says with one look what single ones would say with two or more: a ticket is of its payment's organization,
+    // channel and rate, of that rate's event, and sold at a price of that rate.
+    foreignKey({
+      name: 'tickets_of_their_payment',
+      columns: [ticket.paymentId, ticket.organizationId, ticket.channelId, ticket.ticketRateId],
+      foreignColumns: [payments.id, payments.organizationId, payments.channelId, payments.ticketRateId],
+    }),
+    foreignKey({
+      name: 'tickets_of_the_event_of_their_rate',
+      columns: [ticket.ticketRateId, ticket.eventId],
+      foreignColumns: [ticketRates.id, ticketRates.eventId],
+    }),
+    foreignKey({
+      name: 'tickets_at_a_price_of_their_rate',
+      columns: [ticket.priceId, ticket.ticketRateId],
+      foreignColumns: [prices.id, prices.ticketRateId],
+    }),
     index().on(ticket.paymentId, ticket.position),
     index().on(ticket.ticketRateId),
     // An expired checkout gives its codes back, so that the channel can try again with them.
