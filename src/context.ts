@@ -64,6 +64,8 @@ export type Context = House & {
   loaders: Loaders
   /** Of the rate that the request seems to check out, whoever may see it: for `readTerms`, which takes them. */
   terms: Terms | null
+  /** Whether it is known that the operation is not too complex, whatever its variables. */
+  isMeasured?: boolean
 }
 
 const scopeOf = (caller: Caller | null): Scope => ({
@@ -76,18 +78,8 @@ function contextOf(house: House, authenticated: Authenticated | null): Context {
   const { db } = house
   const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
-  return {
-    ...house,
-    house,
-    caller,
-    now,
-    catalogue: db,
-    terms: null,
-    get loaders() {
-      together.loaders ??= createLoaders(db, db, scopeOf(caller))
-      return together.loaders
-    },
-  }
+  together.loaders ??= createLoaders(db, db, scopeOf(caller))
+  return { ...house, house, caller, now, catalogue: db, loaders: together.loaders, terms: null }
 }
 
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.

@@ -1,7 +1,4 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
-import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import { icon } from './html.ts'
 
 const header = (name: string, description: string) => ({
@@ -25,9 +22,17 @@ const policy = {
   'frame-ancestors': "'none'",
 }
 
-/** `/openapi.json`, generated from the zod schemas that validate, and `/docs`, a page of it that needs nothing from
- *  elsewhere. To be called before the routes are added. */
-export async function addDocumentation(app: FastifyInstance): Promise<void> {
+// An application of its own, which has the routes to show them and serves none of them. Loaded and made with the first
+// reader: a service that starts needs nothing of it.
+async function openDocumentation(routes: RouteOptions[]): Promise<FastifyInstance> {
+  const [{ default: swagger }, { default: swaggerUi }, { jsonSchemaTransform }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+    import('fastify-type-provider-zod'),
+  ])
+  const app = fastify()
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -46,6 +51,7 @@ export async function addDocumentation(app: FastifyInstance): Promise<void> {
     },
     transform: jsonSchemaTransform,
   })
+  for (const { method, url, schema } of routes) app.route({ method, url, schema, handler: () => {} })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: policy,
@@ -54,4 +60,34 @@ export async function addDocumentation(app: FastifyInstance): Promise<void> {
     logLevel: 'silent',
   })
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  await app.ready()
+  return app
+}
+
+/** `/openapi.json`, generated from the zod schemas that validate, and `/docs`, a page of it that needs nothing from
+ *  elsewhere. To be called before the routes are added. */
+export function addDocumentation(app: FastifyInstance): void {
+  const routes: RouteOptions[] = []
+  let opened: Promise<FastifyInstance> | undefined
+  app.addHook('onRoute', (route) => {
+    if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
+  })
+  for (const url of ['/docs', '/docs/*', '/openapi.json'])
+    app.get(url, { schema: { hide: true } }, async ({ url, headers }, reply) => {
+      opened ??= openDocumentation(routes)
+      const documentation = await opened
+      const answer = await documentation.inject({ method: 'GET', url, headers })
+      if (answer.statusCode === 404) return reply.callNotFound()
+      // Of the connection, which is another.
+      const {
+        connection: _connection,
+        'transfer-encoding': _encoding,
+        date: _date,
+        ...about
+      } = answer.headers
+      return reply
+        .code(answer.statusCode)
+        .headers(about)
+        .send(answer.rawPayload.length > 0 ? answer.rawPayload : undefined)
+    })
 }

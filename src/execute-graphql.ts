@@ -19,6 +19,8 @@ export type Asking = {
 /** An operation that Yoga has let through, and the headers that it answered with. */
 type Known = { operation: CompiledOperation; headers: Record<string, string> }
 
+// Each keeps its functions, so it is their number that counts, whatever the length of their documents.
+const mostKnown = 500
 const mostBytes = 2 ** 20
 
 // All that Yoga decides by whether it lets an operation through, and in which form it answers: null for what it is always
@@ -39,6 +41,7 @@ const asSent = ({ raw, method, headers, body }: FastifyRequest) => ({ raw, metho
 export function createExecutor(): (asking: Asking) => Promise<Answer> {
   const gateway = createGateway()
   const known = new LRUCache<string, Known>({
+    max: mostKnown,
     maxSize: mostBytes,
     sizeCalculation: (_known, form) => form.length,
   })
@@ -82,6 +85,7 @@ export function createExecutor(): (asking: Asking) => Promise<Answer> {
     const form = formOf(request, parameters)
     const found = form === null ? undefined : known.get(form)
     if (!found) return executeByYoga(asking, form)
+    ctx.isMeasured = found.operation.hasFixedCost
     const executed = await found.operation.execute(ctx, parameters.variables ?? {})
     return Buffer.isBuffer(executed)
       ? { status: 200, headers: found.headers, body: executed, isShareable: isCatalogue }

@@ -20,30 +20,52 @@ export type Representation = Answer & {
   size(): number
 }
 
-/** `onGrown` is told when there is another coding. */
-export function toRepresentation(answer: Answer, onGrown: () => void = () => {}): Representation {
-  const { body } = answer
-  let hash: string | undefined
-  let size = body.length
-  const bodies = new Map<Coding, Promise<Buffer>>()
-  const start = async (coding: Coding) => {
-    const bytes = await encode(body, coding)
-    size += bytes.length
-    onGrown()
+class Body implements Representation {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+  readonly isShareable: boolean
+  readonly #onGrown: () => void
+  #hash: string | undefined
+  #size: number
+  #bodies: Map<Coding, Promise<Buffer>> | undefined
+
+  constructor({ status, headers, body, isShareable }: Answer, onGrown: () => void) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+    this.isShareable = isShareable
+    this.#size = body.length
+    this.#onGrown = onGrown
+  }
+
+  etag(coding: Coding): string {
+    this.#hash ??= createHash('sha256').update(this.body).digest('base64url')
+    return coding === 'identity' ? `"${this.#hash}"` : `"${this.#hash}-${coding}"`
+  }
+
+  encoded(coding: Coding): Promise<Buffer> | Buffer {
+    if (coding === 'identity') return this.body
+    this.#bodies ??= new Map()
+    const bytes = this.#bodies.get(coding) ?? this.#encode(coding)
+    this.#bodies.set(coding, bytes)
     return bytes
   }
-  return {
-    ...answer,
-    etag(coding) {
-      hash ??= createHash('sha256').update(body).digest('base64url')
-      return coding === 'identity' ? `"${hash}"` : `"${hash}-${coding}"`
-    },
-    encoded(coding) {
-      if (coding === 'identity') return body
-      const bytes = bodies.get(coding) ?? start(coding)
-      bodies.set(coding, bytes)
-      return bytes
-    },
-    size: () => size,
+
+  async #encode(coding: Coding): Promise<Buffer> {
+    const bytes = await encode(this.body, coding)
+    this.#size += bytes.length
+    this.#onGrown()
+    return bytes
+  }
+
+  size(): number {
+    return this.#size
   }
 }
+
+const nobody = () => {}
+
+/** `onGrown` is told when there is another coding. */
+export const toRepresentation = (answer: Answer, onGrown: () => void = nobody): Representation =>
+  new Body(answer, onGrown)

@@ -1,4 +1,5 @@
-import isoCountries from 'i18n-iso-countries'
+// Without the names of the countries, which are eighty files.
+import isoCountries from 'i18n-iso-countries/index.js'
 import { z } from 'zod'
 import { type Code, type Facts, type Problem, Refusal } from './errors.ts'
 

@@ -6,7 +6,6 @@ import type { OpenDatabase } from './database.ts'
 import { openSenders } from './delivery/open-senders.ts'
 import { whenToldToEnd } from './drain.ts'
 import { logFailure } from './mask.ts'
-import { openDatabase } from './open-database.ts'
 import { openProvider } from './payment/open-provider.ts'
 
 const greeting = (url: string, demo: DemoCredentials) => `
@@ -29,11 +28,10 @@ async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   return credentials && { credentials, tabs: offer ? { key: credentials.key, ...offer } : undefined }
 }
 
-/** Serves the port in this process until it is told to end. Then it is not ready any more, finishes what runs and exits
- *  with 0; with 1 where that takes longer than `shutdownSeconds`. */
-export async function serve(config: Config): Promise<void> {
+/** Serves the port in this process, on this database, until it is told to end. Then it is not ready any more, finishes what
+ *  runs and exits with 0; with 1 where that takes longer than `shutdownSeconds`. */
+export async function serve(config: Config, database: OpenDatabase): Promise<void> {
   const provider = await openProvider(config)
-  const database = await openDatabase(config)
   const { db } = database
   const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
   let draining = false

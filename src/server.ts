@@ -8,8 +8,10 @@ async function start(): Promise<void> {
     const { runWorkers } = await import('./workers.ts')
     runWorkers(config)
   } else {
-    const { serve } = await import('./serve.ts')
-    await serve(config)
+    const { openDatabase } = await import('./open-database.ts')
+    // It opens while the service is loaded.
+    const [database, { serve }] = await Promise.all([openDatabase(config), import('./serve.ts')])
+    await serve(config, database)
   }
 }
 

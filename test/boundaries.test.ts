@@ -100,21 +100,11 @@ const mayImport: Record<string, string[]> = {
   background: ['database', 'provider', 'repeat', '*/verb'],
   drain: [],
   serve: [
-    ...[
-      'app',
-      'background',
-      'drain',
-      'http',
-      'context',
-      'database',
-      'open-database',
-      'provider',
-      'catalogue',
-    ],
+    ...['app', 'background', 'drain', 'http', 'context', 'database', 'provider', 'catalogue'],
     ...['config', '*/verb'],
   ],
   workers: ['config', 'drain'],
-  server: ['config', 'serve', 'workers'],
+  server: ['config', 'open-database', 'serve', 'workers'],
   cli: [
     ...['config', 'http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb'],
     'catalogue',

@@ -59,6 +59,7 @@ const keyRows = fewRowsOf({
 })
 
 export type KeyRow = ReturnType<typeof keyRows.read>[number]
+/** What a key is held against, and whom it lets in. */
 export type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'revoked'> & {
   expired: boolean
   authenticated: Authenticated

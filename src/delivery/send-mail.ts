@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport, type SendMailOptions } from 'nodemailer'
+import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../delivery-settings.ts'
 import { documentName, fileName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
@@ -74,26 +74,37 @@ function toUndelivered(error: unknown): unknown {
 
 const sendSeconds = 60
 
-function handInOverSmtp(url: string): { handIn: HandIn; close(): void } {
-  const transport = createTransport({
+// Loaded for the first mail: a service that starts needs nothing of it.
+const nodemailer = () => import('nodemailer')
+
+async function openPool(url: string) {
+  const { createTransport } = await nodemailer()
+  return createTransport({
     ...{ url, pool: true as const, maxConnections: 4, maxRequeues: 0 },
     ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 },
   })
+}
+
+function handInOverSmtp(url: string): { handIn: HandIn; close(): void } {
+  let pool: ReturnType<typeof openPool> | undefined
   return {
     async handIn(_id, mail) {
+      pool ??= openPool(url)
+      const transport = await pool
       const signal = AbortSignal.timeout(sendSeconds * 1000)
       await transport.sendMail({ ...mail, signal } as SendMailOptions).catch((error: unknown) => {
         throw toUndelivered(error)
       })
     },
-    close: () => transport.close(),
+    close: () => void pool?.then((transport) => transport.close()),
   }
 }
 
 /** A file of each mail, under the name of its delivery: written again, it is the same file. */
 function handInToFolder(folder: string): HandIn {
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return async (id, mail) => {
+    const { createTransport } = await nodemailer()
+    const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
     const { message } = await transport.sendMail(mail)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const file = join(folder, `${id}.eml`)
