@@ -49,10 +49,10 @@ export type Context = House & {
   /** Where the catalogue is read. */
   catalogue: Database
   loaders: Loaders
-  /** Whether it is known that the operation is not too complex, whatever its variables. */
-  isMeasured?: boolean
   /** Of the rate that the request seems to check out, whoever may see it: for `readTerms`, which takes them. */
   terms: Terms | null
+  /** Whether it is known that the operation is not too complex, whatever its variables. */
+  isMeasured?: boolean
 }
 
 const scopeOf = (caller: Caller | null): Scope => ({
