@@ -13,6 +13,7 @@ import type { Database } from './database.ts'
 import { addDocumentation } from './documentation.ts'
 import { Refusal } from './errors.ts'
 import type { Demo } from './graphiql-tabs.ts'
+import { bodyLimit } from './graphql-params.ts'
 import { addGraphql } from './graphql-route.ts'
 import { addHealth } from './health.ts'
 import { addHome } from './home.ts'
@@ -25,7 +26,6 @@ import { addRoutes } from './routes.ts'
 import { printedSchema } from './schema.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
-import { bodyLimit } from './yoga.ts'
 
 export type AppOptions = {
   db: Database

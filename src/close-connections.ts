@@ -9,16 +9,17 @@ const unusedMs = 250
 export function closeConnectionsAtTheEnd(app: FastifyInstance): void {
   const connections = new Set<Socket>()
   let closing = false
+  const destroyUnused = () => {
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+  }
   app.server.on('connection', (socket: Socket) => {
     connections.add(socket)
     socket.once('close', () => connections.delete(socket))
   })
   app.addHook('preClose', async () => {
     closing = true
-    // Node 20 takes them for busy ones (nodejs/node#63452).
-    setTimeout(() => {
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
-    }, unusedMs).unref()
+    // Node 20 takes them for busy ones (nodejs/node#63452). What came while the process was busy is read first.
+    setTimeout(() => setImmediate(destroyUnused), unusedMs).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing) reply.header('connection', 'close')

@@ -3,10 +3,9 @@ import { LRUCache } from 'lru-cache'
 import type { CompiledOperation } from './compiled-execution.ts'
 import type { Context } from './context.ts'
 import { Refusal } from './errors.ts'
-import type { Parameters } from './graphql-params.ts'
+import { graphqlPath, type Parameters } from './graphql-params.ts'
 import type { Answer } from './representation.ts'
 import type { Outcomes } from './write-operation.ts'
-import { createGateway, graphqlPath } from './yoga.ts'
 
 /** A GraphQL request: as it came, what was read of it, and for whom it is executed. */
 export type Asking = {
@@ -37,10 +36,20 @@ function formOf(
 // Without the query, which the address has already: Yoga would write it there once more.
 const asSent = ({ raw, method, headers, body }: FastifyRequest) => ({ raw, method, headers, body })
 
+// Yoga and its plugins are a fifth of all that the service loads.
+const openGateway = async () => (await import('./yoga.ts')).createGateway()
+
+/** What executes GraphQL requests, and loads what it needs of that. */
+export type Executor = { execute(asking: Asking): Promise<Answer>; load(): Promise<unknown> }
+
 /** Executes by Yoga. What it let through once and answered in full is executed without it from then on, because its
  *  requests and responses take longer than a small answer; where that is not answered in full, it is Yoga's again. */
-export function createExecutor(): (asking: Asking) => Promise<Answer> {
-  const gateway = createGateway()
+export function createExecutor(): Executor {
+  let opened: ReturnType<typeof openGateway> | undefined
+  const load = () => {
+    opened ??= openGateway()
+    return opened
+  }
   const known = new LRUCache<string, Known>({
     max: mostKnown,
     maxSize: mostBytes,
@@ -54,6 +63,7 @@ export function createExecutor(): (asking: Asking) => Promise<Answer> {
   ): Promise<Answer> {
     let hasErrors = false
     let operation: CompiledOperation | undefined
+    const gateway = await load()
     const response = await gateway.handleNodeRequest(asSent(request), {
       requestId: request.id,
       log: request.log,
@@ -81,7 +91,7 @@ export function createExecutor(): (asking: Asking) => Promise<Answer> {
     return { status, headers, body, isShareable: isCatalogue && isWhole }
   }
 
-  return async (asking) => {
+  async function execute(asking: Asking): Promise<Answer> {
     const { request, parameters, ctx, isCatalogue } = asking
     const form = formOf(request, parameters)
     const found = form === null ? undefined : known.get(form)
@@ -92,4 +102,6 @@ export function createExecutor(): (asking: Asking) => Promise<Answer> {
       ? { status: 200, headers: found.headers, body: executed, isShareable: isCatalogue }
       : executeByYoga(asking, form, executed)
   }
+
+  return { execute, load }
 }

@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { Refusal } from './errors.ts'
 import { parse } from './scalars.ts'
 
+export const graphqlPath = '/graphql'
+/** Bytes of a request's body, on both surfaces. */
+export const bodyLimit = 256 * 1024
+
 const object = z.record(z.string(), z.unknown(), 'must be a JSON object').nullish()
 
 const parameters = z.strictObject({

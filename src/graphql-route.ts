@@ -14,14 +14,14 @@ import { createExecutor } from './execute-graphql.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
 import type { Demo } from './graphiql-tabs.ts'
 import { toErrorResult } from './graphql-errors.ts'
-import { type Parameters, readParameters } from './graphql-params.ts'
+import { graphqlPath, type Parameters, readParameters } from './graphql-params.ts'
 import { answerErrors } from './http-errors.ts'
+import { logFailure } from './mask.ts'
 import { type Representation, toRepresentation } from './representation.ts'
 import { sendRead } from './send-read.ts'
 import type { SharedReads } from './shared-reads.ts'
 import { rateAskedFor, ticketAskedFor } from './ticket-documents.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
-import { graphqlPath } from './yoga.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   const retryAfter = refusal.problems[0].facts?.retryAfter
@@ -43,7 +43,7 @@ export async function addGraphql(
   sharedReads: SharedReads,
   demo: Demo | undefined,
 ): Promise<void> {
-  const execute = createExecutor()
+  const { execute, load } = createExecutor()
   const page: GraphiqlPage = graphiqlPage(demo)
 
   function contextOf(
@@ -74,6 +74,11 @@ export async function addGraphql(
     )
   }
 
+  // Who has just started can be asked sooner. A request that comes before waits for it.
+  app.addHook('onListen', (done) => {
+    setImmediate(() => load().catch((error) => logFailure(app.log, error, 'GraphQL could not be loaded')))
+    done()
+  })
   await app.register(
     async (scope) => {
       answerErrors(scope, sendErrors)

@@ -5,11 +5,9 @@ import { createYoga, type Plugin } from 'graphql-yoga'
 import { type Asked, compiledExecution } from './compiled-execution.ts'
 import type { Context } from './context.ts'
 import { toClientError } from './graphql-errors.ts'
+import { bodyLimit, graphqlPath } from './graphql-params.ts'
 import type { Log } from './mask.ts'
 import { schema } from './schema.ts'
-
-export const bodyLimit = 256 * 1024
-export const graphqlPath = '/graphql'
 
 /** What the HTTP server gives Yoga with each request. */
 export type ServerContext = Asked & {

@@ -94,11 +94,11 @@ const mayImport: Record<string, string[]> = {
   'execute-graphql': ['compiled-execution', 'context', 'http', 'write-operation', 'yoga'],
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'execute-graphql', 'http', 'shared-reads'],
-    ...['ticket-documents', 'yoga'],
+    'ticket-documents',
   ],
   pages: ['context', '*/page', '*/rest'],
   app: [
-    ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema', 'yoga'],
+    ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema'],
     ...['config', 'graphql-route', 'pages', 'shared-reads'],
   ],
   // What is done outside of requests: verbs, over and over.

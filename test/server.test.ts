@@ -112,7 +112,7 @@ test('finishes what runs when it is told to end, and exits with 0', async () => 
   await fetch(`${server.url}/health`)
   const ended = server.stop()
   await expect.poll(() => isClosed(server)).toBe(true)
-  running.end(body.slice(5))
+  running.write(body.slice(5))
   expect(await answerOn(running)).toContain('HTTP/1.1 200')
   coming.write('host: x\r\n\r\n')
   const answer = await answerOn(coming)

@@ -111,7 +111,8 @@ function loadRates(catalogue: Reader, below: Below): Loader<TicketRate[]> {
       stockById,
       offers.flatMap((offer) => offer?.stockIds ?? []),
     )
-    const leftOf = new Map(found.map((stock) => [stock.id, stock]))
+    const leftOf = new Map<string, Stock>()
+    for (const stock of found) leftOf.set(stock.id, stock)
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
