@@ -58,8 +58,7 @@ const surfaces = {
 async function costOf(call: () => Promise<unknown>): Promise<number> {
   sale.statements.reset()
   await call()
-  return sale.statements.filter((text) => !text.includes('from "keys"') || text.includes('from "tickets"'))
-    .length
+  return sale.statements.filter((text) => !text.includes('from "keys"') || text.includes('kind_1')).length
 }
 
 test.each(Object.entries(surfaces))(
