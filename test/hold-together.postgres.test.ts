@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createContext } from '../src/context.ts'
@@ -19,7 +20,7 @@ const ratesOfRound = ['one', 'two', 'three'] as const
 type Rate = (typeof ratesOfRound)[number]
 
 const aSale = () => {
-  const rates = Array.from({ length: rounds }, (_, round) =>
+  const rates = Array.from({ length: rounds + 1 }, (_, round) =>
     ratesOfRound.map((rate) =>
       aRate({
         _id: `rate_${rate}_${round}`,
@@ -126,4 +127,25 @@ test.each(ways)('outcomes and counters are those of one at a time: $way', async 
   // The control: every kind of outcome was among them, and both ways to it.
   expect(Math.min(seen.made, seen.refused, seen.again)).toBeGreaterThan(0)
   if (rates.length > 1) expect(Math.min(statements.one, statements.more)).toBeGreaterThan(0)
+})
+
+// The statement's snapshot still has them taken, and an update checks the row that it makes of that before it finds the
+// later one.
+test('places that are given back while a hold waits for their counters are there for it', async () => {
+  const { db } = together
+  const [job] = await jobsOf(together, rounds, [{ rate: 'one', prices: ['then'], code: null, key: null }])
+  if (!job) throw new Error('a job was planned')
+  const id = `rate_one_${rounds}`
+  await db.execute(sql`update stock set held = capacity - sold_before - sold where id = ${id}`)
+  let held: Promise<HoldOutcome> | undefined
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`update stock set held = held - 1 where id = ${id}`)
+    held = holdTogether(db, job)
+    const waits = async () =>
+      db.execute(
+        sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+    await expect.poll(waits).toHaveLength(1)
+  })
+  expect(told((await held) ?? null)).toEqual({ total: 550, of: [`then_one_${rounds}`] })
 })

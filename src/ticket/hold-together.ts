@@ -22,8 +22,8 @@ async function hold(db: Database, jobs: HoldJob[], onLocked: 'wait' | 'skip') {
  *  of what is free than is held: it is paid in the same transaction. */
 async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isFree)) return holdStock(db, jobs)
-  // Where places are taken and given back at once, it can meet less than it saw: the counters' constraint says so. Who looks
-  // under a lock of its own sees what there is.
+  // An update checks the row that it makes of its snapshot's before it finds that there is a later one: where places were
+  // given back meanwhile, the counters' constraint refuses what fits. Who has locked them before sees what there is.
   const held = await hold(db, jobs, 'wait').catch((error) => {
     if (isDuplicate(error) || isBeyondLimit(error)) return []
     throw error
