@@ -68,9 +68,6 @@ export const isTransient = (error: unknown): boolean => transient.has(databaseCo
 /** Whether a row was refused because there is one with its key already. */
 export const isDuplicate = (error: unknown): boolean => databaseCode(error) === '23505'
 
-/** Whether a row was refused because a limit would be passed. */
-export const isBeyondLimit = (error: unknown): boolean => databaseCode(error) === '23514'
-
 // Out of connections, shut down, deadline passed, lock not had in time, out of reach.
 const unavailable =
   /^(53300|57P0[1-4]|57014|55P03|08\w{3}|ECONN\w+|ENOTFOUND|ETIMEDOUT|CONNECT\w+|CONNECTION_\w+)$/

@@ -12,6 +12,7 @@ import { stock } from '../src/ticket-rate/table.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
 import { aHouse } from './house.ts'
 import { openSale, type Sale } from './sale.ts'
+import { untilOneWaits } from './waits.ts'
 
 // Checkouts that come together are held together, in one statement or in one transaction. None may tell by its outcome.
 
@@ -129,8 +130,7 @@ test.each(ways)('outcomes and counters are those of one at a time: $way', async 
   if (rates.length > 1) expect(Math.min(statements.one, statements.more)).toBeGreaterThan(0)
 })
 
-// The statement's snapshot still has them taken, and an update checks the row that it makes of that before it finds the
-// later one.
+// The statement began while they were taken: see movedStock.
 test('places that are given back while a hold waits for their counters are there for it', async () => {
   const { db } = together
   const [job] = await jobsOf(together, rounds, [{ rate: 'one', prices: ['then'], code: null, key: null }])
@@ -141,11 +141,7 @@ test('places that are given back while a hold waits for their counters are there
   await db.transaction(async (tx) => {
     await tx.execute(sql`update stock set held = held - 1 where id = ${id}`)
     held = holdTogether(db, job)
-    const waits = async () =>
-      db.execute(
-        sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-      )
-    await expect.poll(waits).toHaveLength(1)
+    await untilOneWaits(db)
   })
   expect(told((await held) ?? null)).toEqual({ total: 550, of: [`then_one_${rounds}`] })
 })

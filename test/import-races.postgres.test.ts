@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../src/catalogue/import-catalogue.ts'
 import { Refusal } from '../src/errors.ts'
@@ -7,6 +7,7 @@ import { anEntry, checkOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
 import { dumpCatalogue } from './imports.ts'
 import { openSale, type Sale } from './sale.ts'
+import { untilOneWaits } from './waits.ts'
 
 // Imports meet sales and each other. PGlite has one connection, so only a real PostgreSQL can show it.
 
@@ -55,17 +56,10 @@ test('an import that waits for one rate keeps no sale of another waiting', async
   const first = aRate({ prices: [aPrice({ _id: 'a' })] })
   const file = { events: [anEvent({ _id: 'evt_1', ticket_rates: [first, rate] })] }
   await importCatalogue(sale.db, file)
-  const waiting = async () => {
-    const rows = sale.db
-      .select({ pid: sql`pid` })
-      .from(sql`pg_stat_activity`)
-      .where(sql`datname = current_database() and wait_event_type = 'Lock'`)
-    return (await rows).length
-  }
   const importing = await sale.db.transaction(async (tx) => {
     await tx.select().from(stock).where(eq(stock.id, 'a')).for('update')
     const importing = importCatalogue(sale.db, file)
-    await expect.poll(waiting, { timeout: 10_000 }).toBe(1)
+    await untilOneWaits(sale.db)
     const answer = await checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] })
     expect(answer.statusCode, answer.body).toBe(200)
     return { ended: importing }

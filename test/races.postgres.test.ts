@@ -12,6 +12,7 @@ import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { createTestDatabase, startGateway } from './harness.ts'
 import { ended, paid } from './provider.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
+import { untilOneWaits } from './waits.ts'
 
 // A database with one connection cannot show an oversell, so these run on PostgreSQL alone.
 
@@ -210,6 +211,24 @@ test('settles, cancels, expires and sells at once without losing count', async (
   const invoiced = await db.select({ number: invoices.number }).from(invoices).orderBy(invoices.number)
   expect(invoiced.map(({ number }) => number)).toEqual(invoiced.map((_, index) => index + 1))
   expect(invoiced).toHaveLength(ids.length - cancelled)
+})
+
+// Its statement began while they were taken: see movedStock.
+test('gives late money the places that are given back while it waits for their counters', async () => {
+  sale = await openSale(catalogue)
+  const { db } = sale
+  const late = (await checkOut(sale, one)).json().data.payment_id as string
+  await settlePayment(db, late, ended('expired'))
+  await db.execute(sql`update stock set held = ${places} where id = 'rate_1'`)
+  let settled: Promise<unknown> | undefined
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`update stock set held = held - 1 where id = 'rate_1'`)
+    settled = settlePayment(db, late, paid(late))
+    await untilOneWaits(db)
+  })
+  await settled
+  expect(await db.$count(payments, sql`${payments.status} = 'paid'`)).toBe(1)
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 1, held: places - 1 })
 })
 
 test('frees overdue holds for everybody who finds the rate full at the same time', async () => {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { anyOf, written } from '../batch.ts'
+import { written } from '../batch.ts'
 import type { Connection } from '../database.ts'
+import { lockedStock, movedStock } from './locked-stock.ts'
 import { stock } from './table.ts'
 
 /** How the counters of a rate or a price change. */
@@ -20,28 +21,23 @@ export function stockMoves(
 /** A rate or a price that has been used up, or is free again. */
 export type Turned = { id: string; usedUp: boolean }
 
-const column = (name: string) => sql.raw(`moves.${name}`)
 const named = sql.placeholder
 const moves = sql`unnest(${named('ids')}::text[], ${named('held')}::integer[], ${named('sold')}::integer[]) as moves(id, held, sold)`
+const added = { held: sql.raw('moves.held'), sold: sql.raw('moves.sold') }
 
-// What is left now, and what was left before.
-const left = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held}`
-const leftBefore = sql`${left} + ${column('held')} + ${column('sold')}`
-
+// Nothing is left of the unlimited, not even none: they never turn.
 const movement = written<Turned & { turned: boolean }>(
   'move_stock',
   () => sql`
-  with locked as (
-    select ${stock.id}, ${stock.capacity} is null as unlimited, ${left} as "left"
-    from ${stock} where ${anyOf(stock.id, 'ids')} order by ${stock.id} for update
-  ),
+  with locked as (${lockedStock('ids', 'wait')}),
   fitting as (
-    select bool_and(locked.unlimited or moves.held + moves.sold <= locked."left") as fits
+    select bool_and(unlimited or moves.held + moves.sold <= "left") as fits
     from ${moves} join locked using (id)
   )
-  update ${stock} set held = ${stock.held} + moves.held, sold = ${stock.sold} + moves.sold
-  from ${moves}, fitting where ${stock.id} = moves.id and fitting.fits
-  returning ${stock.id}, ${left} = 0 as "usedUp", coalesce((${left} = 0) <> (${leftBefore} = 0), false) as turned`,
+  update ${stock} set ${movedStock(added)}
+  from ${moves} join locked using (id), fitting where ${stock.id} = moves.id and fitting.fits
+  returning ${stock.id}, "left" = moves.held + moves.sold as "usedUp",
+    coalesce(("left" = moves.held + moves.sold) <> ("left" = 0), false) as turned`,
 )
 
 /** Moves the counters of rates and prices, all of them or, where the capacity of one doesn't allow it, none: null then.

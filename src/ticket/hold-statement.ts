@@ -1,10 +1,11 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { anyOf, given, written } from '../batch.ts'
+import { given, written } from '../batch.ts'
 import { recorded } from '../change/record-changes.ts'
 import type { Connection } from '../database.ts'
 import { newId } from '../ids.ts'
 import { idempotencyKeys, payments } from '../payment/table.ts'
+import { lockedStock, movedStock } from '../ticket-rate/locked-stock.ts'
 import { rateData } from '../ticket-rate/record-availability.ts'
 import { stock, ticketRates } from '../ticket-rate/table.ts'
 import {
@@ -84,6 +85,8 @@ const newTickets = givenRows(
   typesOf(tickets, { except: [...untouchedTicket, 'createdAt', 'activatedAt'] }),
 )
 
+const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
+
 /** The database's clock as the columns keep it. */
 const now = sql`date_trunc('milliseconds', now())`
 
@@ -101,23 +104,18 @@ const soldOut = sql`(
 function holdStatement(onLocked: 'wait' | 'skip'): SQL {
   const { holdMinutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
-  const left = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held}`
   return sql`
   with moves as (select ${list(Object.values(moves.cells))} from ${moves.rows}),
-  locked as (
-    select ${stock.id}, ${stock.capacity} is null as unlimited, ${left} as "left"
-    from ${stock} where ${anyOf(stock.id, 'moves_id')}
-    order by ${stock.id} for update ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}
-  ),
+  locked as (${lockedStock('moves_id', onLocked)}),
   unused as (
     select "ticketRateId", bool_and(pg_try_advisory_xact_lock(hashtextextended("id", 0))) as keys
     from ${keys.rows} group by "ticketRateId"
   ),
   held as materialized (
-    select "ticketRateId", bool_or(coalesce(held = "left", false)) as "usedUp"
+    select "ticketRateId", bool_or(coalesce(moves.held = "left", false)) as "usedUp"
     from moves left join locked using ("id") left join unused using ("ticketRateId")
     group by "ticketRateId"
-    having bool_and(coalesce((unlimited or held <= "left") and keys is not false, false))
+    having bool_and(coalesce((unlimited or moves.held <= "left") and keys is not false, false))
   ),
   new_payments as (${insertHeld(payments, newPayments, {
     ...paymentCells,
@@ -130,8 +128,8 @@ function holdStatement(onLocked: 'wait' | 'skip'): SQL {
   })} order by ${newTickets.cells.qrCode}),
   new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: now })}),
   moved as (
-    update ${stock} set held = ${stock.held} + moves.held
-    from moves join held using ("ticketRateId") where ${stock.id} = moves.id
+    update ${stock} set ${movedStock(added)}
+    from moves join held using ("ticketRateId") join locked using ("id") where ${stock.id} = moves.id
   ),
   ${recorded(soldOut)}
   select "ticketRateId", "usedUp", (extract(epoch from ${now}) * 1000)::float8 as now from held`

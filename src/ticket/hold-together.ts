@@ -1,5 +1,5 @@
 import { touchCatalogue } from '../catalogue-version.ts'
-import { type Database, isBeyondLimit, isDuplicate, isTransient, isUnavailable } from '../database.ts'
+import { type Database, isDuplicate, isTransient, isUnavailable } from '../database.ts'
 import { leftAlone, queueByKey } from './hold-queue.ts'
 import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
@@ -22,10 +22,8 @@ async function hold(db: Database, jobs: HoldJob[], onLocked: 'wait' | 'skip') {
  *  of what is free than is held: it is paid in the same transaction. */
 async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isFree)) return holdStock(db, jobs)
-  // An update checks the row that it makes of its snapshot's before it finds that there is a later one: where places were
-  // given back meanwhile, the counters' constraint refuses what fits. Who has locked them before sees what there is.
   const held = await hold(db, jobs, 'wait').catch((error) => {
-    if (isDuplicate(error) || isBeyondLimit(error)) return []
+    if (isDuplicate(error)) return []
     throw error
   })
   return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
