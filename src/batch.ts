@@ -41,19 +41,14 @@ export const statement = <Row>(
 export type Find<Row> = { rows: Rows<Row>; query: (select: Select) => { toSQL(): Query } }
 
 /** The same for rows that are read by the thousand: see rows.ts. */
-export const rowStatement = <Row>(
-  db: Database,
-  name: string,
-  { fields, wrap, read }: Rows<Row>,
-  build: Find<Row>['query'],
-): Prepared<Row> =>
+export const rowStatement = <Row>(db: Database, name: string, { rows, query }: Find<Row>): Prepared<Row> =>
   once(db, name, () => {
-    const { sql, params } = build(db.select(fields)).toSQL()
-    const query = { sql: wrap(sql), params }
+    const { sql, params } = query(db.select(rows.fields)).toSQL()
+    const wrapped = { sql: rows.wrap(sql), params }
     return {
       async execute(values) {
-        const [row] = await rowsFrom<Record<string, string | null>>(db, name, query, values)
-        return row ? read(row) : []
+        const [row] = await rowsFrom<Record<string, string | null>>(db, name, wrapped, values)
+        return row ? rows.read(row) : []
       },
     }
   })

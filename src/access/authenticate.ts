@@ -100,9 +100,8 @@ export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> 
 // Requests that arrive together are let in by one statement, and those with the same key as one and the same
 // Authenticated. Nothing is kept here for later ones: a revoked key is refused from the next request on.
 const keyById = readByTurn<KnownKey>(async (db, ids) => {
-  const { rows, query } = findKeys
   const since = performance.now()
-  return knownKeys(await rowStatement(db, 'keys_by_id', rows, query).execute({ keys: ids }), since)
+  return knownKeys(await rowStatement(db, 'keys_by_id', findKeys).execute({ keys: ids }), since)
 })
 
 const integrationById = (db: Database) =>

@@ -39,8 +39,7 @@ export const findTickets: Find<LookupTicket> = {
 
 // All look up together, whoever's the tickets are.
 const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
-  const { rows, query } = findTickets
-  const found = await rowStatement(db, 'ticket_by_id', rows, query).execute({ keys })
+  const found = await rowStatement(db, 'ticket_by_id', findTickets).execute({ keys })
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
