@@ -40,8 +40,10 @@ export type House = {
 // them. Kept on this object, because what a WeakMap leads to outlives the collections of young garbage.
 type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
 
-export type Context = House & {
+export type Context = {
   house: House
+  /** The house's, where all but the catalogue is read. */
+  db: Database
   /** Null for somebody without credentials, who sees nothing but the schema. */
   caller: Caller | null
   /** The database's clock when the request came in: the only one that a request decides by. */
@@ -65,8 +67,8 @@ function contextOf(house: House, authenticated: Authenticated | null): Context {
   const { db } = house
   const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
-  together.loaders ??= createLoaders({ ...house, catalogue: db }, scopeOf(caller))
-  return { ...house, house, caller, now, catalogue: db, loaders: together.loaders, terms: null }
+  together.loaders ??= createLoaders(house, db, scopeOf(caller))
+  return { house, db, caller, now, catalogue: db, loaders: together.loaders, terms: null }
 }
 
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
@@ -136,8 +138,8 @@ export async function createCheckoutContext(
 export function browse({ house, caller, now }: Context): Context {
   const { db, replica } = house
   const catalogue = wasJustTouched(db) ? db : replica()
-  const loaders = createLoaders({ ...house, catalogue }, scopeOf(caller))
-  return { ...house, house, caller, now, catalogue, loaders, terms: null }
+  const loaders = createLoaders(house, catalogue, scopeOf(caller))
+  return { house, db, caller, now, catalogue, loaders, terms: null }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

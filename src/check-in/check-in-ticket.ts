@@ -79,7 +79,7 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
     const row = { integrationId, nonce, requestHash, direction, force, at }
     if (!scanned) return { ...row, ticketId: null, result: 'UNKNOWN', firstEnteredAt: null } as const
     const { ticket, startDate } = scanned
-    const opensAt = new Date(startDate.getTime() - ctx.admissionHours * hour)
+    const opensAt = new Date(startDate.getTime() - ctx.house.admissionHours * hour)
     const result = decideCheckIn(ticket, { ...input, at }, { opensAt })
     if (result === 'OK') await count(tx, ticket, { direction, at })
     return { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }

@@ -52,7 +52,7 @@ async function findKept(tx: Connection, idempotencyKey: string, requestHash: str
  *  IDEMPOTENCY_KEY_REUSED. */
 export async function refundTicket(input: RefundInput, ctx: Context): Promise<Refund> {
   const { integrationId } = requireIntegration(ctx)
-  const { db, provider } = ctx
+  const { db, provider } = ctx.house
   const { id, paymentId, currency } = await requireTicket(input.ticketId, ctx)
   const amount = amountOf(input, currency)
   const key = input.idempotencyKey

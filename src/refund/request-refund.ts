@@ -53,7 +53,7 @@ async function checkWarranty(
  *  ALREADY_ENTERED, REFUND_TOO_HIGH where nothing is left. */
 export async function requestRefund(ticketId: string, ctx: Context): Promise<Refund> {
   requireChannel(ctx)
-  const { db, provider } = ctx
+  const { db, provider } = ctx.house
   const { id, paymentId } = await requireTicket(ticketId, ctx)
   const { ticket, refund, isNew, turned } = await db.transaction(async (tx) => {
     const payment = await lockPayment(tx, paymentId)

@@ -45,7 +45,7 @@ export async function registerWebhook(
   const secret = newWebhookSecret()
   const given = {
     id: newId('whk'),
-    url: readUrl(url, ctx.privateWebhooks),
+    url: readUrl(url, ctx.house.privateWebhooks),
     types,
     secret,
     ...ownerOf(caller),
