@@ -65,6 +65,7 @@ export const keyedBy = <Row>(name: string, { rows, query }: Find<Row>): Find<Row
     },
   }),
 })
+
 /** What finds rows of several kinds, and what it finds. */
 export type Finds<All extends unknown[]> = { [Kind in keyof All]: Find<All[Kind]> }
 export type Found<All extends unknown[]> = { [Kind in keyof All]: All[Kind][] }

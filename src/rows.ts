@@ -51,6 +51,7 @@ export function rowJoiner<One, Other>(
     other: Other,
   ) => One & Other
 }
+
 const fieldsOf = (columns: Named) =>
   Object.fromEntries(columns.map(([name, column]) => [name, sql`${column}`.as(name)]))
 
