@@ -118,8 +118,8 @@ export function written<Row>(name: string, text: () => SQL) {
   }
 }
 
-/** A list of texts that a statement is given, where it can't be seen what it holds: by its length, PostgreSQL would find the
- *  plan that it made for the last list too dear for each shorter one, and plan the statement anew every time. */
+/** A list of texts that a statement is given, where it can't be seen what it holds: by its length, PostgreSQL would
+ *  find the plan that it made for the last list too dear for each shorter one, and plan anew every time. */
 export const given = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
 
 /** Whether a column is one of the keys that are given: one statement for any number of them, planned once a connection,

@@ -83,8 +83,8 @@ export async function createContext(
   return contextOf(house, authenticated)
 }
 
-// Who calls by a key is let in with what is read at the door. Where that can't be read, who calls is looked up alone, so that
-// it is told what it would be told anyway.
+// Who calls by a key is let in with what is read at the door. Where that can't be read, who calls is looked up alone,
+// so that it is told what it would be told anyway.
 async function letIn<Row>(house: House, credentials: Credentials, reading: Promise<AtTheDoor<Row>>) {
   const read = await reading.catch((error: unknown) => {
     if (isUnavailable(error)) throw error
@@ -94,8 +94,8 @@ async function letIn<Row>(house: House, credentials: Credentials, reading: Promi
   return { ctx: contextOf(house, authenticated), read }
 }
 
-/** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other takes
- *  twice as long. Whoever is not let in learns nothing of it. */
+/** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other
+ *  takes twice as long. Whoever is not let in learns nothing of it. */
 export async function createLookupContext(
   house: House,
   credentials: Credentials,
@@ -132,9 +132,9 @@ export async function createCheckoutContext(
 }
 
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
- *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called when
- *  the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old generation, and
- *  would keep all that it led to until that is collected. */
+ *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called
+ *  when the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old
+ *  generation, and would keep all that it led to until that is collected. */
 export function browse({ house, caller, now }: Context): Context {
   const { db, replica } = house
   const catalogue = wasJustTouched(db) ? db : replica()

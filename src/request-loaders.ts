@@ -64,7 +64,7 @@ for (const [name, make] of Object.entries(makers))
     },
   })
 
-/** The loaders of a request: what each may find is bound to its scope. `catalogue` is the database that the catalogue is
- *  read from, such as a replica. */
+/** The loaders of a request: what each may find is bound to its scope. `catalogue` is the database that the catalogue
+ *  is read from, such as a replica. */
 export const createLoaders = (source: Source, catalogue: Database, scope: Scope): Loaders =>
   new LazyLoaders(source, catalogue, scope) as unknown as Loaders

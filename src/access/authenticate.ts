@@ -148,8 +148,8 @@ async function authenticateSecret(
 }
 
 /** Lets a caller in by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both, which must then
- *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL. `findKey` is
- *  for who reads the key together with something else.
+ *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL. `findKey`
+ *  is for who reads the key together with something else.
  *  Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
 export async function authenticate(
   db: Database,

@@ -35,9 +35,9 @@ const nextChanges: Find<Change> = {
       .limit(parameter('limit')),
 }
 
-/** What has changed for the caller behind a place in the feed, oldest first, up to `limit`: of a channel, its payments and
- *  tickets and the rates of organizations that granted it; of an integration, all of its organization's. What has been
- *  told never changes, and nothing comes to be before it, so that a client can go on where it was (DECISIONS 7). */
+/** What has changed for the caller behind a place in the feed, oldest first, up to `limit`: of a channel, its payments
+ *  and tickets and the rates of organizations that granted it; of an integration, all of its organization's. What has
+ *  been told never changes, and nothing comes to be before it, so that a client goes on where it was (DECISIONS 7). */
 export async function listChanges(after: Place, limit: number, ctx: Context): Promise<Change[]> {
   const caller = requireCaller(ctx)
   const isChannel = caller.kind === 'channel'

@@ -64,9 +64,9 @@ async function count(tx: Connection, { id, admits }: Ticket, scan: { direction: 
   if (counted && isIn) await recordChanges(tx, [ticketChange('ticket.entered', counted)])
 }
 
-/** Lets in or out with a ticket of the integration's organization, and says how that went: a result and no refusal, because
- *  people stand at the door. The same nonce and scan are answered the same again, whatever came of the ticket since. Two
- *  scanners at once let in once. The doors open `admissionHours` before the event starts, by the time of the scan.
+/** Lets in or out with a ticket of the integration's organization, and says how that went: a result and no refusal,
+ *  because people stand at the door. The same nonce and scan are answered the same again, whatever came of the ticket
+ *  since. Two scanners at once let in once. The doors open `admissionHours` before the event, by the time of the scan.
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (issue: the door; DECISIONS 5). */
 export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
   const { integrationId, organizationIds } = requireIntegration(ctx)

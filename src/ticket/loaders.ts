@@ -47,8 +47,8 @@ const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
 export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
   isIdentifier(id) ? ticketByTurn(db, id) : null
 
-/** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the organization
- *  no longer grants them. */
+/** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the
+ *  organization no longer grants them. */
 export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
   const { channelId, organizationId } = ticket
