@@ -109,7 +109,7 @@ function logRequests(app: FastifyInstance): void {
   })
 }
 
-// Fastify loads its own, a tenth of a second, where none are given from the start; ours are set before there is a route.
+// Fastify loads its own, a tenth of a second, where none are given from the start; ours are set before any route.
 const noCompiler = (): never => {
   throw new Error('a route was added before its compilers were set')
 }
@@ -169,10 +169,15 @@ export async function createApp({
       sendRefusal(reply, malformedAddress())
     },
   })
-  const { holdMinutes, rememberedEvents, admissionHours, privateWebhooks } = config
-  const publicUrl = () => publicUrlOf(app, config)
   const house: House = {
-    ...{ db, replica, provider, holdMinutes, rememberedEvents, admissionHours, privateWebhooks, publicUrl },
+    db,
+    replica,
+    provider,
+    holdMinutes: config.holdMinutes,
+    rememberedEvents: config.rememberedEvents,
+    admissionHours: config.admissionHours,
+    privateWebhooks: config.privateWebhooks,
+    publicUrl: () => publicUrlOf(app, config),
   }
   const sharedReads = createSharedReads(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)

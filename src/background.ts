@@ -30,8 +30,8 @@ const tasksOf = ({ db, provider, senders, privateWebhooks }: BackgroundOptions):
   },
 ]
 
-/** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits for
- *  what runs. */
+/** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits
+ *  for what runs. */
 export function startBackground(
   options: BackgroundOptions,
   onError: (error: unknown, task: string) => void,

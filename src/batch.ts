@@ -41,19 +41,14 @@ export const statement = <Row>(
 export type Find<Row> = { rows: Rows<Row>; query: (select: Select) => { toSQL(): Query } }
 
 /** The same for rows that are read by the thousand: see rows.ts. */
-export const rowStatement = <Row>(
-  db: Database,
-  name: string,
-  { fields, wrap, read }: Rows<Row>,
-  build: Find<Row>['query'],
-): Prepared<Row> =>
+export const rowStatement = <Row>(db: Database, name: string, { rows, query }: Find<Row>): Prepared<Row> =>
   once(db, name, () => {
-    const { sql, params } = build(db.select(fields)).toSQL()
-    const query = { sql: wrap(sql), params }
+    const { sql, params } = query(db.select(rows.fields)).toSQL()
+    const wrapped = { sql: rows.wrap(sql), params }
     return {
       async execute(values) {
-        const [row] = await rowsFrom<Record<string, string | null>>(db, name, query, values)
-        return row ? read(row) : []
+        const [row] = await rowsFrom<Record<string, string | null>>(db, name, wrapped, values)
+        return row ? rows.read(row) : []
       },
     }
   })
@@ -70,6 +65,7 @@ export const keyedBy = <Row>(name: string, { rows, query }: Find<Row>): Find<Row
     },
   }),
 })
+
 /** What finds rows of several kinds, and what it finds. */
 export type Finds<All extends unknown[]> = { [Kind in keyof All]: Find<All[Kind]> }
 export type Found<All extends unknown[]> = { [Kind in keyof All]: All[Kind][] }
@@ -122,8 +118,8 @@ export function written<Row>(name: string, text: () => SQL) {
   }
 }
 
-/** A list of texts that a statement is given, where it can't be seen what it holds: by its length, PostgreSQL would find the
- *  plan that it made for the last list too dear for each shorter one, and plan the statement anew every time. */
+/** A list of texts that a statement is given, where it can't be seen what it holds: by its length, PostgreSQL would
+ *  find the plan that it made for the last list too dear for each shorter one, and plan anew every time. */
 export const given = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
 
 /** Whether a column is one of the keys that are given: one statement for any number of them, planned once a connection,

@@ -53,8 +53,8 @@ function writeOf(schema: unknown): Write {
   return writeLeaf
 }
 
-/** Makes the bytes of a body of this shape: what JSON.stringify would print of it, of the fields that the shape names and
- *  in their order. */
+/** Makes the bytes of a body of this shape: what JSON.stringify would print of it, of the fields that the shape names
+ *  and in their order. */
 export function bodyWriter<Schema extends z.ZodType>(schema: Schema): (body: z.output<Schema>) => Buffer {
   const write = writeOf(schema)
   return (body) => {

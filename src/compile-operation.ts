@@ -22,8 +22,8 @@ import { refuse, type Write, writeLeaf, writeList, writeNonNull } from './write-
 
 // An operation becomes functions made for it: one for each object that it selects, which writes the names between the
 // values, with the properties read and the resolvers called in place. They know how a value is answered, and nothing of
-// errors: where anything is not as it must be they throw, and whoever runs them takes the standard way, which tells it in
-// full.
+// errors: where anything is not as it must be they throw, and whoever runs them takes the standard way, which tells it
+// in full.
 
 /** One field at the root: calls its resolver, and writes what that gave. */
 export type RootField = { key: string; resolve(run: Run): unknown; write: Write }

@@ -43,8 +43,8 @@ export function replayOutcomes(schema: GraphQLSchema): void {
 // Of one operation, for what its variables include and leave out. Whoever asks for more takes the standard way.
 const mostVariants = 16
 
-// Yoga asks a result for its text where there is a way to, and its answers take bytes as well; its types know only texts.
-// So nobody looks at the data.
+// Yoga asks a result for its text where there is a way to, and its answers take bytes as well; its types know only
+// texts. So nobody looks at the data.
 const written = (bytes: Buffer): ExecutionResult => {
   const result = { data: {}, stringify: () => bytes }
   return result
@@ -86,8 +86,8 @@ export class CompiledOperation {
     this.hasFixedCost = this.#deciding.size === 0 && costly.size === 0
   }
 
-  /** The bytes of the answer. Where anything is not as it should be, what came out by then: a query may be asked again in
-   *  the standard way, which changes nothing; a mutation has been made, and its outcomes stand. */
+  /** The bytes of the answer. Where anything is not as it should be, what came out by then: a query may be asked again
+   *  in the standard way, which changes nothing; a mutation has been made, and its outcomes stand. */
   async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const definitions = this.#operation.variableDefinitions ?? []
@@ -122,8 +122,8 @@ export class CompiledOperation {
   }
 }
 
-/** Executes operations by functions that are made for them, once for each document. Whatever is not as it should be, and
- *  what they are not made for, is left to the standard way. */
+/** Executes operations by functions that are made for them, once for each document. Whatever is not as it should be,
+ *  and what they are not made for, is left to the standard way. */
 export function compiledExecution(): Plugin<Asked> {
   const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation>()
 

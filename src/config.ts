@@ -121,7 +121,8 @@ export type Config = {
   paymentProvider: Settings['PAYMENT_PROVIDER']
   /** What reaches Stripe; null with another provider. */
   stripe: StripeSettings | null
-  /** Whether webhooks may lead to private addresses, and over plain HTTP: for tests, and inside a network of one's own. */
+  /** Whether webhooks may lead to private addresses, and over plain HTTP: for tests,
+   *  and inside a network of one's own. */
   privateWebhooks: boolean
   shutdownSeconds: number
   /** What buyers are sent their tickets by. */

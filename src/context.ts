@@ -40,8 +40,10 @@ export type House = {
 // them. Kept on this object, because what a WeakMap leads to outlives the collections of young garbage.
 type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
 
-export type Context = House & {
+export type Context = {
   house: House
+  /** The house's, where all but the catalogue is read. */
+  db: Database
   /** Null for somebody without credentials, who sees nothing but the schema. */
   caller: Caller | null
   /** The database's clock when the request came in: the only one that a request decides by. */
@@ -65,8 +67,8 @@ function contextOf(house: House, authenticated: Authenticated | null): Context {
   const { db } = house
   const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
-  together.loaders ??= createLoaders({ ...house, catalogue: db }, scopeOf(caller))
-  return { ...house, house, caller, now, catalogue: db, loaders: together.loaders, terms: null }
+  together.loaders ??= createLoaders(house, db, scopeOf(caller))
+  return { house, db, caller, now, catalogue: db, loaders: together.loaders, terms: null }
 }
 
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
@@ -81,8 +83,8 @@ export async function createContext(
   return contextOf(house, authenticated)
 }
 
-// Who calls by a key is let in with what is read at the door. Where that can't be read, who calls is looked up alone, so that
-// it is told what it would be told anyway.
+// Who calls by a key is let in with what is read at the door. Where that can't be read, who calls is looked up alone,
+// so that it is told what it would be told anyway.
 async function letIn<Row>(house: House, credentials: Credentials, reading: Promise<AtTheDoor<Row>>) {
   const read = await reading.catch((error: unknown) => {
     if (isUnavailable(error)) throw error
@@ -92,8 +94,8 @@ async function letIn<Row>(house: House, credentials: Credentials, reading: Promi
   return { ctx: contextOf(house, authenticated), read }
 }
 
-/** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other takes
- *  twice as long. Whoever is not let in learns nothing of it. */
+/** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other
+ *  takes twice as long. Whoever is not let in learns nothing of it. */
 export async function createLookupContext(
   house: House,
   credentials: Credentials,
@@ -130,14 +132,14 @@ export async function createCheckoutContext(
 }
 
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
- *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called when
- *  the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old generation, and
- *  would keep all that it led to until that is collected. */
+ *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called
+ *  when the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old
+ *  generation, and would keep all that it led to until that is collected. */
 export function browse({ house, caller, now }: Context): Context {
   const { db, replica } = house
   const catalogue = wasJustTouched(db) ? db : replica()
-  const loaders = createLoaders({ ...house, catalogue }, scopeOf(caller))
-  return { ...house, house, caller, now, catalogue, loaders, terms: null }
+  const loaders = createLoaders(house, catalogue, scopeOf(caller))
+  return { house, db, caller, now, catalogue, loaders, terms: null }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

@@ -5,8 +5,8 @@ import type { Parameters } from './graphql-params.ts'
 // What has more is refused when it is run.
 const maxTokens = 2000
 
-/** What `decide` finds in the operation that is asked for, once for each document: null where there is no such operation,
- *  which the GraphQL server says better. What it finds must be small: it is kept. */
+/** What `decide` finds in the operation that is asked for, once for each document: null where there is no such
+ *  operation, which the GraphQL server says better. What it finds must be small: it is kept. */
 export function decideOnce<Found>(
   decide: (operation: OperationDefinitionNode, document: DocumentNode) => Found,
 ): (parameters: Pick<Parameters, 'query' | 'operationName'>) => Found | null {

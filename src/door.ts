@@ -20,8 +20,8 @@ const keysByKeyId = keyedBy('keyIds', findKeys)
 // Identifiers have no space in them.
 const pairOf = (keyId: string, askedId: string) => `${keyId} ${askedId}`
 
-/** Reads a key and what is asked for with it. All who come in the same turn of the event loop are read in one statement,
- *  whoever they are: a statement of its own for each of the two would cost them as much again. */
+/** Reads a key and what is asked for with it. All who come in the same turn of the event loop are read in one
+ *  statement, whoever they are: a statement of its own for each of the two would cost them as much again. */
 function readAtTheDoor<Row>(findBoth: FindBoth<Row>) {
   const byPair = readByTurn<AtTheDoor<Row>>(async (db, pairs) => {
     const asks = pairs.map((pair): [keyId: string, askedId: string] => {

@@ -24,8 +24,8 @@ export function drainer(worker: Worker): () => void {
   return end
 }
 
-/** Calls back whenever this process is told to end: by SIGTERM and SIGINT, which a worker passes on to the primary, whose
- *  word it then waits for. */
+/** Calls back whenever this process is told to end: by SIGTERM and SIGINT, which a worker passes on to the primary,
+ *  whose word it then waits for. */
 export function whenToldToEnd(stop: () => void): void {
   const { worker } = cluster
   const ask = () => {

@@ -2,11 +2,13 @@ import { type SQL, sql } from 'drizzle-orm'
 import { integer, type PgColumn, type PgTable, text, timestamp } from 'drizzle-orm/pg-core'
 import type { Connection } from './database.ts'
 
-/** What each row has that stands for work to be done outside of requests. It is due as long as its status is `pending`. */
+/** What each row has that stands for work to be done outside of requests.
+ *  It is due as long as its status is `pending`. */
 export const dueColumns = () => ({
   /** How often it was begun. */
   attempts: integer().notNull().default(0),
-  /** When it is to be done, or done again. Whoever takes it moves this on: if the process dies, another takes it then. */
+  /** When it is to be done, or done again. Whoever takes it moves this on: if the process dies,
+   *  another takes it then. */
   dueAt: timestamp('due_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
   /** What went wrong the last time: a code or a status, and nothing of a person. */
   lastError: text('last_error'),
@@ -14,8 +16,8 @@ export const dueColumns = () => ({
 
 type DueTable = PgTable & { status: PgColumn; dueAt: PgColumn; attempts: PgColumn }
 
-/** Takes up to `limit` rows that are due, those that wait longest first, for so many seconds: until then no other process
- *  takes them. Gives their rows, of which no two processes have the same. */
+/** Takes up to `limit` rows that are due, those that wait longest first, for so many seconds: until then no other
+ *  process takes them. Gives their rows, of which no two processes have the same. */
 export function takeDue<Table extends DueTable>(
   db: Connection,
   table: Table,

@@ -6,8 +6,8 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 import { type DatabaseOptions, logger, migrations, type OpenDatabase, readiness } from './database.ts'
 import { lockFolder } from './lock-folder.ts'
 
-/** Opens the embedded database in a folder, for this process alone. Refuses a folder that another process has open, with
- *  that process's pid. */
+/** Opens the embedded database in a folder, for this process alone. Refuses a folder that another process has open,
+ *  with that process's pid. */
 export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
   await mkdir(folder, { recursive: true })
   const unlock = await lockFolder(folder)

@@ -23,8 +23,8 @@ type Known = { operation: CompiledOperation; headers: Record<string, string> }
 const mostKnown = 500
 const mostBytes = 2 ** 20
 
-// All that Yoga decides by whether it lets an operation through, and in which form it answers: null for what it is always
-// asked about.
+// All that Yoga decides by whether it lets an operation through, and in which form it answers: null for what it is
+// always asked about.
 function formOf(
   { method, url, headers }: FastifyRequest,
   { query, operationName }: Parameters,

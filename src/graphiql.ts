@@ -66,7 +66,8 @@ async function render(demo: Demo | undefined): Promise<Rendered> {
   }
 }
 
-/** GraphiQL as one page that needs nothing from elsewhere. It is rendered and compressed when the first browser asks. */
+/** GraphiQL as one page that needs nothing from elsewhere.
+ *  It is rendered and compressed when the first browser asks. */
 export function graphiqlPage(demo: Demo | undefined): GraphiqlPage {
   let rendered: Promise<Rendered> | undefined
   return {

@@ -70,8 +70,8 @@ function originOf({ originalError }: GraphQLError): unknown {
   return originalError instanceof GraphQLError ? originOf(originalError) : originalError
 }
 
-/** What a client is told of an error, in its place. `isWhole`: there is no data beside it, so the answer has the error's
- *  status; else one failed field must not turn the rest into an error. */
+/** What a client is told of an error, in its place. `isWhole`: there is no data beside it, so the answer has the
+ *  error's status; else one failed field must not turn the rest into an error. */
 export function toClientError(
   error: GraphQLError,
   isWhole: boolean,

@@ -19,9 +19,9 @@ const begin = toBytes('[')
 const next = toBytes(',')
 const end = toBytes(']')
 
-/** Writes JSON as the bytes that are sent, and as JSON.stringify would: a text of them need not be made first, nor a tree
- *  of objects, which are most of the garbage of a page. Whoever starts it takes what is written before anybody else can:
- *  nothing waits in between. */
+/** Writes JSON as the bytes that are sent, and as JSON.stringify would: a text of them need not be made first, nor a
+ *  tree of objects, which are most of the garbage of a page. Whoever starts it takes what is written before anybody
+ *  else can: nothing waits in between. */
 class JsonWriter {
   #bytes = Buffer.alloc(0)
   #at = 0

@@ -7,7 +7,8 @@ import { type DatabaseOptions, isTrue, logger, migrations, type OpenDatabase, re
 // Any number will do, as long as every version of this service takes the same one.
 const migrationLock = 7_264_337
 
-// Nobody waits for the database longer than this, in milliseconds: a stuck statement must not hold a connection or a row.
+// Nobody waits for the database longer than this, in milliseconds:
+// a stuck statement must not hold a connection or a row.
 const deadlines = {
   statement_timeout: 15_000,
   lock_timeout: 10_000,

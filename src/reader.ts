@@ -26,7 +26,7 @@ export type Readers = { readonly own: Reader; readonly catalogue: Reader }
 const keysOf = (kind: number) => `keys_${kind}`
 
 const findOne = (db: Database, scope: Scope, { find, keys }: Ask): Promise<unknown[]> =>
-  rowStatement(db, find.name, find.rows, find.query).execute({ ...scope, keys })
+  rowStatement(db, find.name, find).execute({ ...scope, keys })
 
 async function findAll(db: Database, scope: Scope, asks: readonly Ask[]): Promise<unknown[][]> {
   // In one order, whoever asked first: it is the same statement.

@@ -3,8 +3,8 @@ import { type Authenticated, type Caller, type Credentials, hashCredentials } fr
 import { touchedAt } from './catalogue-version.ts'
 import type { Database } from './database.ts'
 
-/** Who was let in lately. For what the catalogue answers from memory, and for nothing else: whoever buys, pays or looks a
- *  ticket up is let in anew. */
+/** Who was let in lately. For what the catalogue answers from memory, and for nothing else: whoever buys, pays or looks
+ *  a ticket up is let in anew. */
 export type RememberedCallers = {
   /** What these credentials let their sender see, as `viewOf` says it; null where that must be looked up. */
   find(credentials: Credentials): string | null
@@ -12,7 +12,8 @@ export type RememberedCallers = {
   remember(credentials: Credentials, authenticated: Authenticated): void
 }
 
-/** What the statements of a catalogue read are given of a caller: its organizations, in order, and what it may ask for. */
+/** What the statements of a catalogue read are given of a caller: its organizations, in order,
+ *  and what it may ask for. */
 export const viewOf = ({ kind, organizationIds }: Caller): string => `${kind} ${organizationIds.join(' ')}`
 
 type Known = { view: string; since: number; until: number }
@@ -21,8 +22,8 @@ const mostBytes = 4 * 2 ** 20
 // What an entry costs beside its text.
 const overhead = 512
 
-/** Remembers who called within a process, by a hash of the credentials: for `ms` from the moment that the lookup began, 0
- *  for not at all, until the key expires, and until `touchCatalogue` tells of a change. Holds at most 4 MB. */
+/** Remembers who called within a process, by a hash of the credentials: for `ms` from the moment that the lookup began,
+ *  0 for not at all, until the key expires, and until `touchCatalogue` tells of a change. Holds at most 4 MB. */
 export function rememberCallers(db: Database, ms: number): RememberedCallers {
   const known = new LRUCache<string, Known>({
     maxSize: mostBytes,

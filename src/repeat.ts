@@ -1,5 +1,5 @@
-/** Does some work every so many seconds, each time from the end of the last, until it is stopped. What fails is told of,
- *  and done again. Stopping waits for what runs, and tells it so by the signal. */
+/** Does some work every so many seconds, each time from the end of the last, until it is stopped. What fails is told
+ *  of, and done again. Stopping waits for what runs, and tells it so by the signal. */
 export function repeat(
   work: (stopping: AbortSignal) => Promise<unknown>,
   seconds: number,

@@ -22,31 +22,36 @@ const makers = {
 /** All that a request may load. */
 export type Loaders = { readonly [Name in keyof typeof makers]: ReturnType<(typeof makers)[Name]> }
 
-/** Where a request reads what is a client's own, and the catalogue, of which it may remember so many events. */
-export type Sources = { db: Database; catalogue: Database; rememberedEvents: number }
+/** What all requests load from: where they read what is a client's own, and how many events they may remember. */
+export type Source = { db: Database; rememberedEvents: number }
 
 // Each is made when it is first asked for: to make all of them takes a fifth of what a lookup takes.
 class LazyLoaders implements Readers {
-  readonly #sources: Sources
+  readonly #source: Source
+  readonly #catalogue: Database
   readonly #scope: Scope
-  #own?: Reader
-  #catalogue?: Reader
+  #ownReader?: Reader
+  #catalogueReader?: Reader
 
-  constructor(sources: Sources, scope: Scope) {
-    this.#sources = sources
+  constructor(source: Source, catalogue: Database, scope: Scope) {
+    this.#source = source
+    this.#catalogue = catalogue
     this.#scope = scope
   }
 
   get own(): Reader {
-    const { db, rememberedEvents } = this.#sources
-    this.#own ??= createReader(db, this.#scope, rememberedEvents)
-    return this.#own
+    this.#ownReader ??= this.#readerOf(this.#source.db)
+    return this.#ownReader
   }
 
   get catalogue(): Reader {
-    const { db, catalogue, rememberedEvents } = this.#sources
-    this.#catalogue ??= db === catalogue ? this.own : createReader(catalogue, this.#scope, rememberedEvents)
-    return this.#catalogue
+    const isOwn = this.#catalogue === this.#source.db
+    this.#catalogueReader ??= isOwn ? this.own : this.#readerOf(this.#catalogue)
+    return this.#catalogueReader
+  }
+
+  #readerOf(db: Database): Reader {
+    return createReader(db, this.#scope, this.#source.rememberedEvents)
   }
 }
 
@@ -59,6 +64,7 @@ for (const [name, make] of Object.entries(makers))
     },
   })
 
-/** The loaders of a request: what each may find is bound to its scope. */
-export const createLoaders = (sources: Sources, scope: Scope): Loaders =>
-  new LazyLoaders(sources, scope) as unknown as Loaders
+/** The loaders of a request: what each may find is bound to its scope. `catalogue` is the database that the catalogue
+ *  is read from, such as a replica. */
+export const createLoaders = (source: Source, catalogue: Database, scope: Scope): Loaders =>
+  new LazyLoaders(source, catalogue, scope) as unknown as Loaders

@@ -69,9 +69,9 @@ declare module 'fastify' {
   }
 }
 
-/** Lets the caller in, if it is of the right kind, before anything of its request is judged, and has the ticket read that
- *  `ticketId` in the path names. For `preParsing`, because the rate limit comes in `onRequest`, and what it refuses must
- *  cost no SQL. */
+/** Lets the caller in, if it is of the right kind, before anything of its request is judged, and has the ticket read
+ *  that `ticketId` in the path names. For `preParsing`, because the rate limit comes in `onRequest`, and what it
+ *  refuses must cost no SQL. */
 export const authenticatedLookup =
   (house: House, requireKind: (ctx: Context) => unknown) =>
   async (request: FastifyRequest<{ Params: { ticketId: string } }>) => {
@@ -111,8 +111,8 @@ export const authenticatedRead =
       .then(() => done(), done)
   }
 
-/** Answers a catalogue read with the bytes of a body in JSON and, where there is one, a `Link`: shared with those who ask
- *  for the same address and see the same. Refuses: UNAUTHENTICATED. */
+/** Answers a catalogue read with the bytes of a body in JSON and, where there is one, a `Link`: shared with those who
+ *  ask for the same address and see the same. Refuses: UNAUTHENTICATED. */
 export function answerRead(
   sharedReads: SharedReads,
   request: FastifyRequest,

@@ -51,7 +51,7 @@ export class RevisedLoader<Value extends object> extends Loader<Value | null> {
 type Remembering = { db: Database; rememberedEvents: number; revisions: Revisions }
 
 /** Makes loaders of values that are the same as long as their revision is, whoever asks. `read` gives values with their
- *  revisions, of one snapshot; `mostOf` bounds the sum of the sizes of what is remembered of a database, 0 is nothing. */
+ *  revisions, of one snapshot; `mostOf` bounds the sum of the sizes of what is kept of a database, 0 is nothing. */
 export function revisedLoaders<Value extends object>(
   mostOf: (remembering: Remembering) => number,
   sizeOf: (value: Value) => number,

@@ -36,8 +36,8 @@ function rowMaker<Row>(
   return new Function('toDate', body)(toDate)
 }
 
-/** Makes one object of two rows, the second of these columns: what spreading them makes is several times as slow to make,
- *  and to read. */
+/** Makes one object of two rows, the second of these columns: what spreading them makes is several times as slow to
+ *  make, and to read. */
 export function rowJoiner<One, Other>(
   one: Record<string, PgColumn>,
   other: Record<string, PgColumn>,
@@ -51,12 +51,13 @@ export function rowJoiner<One, Other>(
     other: Other,
   ) => One & Other
 }
+
 const fieldsOf = (columns: Named) =>
   Object.fromEntries(columns.map(([name, column]) => [name, sql`${column}`.as(name)]))
 
-/** Rows of these columns, by their names in the house. They come column by column, each as one JSON array: a driver takes
- *  three times as long to read the same values one by one, and wide numbers, lists and objects need no reading of their
- *  own. An array a column, because the engine puts what it parses from long texts where garbage is collected late. */
+/** Rows of these columns, by their names in the house. They come column by column, each as one JSON array: a driver
+ *  takes three times as long to read the same values one by one, and wide numbers, lists and objects need no reading of
+ *  their own. An array a column, because the engine puts what it parses from long texts where it collects late. */
 export function rowsOf<Columns extends Record<string, Column>>(columns: Columns): Rows<RowOf<Columns>> {
   const named = Object.entries(columns)
   const names = named.map(([name]) => name)
@@ -75,8 +76,8 @@ export function rowsOf<Columns extends Record<string, Column>>(columns: Columns)
   }
 }
 
-/** The same for what is read a few rows at a time: they come row by row, all in one array, because to begin and to end an
- *  array a column takes longer than so few values. At most 100 columns, which is what PostgreSQL gives a function. */
+/** The same for what is read a few rows at a time: they come row by row, all in one array, because to begin and to end
+ *  an array a column takes longer than so few values. At most 100 columns: PostgreSQL gives a function no more. */
 export function fewRowsOf<Columns extends Record<string, Column>>(columns: Columns): Rows<RowOf<Columns>> {
   const named = Object.entries(columns)
   const values = named.map(([name]) => `"${name}"`).join(', ')

@@ -28,8 +28,8 @@ async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   return credentials && { credentials, tabs: offer ? { key: credentials.key, ...offer } : undefined }
 }
 
-/** Serves the port in this process, on this database, until it is told to end. Then it is not ready any more, finishes what
- *  runs and exits with 0; with 1 where that takes longer than `shutdownSeconds`. */
+/** Serves the port in this process, on this database, until it is told to end. Then it is not ready any more, finishes
+ *  what runs and exits with 0; with 1 where that takes longer than `shutdownSeconds`. */
 export async function serve(config: Config, database: OpenDatabase): Promise<void> {
   const provider = await openProvider(config)
   const { db } = database

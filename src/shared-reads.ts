@@ -7,8 +7,8 @@ import { rememberCallers, viewOf } from './remembered-callers.ts'
 import { type Answer, type Representation, toRepresentation } from './representation.ts'
 
 export type SharedReads = {
-  /** The answer that is kept to what `asked` tells, for a sender who was let in less than the bound ago: it costs no SQL.
-   *  Null where there is none, or where nobody knows who asks. */
+  /** The answer that is kept to what `asked` tells, for a sender who was let in less than the bound ago: it costs no
+   *  SQL. Null where there is none, or where nobody knows who asks. */
   find(credentials: Credentials, asked: () => string): Representation | null
   /** Remembers for `find` who was let in, to be called for catalogue reads alone. */
   remember(credentials: Credentials, authenticated: Authenticated): void
@@ -23,8 +23,8 @@ type Running = { began: number; outcome: Promise<Representation> }
 type Kept = { began: number; representation: Representation }
 
 const mostBytes = 16 * 2 ** 20
-// Enough to keep a database busy that is some milliseconds away, and few enough to leave connections to those who buy. A
-// page is megabytes while it is made: as many of them as ask would outgrow the young garbage, and cost a quarter more.
+// Enough to keep a database busy that is some milliseconds away, and few enough to leave connections to those who buy.
+// A page is megabytes while it is made: as many as ask would outgrow the young garbage, and cost a quarter more.
 const mostAtOnce = 6
 // What an entry costs beside its bytes: else very many small ones would be very much.
 const overhead = 1024

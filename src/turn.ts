@@ -9,8 +9,8 @@ type Turn<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
 const patience = 5
 
 /** A reader that all requests share: what they ask for in the same turn of the event loop, or while the read before
- *  runs, is read together, each key once. What is answered was read after it was asked for, and nothing is kept for those
- *  who come later. Gives null where there is no such row; asks for nobody's permission. */
+ *  runs, is read together, each key once. What is answered was read after it was asked for, and nothing is kept for
+ *  those who come later. Gives null where there is no such row; asks for nobody's permission. */
 export function readByTurn<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {

@@ -17,9 +17,9 @@ async function exitCodeOf(worker: Worker): Promise<number> {
   return signal === 'SIGTERM' ? 0 : (code ?? 1)
 }
 
-/** Runs the service in `webConcurrency` processes on one port. The first starts alone: what keeps it from starting would
- *  keep each of them, and ends the service with its exit code. Later on, one that ends is replaced. On SIGTERM and SIGINT
- *  all are told to end, and what has not within `shutdownSeconds` is killed. */
+/** Runs the service in `webConcurrency` processes on one port. The first starts alone: what keeps it from starting
+ *  would keep each of them, and ends the service with its exit code. Later on, one that ends is replaced. On SIGTERM
+ *  and SIGINT all are told to end, and what has not within `shutdownSeconds` is killed. */
 export function runWorkers({ webConcurrency, logLevel, shutdownSeconds }: Config): void {
   const log = pino({ level: logLevel, base: { pid: process.pid } })
   const workers = new Map<Worker, () => void>()

@@ -4,8 +4,8 @@ import type { Write } from './write-value.ts'
 // As many as come between an object and its coming again, as a rule: the prices of a rate, some organizations.
 const remembered = 8
 
-/** Copies an object that was written a moment ago, in the same way: many events have one organization, and the current price
- *  is one of the prices. */
+/** Copies an object that was written a moment ago, in the same way: many events have one organization, and the current
+ *  price is one of the prices. */
 export function writeAgain(write: Write): Write {
   const values: unknown[] = Array(remembered).fill(null)
   const starts: number[] = Array(remembered).fill(0)

@@ -100,9 +100,8 @@ export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> 
 // Requests that arrive together are let in by one statement, and those with the same key as one and the same
 // Authenticated. Nothing is kept here for later ones: a revoked key is refused from the next request on.
 const keyById = readByTurn<KnownKey>(async (db, ids) => {
-  const { rows, query } = findKeys
   const since = performance.now()
-  return knownKeys(await rowStatement(db, 'keys_by_id', rows, query).execute({ keys: ids }), since)
+  return knownKeys(await rowStatement(db, 'keys_by_id', findKeys).execute({ keys: ids }), since)
 })
 
 const integrationById = (db: Database) =>
@@ -149,8 +148,8 @@ async function authenticateSecret(
 }
 
 /** Lets a caller in by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both, which must then
- *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL. `findKey` is
- *  for who reads the key together with something else.
+ *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL. `findKey`
+ *  is for who reads the key together with something else.
  *  Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
 export async function authenticate(
   db: Database,

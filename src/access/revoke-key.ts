@@ -8,8 +8,8 @@ import { channels, integrations, keys } from './table.ts'
 /** The public ids of the keys that are revoked now and were not before, and whether a secret of method v1 is. */
 export type Revoked = { keyIds: string[]; secret: boolean }
 
-/** Revokes a key, named by its public id or by the whole of it; all keys of a channel; or all keys of an integration and
- *  its secret. At once, except for lists that another process has in memory, while it remembers who calls. What is
+/** Revokes a key, named by its public id or by the whole of it; all keys of a channel; or all keys of an integration
+ *  and its secret. At once, except for lists that another process has in memory, while it remembers who calls. What is
  *  revoked already stays so. Refuses: NOT_FOUND (DECISIONS 2). */
 export async function revokeKey(db: Database, id: string): Promise<Revoked> {
   const revoked = await db.transaction(async (tx) => {

@@ -137,7 +137,8 @@ const eventShape = {
   iframe: z.strictObject({ tag_url: optional(httpUrl), script_url: optional(httpUrl) }).nullish(),
 }
 
-// What is listed inside the file, an event and a rate is read one by one, so that a mistake in one hides none in another.
+// What is listed inside the file, an event and a rate is read one by one,
+// so that a mistake in one hides none in another.
 const list = z.array(z.unknown(), 'must be a list').nullish()
 
 export const ticketRateFile = z

@@ -50,8 +50,8 @@ async function issue(db: Database): Promise<DemoCredentials> {
   }
 }
 
-/** A rate of the demo that is on sale for some days, and the price that it is sold at now. Null once that is over: seeding
- *  again moves the demo on to today. */
+/** A rate of the demo that is on sale for some days, and the price that it is sold at now. Null once that is over:
+ *  seeding again moves the demo on to today. */
 export async function demoOffer(db: Database): Promise<{ ticketRateId: string; priceId: string } | null> {
   const ticketRateId = 'rate_demo_9_1'
   const [price] = await db
@@ -69,7 +69,8 @@ export async function demoOffer(db: Database): Promise<{ ticketRateId: string; p
 }
 
 /** Seeds an empty database with the demo catalogue, once, and issues keys for it. They are kept beside the data, in a
- *  file for its owner alone, because the database keeps only their hashes. Null where the catalogue is somebody's own. */
+ *  file for its owner alone, because the database keeps only their hashes.
+ *  Null where the catalogue is somebody's own. */
 export async function openDemo(db: Database, folder: string): Promise<DemoCredentials | null> {
   const file = join(folder, 'demo.json')
   const kept = await read(file)

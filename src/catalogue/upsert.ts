@@ -41,8 +41,8 @@ async function upsertAtOnce(tx: Connection, table: PgTable, rows: Record<string,
   const byColumn = rows.map((row) =>
     Object.fromEntries(Object.entries(row).map(([key, value]) => [columns[key]?.name, value])),
   )
-  // What a row belongs to never changes. To set a key, though to what it is already, would lock the row against the sales
-  // that refer to it.
+  // What a row belongs to never changes. To set a key, though to what it is already, would lock the row against the
+  // sales that refer to it.
   const keys = getTableConfig(table).uniqueConstraints.flatMap(({ columns }) =>
     columns.map(({ name }) => name),
   )

@@ -1,11 +1,10 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { rowStatement } from '../batch.ts'
+import { type Find, rowStatement } from '../batch.ts'
 import { type Context, requireCaller } from '../context.ts'
 import { rowsOf } from '../rows.ts'
 import type { Place } from './cursor.ts'
 import { type Change, changes } from './table.ts'
 
-const changeRows = rowsOf(getTableColumns(changes))
 const parameter = sql.placeholder
 
 // Positions are given out before a transaction ends, so a lower one may come to be seen after a higher one. Only what
@@ -27,18 +26,22 @@ const own = sql`(
   union all ${ofEach('ownOrganizationIds', sql``)}
 )`
 
-/** What has changed for the caller behind a place in the feed, oldest first, up to `limit`: of a channel, its payments and
- *  tickets and the rates of organizations that granted it; of an integration, all of its organization's. What has been
- *  told never changes, and nothing comes to be before it, so that a client can go on where it was (DECISIONS 7). */
-export async function listChanges(after: Place, limit: number, ctx: Context): Promise<Change[]> {
-  const caller = requireCaller(ctx)
-  const isChannel = caller.kind === 'channel'
-  return rowStatement<Change>(ctx.db, 'changes', changeRows, (select) =>
+const nextChanges: Find<Change> = {
+  rows: rowsOf(getTableColumns(changes)),
+  query: (select) =>
     select
       .from(sql`${own} as changes`)
       .orderBy(changes.transactionId, changes.position)
       .limit(parameter('limit')),
-  ).execute({
+}
+
+/** What has changed for the caller behind a place in the feed, oldest first, up to `limit`: of a channel, its payments
+ *  and tickets and the rates of organizations that granted it; of an integration, all of its organization's. What has
+ *  been told never changes, and nothing comes to be before it, so that a client goes on where it was (DECISIONS 7). */
+export async function listChanges(after: Place, limit: number, ctx: Context): Promise<Change[]> {
+  const caller = requireCaller(ctx)
+  const isChannel = caller.kind === 'channel'
+  return rowStatement(ctx.db, 'changes', nextChanges).execute({
     ...after,
     limit,
     channelId: isChannel ? caller.channelId : '',

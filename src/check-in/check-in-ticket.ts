@@ -64,9 +64,9 @@ async function count(tx: Connection, { id, admits }: Ticket, scan: { direction: 
   if (counted && isIn) await recordChanges(tx, [ticketChange('ticket.entered', counted)])
 }
 
-/** Lets in or out with a ticket of the integration's organization, and says how that went: a result and no refusal, because
- *  people stand at the door. The same nonce and scan are answered the same again, whatever came of the ticket since. Two
- *  scanners at once let in once. The doors open `admissionHours` before the event starts, by the time of the scan.
+/** Lets in or out with a ticket of the integration's organization, and says how that went: a result and no refusal,
+ *  because people stand at the door. The same nonce and scan are answered the same again, whatever came of the ticket
+ *  since. Two scanners at once let in once. The doors open `admissionHours` before the event, by the time of the scan.
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (issue: the door; DECISIONS 5). */
 export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
@@ -79,7 +79,7 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
     const row = { integrationId, nonce, requestHash, direction, force, at }
     if (!scanned) return { ...row, ticketId: null, result: 'UNKNOWN', firstEnteredAt: null } as const
     const { ticket, startDate } = scanned
-    const opensAt = new Date(startDate.getTime() - ctx.admissionHours * hour)
+    const opensAt = new Date(startDate.getTime() - ctx.house.admissionHours * hour)
     const result = decideCheckIn(ticket, { ...input, at }, { opensAt })
     if (result === 'OK') await count(tx, ticket, { direction, at })
     return { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }

@@ -12,8 +12,8 @@ const refusedBy = ({ status, eventId }: Ticket, scan: Scan): CheckIn['result'] |
   return status === 'active' ? null : 'UNPAID'
 }
 
-/** What a scan of a ticket is answered. Who is in charge at the door may let in by force before the doors open, and again
- *  whom nobody has seen going out; nobody is let in by force without a ticket that is paid, and of this event. */
+/** What a scan of a ticket is answered. Who is in charge at the door may let in by force before the doors open, and
+ *  again whom nobody has seen going out; nobody is let in by force without a ticket that is paid, and of this event. */
 export function decideCheckIn(ticket: Ticket, scan: Scan, { opensAt }: Doors): CheckIn['result'] {
   const refused = refusedBy(ticket, scan)
   if (refused) return refused

@@ -8,8 +8,8 @@ const load = () => Promise.all([import('./draw-sheet.ts'), import('./load-fonts.
 
 const oneAtATime = pLimit(1)
 
-/** A ticket as a PDF of one page: what it is for, in the time of the place, whom it is for, and the code that is scanned at
- *  the door. Names are shown in whatever letters they are written. */
+/** A ticket as a PDF of one page: what it is for, in the time of the place, whom it is for, and the code that is
+ *  scanned at the door. Names are shown in whatever letters they are written. */
 export const drawTicket = (sheet: Sheet): Promise<Buffer> =>
   oneAtATime(async () => {
     // Each takes the processor for some milliseconds without a pause. Whatever else has come is done before the next.

@@ -21,8 +21,8 @@ export function working<Result>(work: () => Result): Result {
 
 let seen = { loop: performance.eventLoopUtilization(), worked }
 
-/** Stands back for a moment where the process was busy with other things since this was last asked: buyers wait for their
- *  checkouts, and nobody for a mail. */
+/** Stands back for a moment where the process was busy with other things since this was last asked: buyers wait for
+ *  their checkouts, and nobody for a mail. */
 export async function leaveRoom(): Promise<void> {
   const loop = performance.eventLoopUtilization()
   const { active, idle } = performance.eventLoopUtilization(loop, seen.loop)

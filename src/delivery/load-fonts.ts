@@ -21,8 +21,8 @@ const fileOf = {
 
 const { resolve } = createRequire(import.meta.url)
 
-// A font remembers what a glyph stands for from the first time that it is asked for it: were that as a part of another, as
-// u is of ú, no document would have that letter in its text from then on.
+// A font remembers what a glyph stands for from the first time that it is asked for it: were that as a part of another,
+// as u is of ú, no document would have that letter in its text from then on.
 function nameGlyphs(font: Font): void {
   for (const codePoint of font.characterSet) font.glyphForCodePoint(codePoint)
 }

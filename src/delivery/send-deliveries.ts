@@ -54,10 +54,10 @@ async function attempt(
   }
 }
 
-/** Sends what is due, for a moment at most. Any number of processes may: each takes what no other has, and what one that
- *  died had taken is due again after some minutes. At least once: a mail whose sender died before it could write down that
- *  it was taken goes out again, under the same Message-ID. What fails is tried again later, and is `dead` once it was tried
- *  often enough, or was refused for good. */
+/** Sends what is due, for a moment at most. Any number of processes may: each takes what no other has, and what one
+ *  that died had taken is due again after some minutes. At least once: a mail whose sender died before it could write
+ *  down that it was taken goes out again, under the same Message-ID. What fails is tried again later, and is `dead`
+ *  once it was tried often enough, or was refused for good. */
 export async function sendDeliveries(db: Database, senders: Senders): Promise<void> {
   const limit = pLimit(limits.atOnce)
   // Connections are for those who buy: one is enough here, whatever is under way.

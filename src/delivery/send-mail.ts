@@ -113,8 +113,8 @@ function handInToFolder(folder: string): HandIn {
   }
 }
 
-/** Sends mails with the tickets as PDF and the event for a calendar: over SMTP, or into a folder where no server is set.
- *  `publicUrl` is where the service is reached; `onWritten` is told of each that was written. */
+/** Sends mails with the tickets as PDF and the event for a calendar: over SMTP, or into a folder where no server is
+ *  set. `publicUrl` is where the service is reached; `onWritten` is told of each that was written. */
 export function mailSender(
   { smtpUrl, from, folder }: MailConfig,
   publicUrl: () => string,

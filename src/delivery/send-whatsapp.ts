@@ -59,8 +59,8 @@ function networkCode(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'ECONNECTION'
 }
 
-/** Sends a message of the template for each ticket, with a link to its document, which WhatsApp fetches from `publicUrl`.
- *  The template has a document as its header, and in its body the event's name and when it begins. */
+/** Sends a message of the template for each ticket, with a link to its document, which WhatsApp fetches from
+ *  `publicUrl`. The template has a document as its header, and in its body the event's name and when it begins. */
 export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
   return async (delivery, sheets) => {
     for (const sheet of sheets) {

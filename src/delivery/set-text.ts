@@ -2,8 +2,8 @@ import type { Face } from './load-fonts.ts'
 
 type Document = PDFKit.PDFDocument
 
-/** How a text is set: in the first of the fonts that has the character, at the largest of the sizes (points) at which it
- *  takes no more lines than `most`, else cut off at the smallest. */
+/** How a text is set: in the first of the fonts that has the character, at the largest of the sizes (points) at which
+ *  it takes no more lines than `most`, else cut off at the smallest. */
 export type Style = { faces: Face[]; sizes: [number, ...number[]]; color: string; most?: number }
 type Run = { face: Face; text: string }
 
@@ -89,8 +89,8 @@ function layOut(text: string, { faces, sizes, most = Number.POSITIVE_INFINITY }:
   return { size, lines: cutOff(lines, most, (text) => widthOf(text, faces, size) <= width) }
 }
 
-/** A text that is to be set: how high it is, in points, and what sets it from the top left corner of a box downwards, or
- *  around the middle of the box. */
+/** A text that is to be set: how high it is, in points, and what sets it from the top left corner of a box downwards,
+ *  or around the middle of the box. */
 export function laidText(text: string, style: Style, width: number, align: 'left' | 'center' = 'left') {
   const { size, lines } = layOut(text, style, width)
   const height = lines.length * size * lineHeight

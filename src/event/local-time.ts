@@ -9,8 +9,8 @@ const timeFormat = (timeZone: string) =>
 export const localTime = (moment: Date, location: Place | null): string =>
   timeFormat(location?.timezone ?? 'UTC').format(moment)
 
-/** When an event begins, by the clock of its place. A night that begins after midnight is named by the day before, where
- *  the organization says so. */
+/** When an event begins, by the clock of its place. A night that begins after midnight is named by the day before,
+ *  where the organization says so. */
 export const localStart = ({ startDate, displayDate }: Event, location: Place | null): string =>
   `${dayFormat(location?.timezone ?? 'UTC').format(displayDate ?? startDate)}, ${localTime(startDate, location)}`
 

@@ -129,7 +129,7 @@ export const eventRoutes =
           const shown = found.slice(0, limit)
           const rates = populate && (await ticketRateBodies(shown, ctx))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
-          const link = linksOf(`${ctx.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
+          const link = linksOf(`${house.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
           return { body: pageBytes({ success: true, data }), link }
         }),
     )

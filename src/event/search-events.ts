@@ -96,14 +96,16 @@ const where = (names: Condition[]) =>
 // Which events, and in which revisions: the rest is known as a rule.
 const pageRows = rowsOf({ id: events.id, revision: events.revision })
 const eventPage = (db: Database, names: Condition[]) =>
-  rowStatement(db, `events_${names.join('_')}`, pageRows, (select) =>
-    select
-      .from(events)
-      .where(where(names))
-      .orderBy(asc(events.startDate), asc(events.id))
-      .limit(parameter('limit'))
-      .offset(parameter('offset')),
-  )
+  rowStatement(db, `events_${names.join('_')}`, {
+    rows: pageRows,
+    query: (select) =>
+      select
+        .from(events)
+        .where(where(names))
+        .orderBy(asc(events.startDate), asc(events.id))
+        .limit(parameter('limit'))
+        .offset(parameter('offset')),
+  })
 
 const eventCount = (db: Database, names: Condition[]) =>
   statement(db, `count_events_${names.join('_')}`, (db) =>

@@ -12,8 +12,8 @@ export type Invoiced = Pick<
 const prefix = { invoice: 'F', corrective: 'R' }
 
 /** Issues one invoice with the next number of its organization's series of the year, in UTC. The number is taken in the
- *  transaction of what it is for, and the series stays locked until that ends: so there are no gaps, and what is rolled back
- *  gives its number back. To be called last in a transaction, after the counters of stock. Gives its reference. */
+ *  transaction of what it is for, and the series stays locked until that ends: so there are no gaps, and what is rolled
+ *  back gives its number back. To be called last in a transaction, after the counters of stock. Gives its reference. */
 export async function issueInvoice(tx: Connection, invoiced: Invoiced): Promise<string> {
   const { organizationId, kind } = invoiced
   const [next] = await tx

@@ -12,8 +12,8 @@ const isTime = or(
   lte(payments.sessionAskedAt, sql`now() - interval '3 seconds'`),
 )
 
-/** What a provider answered, or what kept it from that. What its answer leads to is no part of it: that must not be taken
- *  for an answer that never came. */
+/** What a provider answered, or what kept it from that. What its answer leads to is no part of it: that must not be
+ *  taken for an answer that never came. */
 export const answerOf = <T>(asked: Promise<T>): Promise<{ outcome: T } | { failure: unknown }> =>
   asked.then(
     (outcome) => ({ outcome }),

@@ -6,8 +6,8 @@ import type { Payment } from './table.ts'
 const noSuchPayment = () =>
   new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })
 
-/** Ends an unpaid checkout of the channel's, and frees its places at once. One that is cancelled already is answered as it
- *  is; one whose time is over expires. Refuses: NOT_FOUND, ILLEGAL_TRANSITION (DECISIONS 5). */
+/** Ends an unpaid checkout of the channel's, and frees its places at once. One that is cancelled already is answered as
+ *  it is; one whose time is over expires. Refuses: NOT_FOUND, ILLEGAL_TRANSITION (DECISIONS 5). */
 export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
   requireChannel(ctx)
   const { db, loaders } = ctx

@@ -39,10 +39,10 @@ async function endTaken(
   return async () => outcome && settlePaymentSession(db, id, sessionId, outcome)
 }
 
-/** Ends the sessions of payments that are over or about to expire, and believes what the provider says they came to: who
- *  has paid in the last moment has paid. Asks how those stand that a bank is deciding. What the provider does not answer is
- *  done again, later each time; the hold expires meanwhile, and money that comes then is late. Any number of processes can
- *  do so at once. */
+/** Ends the sessions of payments that are over or about to expire, and believes what the provider says they came to:
+ *  who has paid in the last moment has paid. Asks how those stand that a bank is deciding. What the provider does not
+ *  answer is done again, later each time; the hold expires meanwhile, and money that comes then is late. Any number of
+ *  processes can do so at once. */
 export async function closeSessions(house: Pick<House, 'db' | 'provider'>): Promise<void> {
   for (;;) {
     const taken = await takeSessions(house.db, house.provider.name)

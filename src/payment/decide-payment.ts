@@ -13,8 +13,8 @@ export type Wish = 'pay' | 'cancel' | 'look'
 
 type Deciding = Pick<House, 'db' | 'provider' | 'publicUrl'>
 
-/** How a payment stands now, and where its buyer goes on to pay. `isOpen` where the provider says that its session waits
- *  for the buyer; `failure` is what kept it from saying anything, for the log. */
+/** How a payment stands now, and where its buyer goes on to pay. `isOpen` where the provider says that its session
+ *  waits for the buyer; `failure` is what kept it from saying anything, for the log. */
 export type Decision = { status: Payment['status']; sendTo?: string; isOpen?: boolean; failure?: unknown }
 
 // A provider shows it in a line or two.
@@ -57,9 +57,9 @@ async function end(
 }
 
 /** Does what the buyer wants with a payment that is still open: takes the money and activates the tickets, or sends the
- *  buyer to where the provider takes it, or gives the places back. One whose time is over expires, whatever is wanted and
- *  whether or not the sweeper has been, unless the provider says that it was paid; one that is over already stays as it is.
- *  The provider may be asked twice for the same payment, by a buyer who is quick: it goes by the payment's id. */
+ *  buyer to where the provider takes it, or gives the places back. One whose time is over expires, whatever is wanted
+ *  and whether or not the sweeper has been, unless the provider says that it was paid; one that is over already stays
+ *  as it is. The provider may be asked twice for one payment, by a buyer who is quick: it goes by the payment's id. */
 export async function decidePayment(house: Deciding, found: FoundPayment, wish: Wish): Promise<Decision> {
   const { payment, secondsLeft } = found
   // What is over may still have an open session, and money that is on its way.

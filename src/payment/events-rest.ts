@@ -6,8 +6,8 @@ import { receiveEvent } from './receive-event.ts'
 const unsigned = () =>
   new Refusal({ code: 'BAD_REQUEST', message: 'The signature is missing, wrong or too old.' })
 
-/** `POST /webhooks/{provider}`: what the provider tells by itself, signed byte by byte. What is signed is answered with 200
- *  once its effect is committed; anything else makes the provider tell it again. */
+/** `POST /webhooks/{provider}`: what the provider tells by itself, signed byte by byte. What is signed is answered with
+ *  200 once its effect is committed; anything else makes the provider tell it again. */
 export async function addProviderEvents(app: FastifyInstance, { db, provider }: House): Promise<void> {
   if (!provider.readEvent) return
   const read = provider.readEvent.bind(provider)

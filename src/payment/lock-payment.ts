@@ -2,7 +2,8 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Connection } from '../database.ts'
 import { type Payment, payments } from './table.ts'
 
-/** A payment whose row stays locked until the transaction ends, and whether its time is over by the database's clock. */
+/** A payment whose row stays locked until the transaction ends,
+ *  and whether its time is over by the database's clock. */
 export async function lockPayment(
   tx: Connection,
   paymentId: string,

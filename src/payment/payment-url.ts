@@ -5,8 +5,8 @@ import type { Payment } from './table.ts'
 export const paymentUrl = ({ pageToken }: Payment, publicUrl: string): string =>
   `${publicUrl}/pay/${pageToken}`
 
-/** Where the buyer goes on, with what became of the payment: never personal data. Only who has tickets goes to the address
- *  for those who do. `moneyBack` is why money goes back by itself. Null where the channel gave no address. */
+/** Where the buyer goes on, with what became of the payment: never personal data. Only who has tickets goes to the
+ *  address for those who do. `moneyBack` is why money goes back by itself. Null where the channel gave no address. */
 export function buyerUrl(
   { id, status, redirectUrl, errorUrl, paidAt }: Payment,
   moneyBack: MoneyBack | null,

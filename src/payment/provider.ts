@@ -10,8 +10,8 @@ export type Outcome =
   | { kind: 'ended'; status: 'failed' | 'cancelled' | 'expired' }
   | { kind: 'processing' }
 
-/** What is to be paid, and until when it is held. `name` is what the buyer is told it is for, `pageUrl` where the provider
- *  sends the buyer back to. */
+/** What is to be paid, and until when it is held. `name` is what the buyer is told it is for, `pageUrl` where the
+ *  provider sends the buyer back to. */
 export type Order = Pick<Payment, 'id' | 'totalAmount' | 'currency' | 'expiresAt'> & {
   name: string
   pageUrl: string

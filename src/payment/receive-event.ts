@@ -6,8 +6,8 @@ import type { ProviderEvent } from './provider.ts'
 import { settleSession } from './settle-session.ts'
 import { payments, providerEvents } from './table.ts'
 
-/** What was done with an event: it had its effect, it had had it before, it is of nothing that we know, or tells nothing
- *  that we need. */
+/** What was done with an event: it had its effect, it had had it before, it is of nothing that we know, or tells
+ *  nothing that we need. */
 export type Received = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 // Whether it is told for the first time. Another transaction that has just written the same is waited for.
@@ -25,8 +25,8 @@ async function isNew(
   return written.length > 0
 }
 
-/** Takes note of what a provider tells by itself, in one transaction with its effect: so it has that once, however often it
- *  is told. What comes in another order than it happened changes only what it still may (see settle). */
+/** Takes note of what a provider tells by itself, in one transaction with its effect: so it has that once, however
+ *  often it is told. What comes in another order than it happened changes only what it still may (see settle). */
 export async function receiveEvent(db: Database, provider: string, event: ProviderEvent): Promise<Received> {
   const { about } = event
   if (!about) return 'ignored'

@@ -9,8 +9,8 @@ import type { Money } from './provider.ts'
 import { recordPaid } from './record-paid.ts'
 import { charges, type Payment } from './table.ts'
 
-/** How a payment stands after something became of it, and whether that must show at once: then `touchCatalogue` once it is
- *  committed. */
+/** How a payment stands after something became of it, and whether that must show at once: then `touchCatalogue` once it
+ *  is committed. */
 export type Settled = { status: Payment['status']; touched: boolean }
 
 // Codes that expired tickets had may have been given to others meanwhile: these get new ones.
@@ -40,9 +40,9 @@ async function renewTakenCodes(tx: Connection, paymentId: string): Promise<void>
   for (const { id } of taken) await tx.update(tickets).set({ qrCode: newQrCode() }).where(eq(tickets.id, id))
 }
 
-/** Takes note of money in the transaction of whatever told of it, once for each reference. It pays what is open; what is
- *  over it claims again, and goes back by itself where there are not enough places left. It goes back as well where the
- *  checkout was cancelled, and where it was paid already (DECISIONS 5). */
+/** Takes note of money in the transaction of whatever told of it, once for each reference. It pays what is open; what
+ *  is over it claims again, and goes back by itself where there are not enough places left. It goes back as well where
+ *  the checkout was cancelled, and where it was paid already (DECISIONS 5). */
 export async function receiveMoney(tx: Connection, paymentId: string, money: Money): Promise<Settled> {
   const payment = await lockPayment(tx, paymentId)
   const { status } = payment

@@ -21,9 +21,9 @@ const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 // 244 random bits of the database's cryptographic source, new ones for each row.
 const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
 
-/** Makes payments paid whose rows this transaction has locked, and all that follows from it: their tickets are active, they
- *  have invoices, clients are told, and buyers are sent their tickets. Null where tickets had expired and there are not
- *  enough places left for all: then nothing is changed. What costs nothing has no invoice (DECISIONS 5). */
+/** Makes payments paid whose rows this transaction has locked, and all that follows from it: their tickets are active,
+ *  they have invoices, clients are told, and buyers are sent their tickets. Null where tickets had expired and there
+ *  are not enough places left for all: then nothing is changed. What costs nothing has no invoice (DECISIONS 5). */
 export async function recordPaid(
   tx: Connection,
   paymentIds: string[],

@@ -8,8 +8,8 @@ import { paymentChange } from './payment-change.ts'
 import { payments } from './table.ts'
 import { canBecome } from './transitions.ts'
 
-/** Ends unpaid payments whose rows this transaction has locked, and gives back the stock that they hold. Returns whether
- *  that freed a rate or a price that was used up: then `touchCatalogue` once it is committed. */
+/** Ends unpaid payments whose rows this transaction has locked, and gives back the stock that they hold. Returns
+ *  whether that freed a rate or a price that was used up: then `touchCatalogue` once it is committed. */
 export async function releaseHolds(
   tx: Connection,
   paymentIds: string[],

@@ -12,9 +12,9 @@ import { canBecome, mayBecome } from './transitions.ts'
 // A provider that has not decided by then never will: what comes later is late money.
 const mostProcessingSeconds = 7 * 24 * 3600
 
-/** Lets a payment become what its provider or its buyer says, in a transaction of the caller's. What it may not become it
- *  doesn't: one that is over stays as it is, but for money, which is never lost: see receiveMoney. A pending one whose time
- *  is over by the database's clock expires, unless money came or is coming (DECISIONS 5). */
+/** Lets a payment become what its provider or its buyer says, in a transaction of the caller's. What it may not become
+ *  it doesn't: one that is over stays as it is, but for money, which is never lost: see receiveMoney. A pending one
+ *  whose time is over by the database's clock expires, unless money came or is coming (DECISIONS 5). */
 export async function settle(tx: Connection, paymentId: string, outcome: Outcome): Promise<Settled> {
   if (outcome.kind === 'paid') return receiveMoney(tx, paymentId, outcome.money)
   const { status, isOverdue } = await lockPayment(tx, paymentId)

@@ -7,8 +7,8 @@ import type { Settled } from './receive-money.ts'
 import { settle } from './settle-payment.ts'
 import { type Payment, payments } from './table.ts'
 
-/** Lets a payment become what one of its sessions came to, in a transaction of the caller's. Of a session that is not the
- *  one its buyer was sent to, nothing counts but the money. */
+/** Lets a payment become what one of its sessions came to, in a transaction of the caller's. Of a session that is not
+ *  the one its buyer was sent to, nothing counts but the money. */
 export async function settleSession(
   tx: Connection,
   paymentId: string,

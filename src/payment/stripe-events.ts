@@ -35,8 +35,8 @@ function aboutOf(event: Stripe.Event): ProviderEvent['about'] {
   }
 }
 
-/** Reads an event that Stripe signed with one of the secrets, of which there are two while one is replaced. Null where the
- *  signature is missing, wrong or too old. */
+/** Reads an event that Stripe signed with one of the secrets, of which there are two while one is replaced. Null where
+ *  the signature is missing, wrong or too old. */
 export function readStripeEvent(
   { webhooks }: Stripe,
   secrets: string[],

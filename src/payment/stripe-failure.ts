@@ -31,9 +31,9 @@ export async function called<T>(call: () => Promise<T>): Promise<T> {
 // Of one key there is one more each time.
 const windowMs = 10_000
 
-/** Makes a request under the same key each time, so that it is done once. Stripe gives its first answer again, an error of
- *  its own too, and refuses the key for a request that has changed since: only then another key is taken, which is the same
- *  for those who ask at once. */
+/** Makes a request under the same key each time, so that it is done once. Stripe gives its first answer again, an error
+ *  of its own too, and refuses the key for a request that has changed since: only then another key is taken, which is
+ *  the same for those who ask at once. */
 export async function once<T>(key: string, request: (idempotencyKey: string) => Promise<T>): Promise<T> {
   try {
     return await request(key)

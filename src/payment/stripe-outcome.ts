@@ -19,8 +19,8 @@ function moneyOf({ id, payment_intent, amount_total, currency }: Session): Money
 // What a bank refused later, or what can't be paid any more. Until then an unpaid one may still be paid.
 const failed = new Set(['requires_payment_method', 'canceled'])
 
-/** How a session stands; null while the buyer is still at it. Its `payment_intent` tells a bank that has refused from one
- *  that takes its time, where it is expanded. */
+/** How a session stands; null while the buyer is still at it. Its `payment_intent` tells a bank that has refused from
+ *  one that takes its time, where it is expanded. */
 export function sessionOutcome(session: Session): Outcome | null {
   const { status, payment_status, payment_intent } = session
   if (payment_status === 'paid') return { kind: 'paid', money: moneyOf(session) }

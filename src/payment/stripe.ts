@@ -11,7 +11,8 @@ const { StripeInvalidRequestError } = Stripe.errors
 // Somebody waits on a page for each of these.
 const quickly = { timeout: 4_000, maxNetworkRetries: 0 }
 
-// Stripe's least is 30 minutes from now. Reckoned from the end of the hold, so that it is the same each time it is asked for.
+// Stripe's least is 30 minutes from now. Reckoned from the end of the hold,
+// so that it is the same each time it is asked for.
 const longerThanHoldSeconds = 35 * 60
 
 const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({

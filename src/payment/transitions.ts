@@ -4,7 +4,8 @@ import { type Payment, payments } from './table.ts'
 type Status = Payment['status']
 
 /** What may become of a payment, and nothing else may. Money that comes late makes it `paid` still where there are
- *  places left, and `refunded` where there are none or it was cancelled; a late failure undoes nothing (DECISIONS 5). */
+ *  places left, and `refunded` where there are none or it was cancelled;
+ *  a late failure undoes nothing (DECISIONS 5). */
 export const paymentTransitions: Record<Status, readonly Status[]> = {
   pending: ['processing', 'paid', 'failed', 'expired', 'cancelled'],
   processing: ['paid', 'failed', 'expired'],

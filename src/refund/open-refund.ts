@@ -45,7 +45,8 @@ async function readGone(tx: Connection, ticketId: string): Promise<number> {
 
 /** Puts money that was paid for a ticket on its way back, and gives that attempt, which the caller makes at once and
  *  others only if it does not. The rows of the payment, then of the ticket, are locked in this transaction, so that all
- *  attempts together never exceed what was paid. Refuses: ILLEGAL_TRANSITION, where it was not paid; REFUND_TOO_HIGH. */
+ *  attempts together never exceed what was paid.
+ *  Refuses: ILLEGAL_TRANSITION, where it was not paid; REFUND_TOO_HIGH. */
 export async function openRefund(
   tx: Connection,
   payment: Payment,

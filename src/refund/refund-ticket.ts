@@ -46,13 +46,13 @@ async function findKept(tx: Connection, idempotencyKey: string, requestHash: str
   return kept
 }
 
-/** Gives back what was paid for a ticket of the integration's organization, or part of it, as often as something is left;
- *  the ticket stays as it is. The same key and request are answered with the same refund. Succeeded where the provider
- *  says so at once, else pending. Refuses: NOT_FOUND, INVALID, ILLEGAL_TRANSITION where it was not paid, REFUND_TOO_HIGH,
- *  IDEMPOTENCY_KEY_REUSED. */
+/** Gives back what was paid for a ticket of the integration's organization, or part of it, as often as something is
+ *  left; the ticket stays as it is. The same key and request are answered with the same refund. Succeeded where the
+ *  provider says so at once, else pending. Refuses: NOT_FOUND, INVALID, ILLEGAL_TRANSITION where it was not paid,
+ *  REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
 export async function refundTicket(input: RefundInput, ctx: Context): Promise<Refund> {
   const { integrationId } = requireIntegration(ctx)
-  const { db, provider } = ctx
+  const { db, provider } = ctx.house
   const { id, paymentId, currency } = await requireTicket(input.ticketId, ctx)
   const amount = amountOf(input, currency)
   const key = input.idempotencyKey

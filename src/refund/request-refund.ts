@@ -47,13 +47,13 @@ async function checkWarranty(
     })
 }
 
-/** Gives a ticket of the channel's back by its warranty: it is cancelled, and what was paid for it goes back but for the
- *  warranty's own price and what went back before, all in one. Asked again it is the same refund, and another attempt only
- *  where that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's clock, ILLEGAL_TRANSITION,
- *  ALREADY_ENTERED, REFUND_TOO_HIGH where nothing is left. */
+/** Gives a ticket of the channel's back by its warranty: it is cancelled, and what was paid for it goes back but for
+ *  the warranty's own price and what went back before, all in one. Asked again it is the same refund, and another
+ *  attempt only where that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's clock,
+ *  ILLEGAL_TRANSITION, ALREADY_ENTERED, REFUND_TOO_HIGH where nothing is left. */
 export async function requestRefund(ticketId: string, ctx: Context): Promise<Refund> {
   requireChannel(ctx)
-  const { db, provider } = ctx
+  const { db, provider } = ctx.house
   const { id, paymentId } = await requireTicket(ticketId, ctx)
   const { ticket, refund, isNew, turned } = await db.transaction(async (tx) => {
     const payment = await lockPayment(tx, paymentId)

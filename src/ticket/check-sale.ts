@@ -38,7 +38,8 @@ function checkCount(rate: TicketRate, count: number): Problem[] {
   return left !== null && left < count ? [tooFew(left, 'ticket rate', path)] : []
 }
 
-/** What stands against selling `count` tickets of a rate now: the rate, its event, its time, its stock (DECISIONS 4). */
+/** What stands against selling `count` tickets of a rate now: the rate, its event, its time,
+ *  its stock (DECISIONS 4). */
 export function checkSale({ rate, event, prices }: Terms, count: number, now: Date): Problem[] {
   const path = ['ticketRateId']
   if (rate.complete || rate.removed)

@@ -108,7 +108,7 @@ async function attempt(
   try {
     const plan = await planCheckout(input, terms, ctx)
     refuseDearer(plan, input.expectedTotal)
-    const { provider, holdMinutes } = ctx
+    const { provider, holdMinutes } = ctx.house
     const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome

@@ -39,10 +39,11 @@ type Line<Job, Outcome> = {
   isAlone: boolean
 }
 
-/** Jobs that come while others run wait for at most that long, and are then run together, first come first served, those
- *  of keys that nobody else is at in runs of many keys. A key that a mixed run leaves alone has runs of its own, so that it
- *  keeps no other waiting, and so has one that has a run already, once a full one waits. A run that fails is taken apart: a mixed one by keys, one
- *  of a key job by job, so that one never fails its neighbours. Refuses: BUSY, where too many wait. */
+/** Jobs that come while others run wait for at most that long, and are then run together, first come first served,
+ *  those of keys that nobody else is at in runs of many keys. A key that a mixed run leaves alone has runs of its own,
+ *  so that it keeps no other waiting, and so has one that has a run already, once a full one waits. A run that fails is
+ *  taken apart: a mixed one by keys, one of a key job by job, so that one never fails its neighbours.
+ *  Refuses: BUSY, where too many wait. */
 export function queueByKey<Job, Outcome>(
   runs: HoldRuns<Job, Outcome>,
   { mostTogether, mostMixed, mostAlone, mostOfOneKey, mostWaiting }: HoldQueueOptions,

@@ -117,8 +117,8 @@ async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | n
     checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === made.payment.id)] = made
 }
 
-/** Holds what can be held of planned checkouts of one rate, in one transaction that waits for the rate's counters. Each is
- *  all or nothing by itself, and what one is refused touches no other. (INTERFACE, checkout; DECISIONS 4). */
+/** Holds what can be held of planned checkouts of one rate, in one transaction that waits for the rate's counters. Each
+ *  is all or nothing by itself, and what one is refused touches no other. (INTERFACE, checkout; DECISIONS 4). */
 export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   const { outcomes, usedUp } = await db.transaction(async (tx) => {
     const keys = await takeKeys(

@@ -39,8 +39,7 @@ export const findTickets: Find<LookupTicket> = {
 
 // All look up together, whoever's the tickets are.
 const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
-  const { rows, query } = findTickets
-  const found = await rowStatement(db, 'ticket_by_id', rows, query).execute({ keys })
+  const found = await rowStatement(db, 'ticket_by_id', findTickets).execute({ keys })
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
@@ -48,8 +47,8 @@ const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
 export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
   isIdentifier(id) ? ticketByTurn(db, id) : null
 
-/** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the organization
- *  no longer grants them. */
+/** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the
+ *  organization no longer grants them. */
 export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
   const { channelId, organizationId } = ticket

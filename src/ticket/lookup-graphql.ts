@@ -7,8 +7,8 @@ import * as parts from './parts-graphql.ts'
 import type { LookupTicket, Ticket } from './table.ts'
 import * as views from './views.ts'
 
-/** Resolves to something of a ticket's rate, event or price. A ticket that was not looked up, such as one of a checkout, is
- *  looked up for it. */
+/** Resolves to something of a ticket's rate, event or price. A ticket that was not looked up, such as one of a
+ *  checkout, is looked up for it. */
 const lookedUp =
   <Value>(tell: (ticket: LookupTicket) => Value) =>
   (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): Maybe<Value> => {

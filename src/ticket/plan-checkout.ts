@@ -63,9 +63,9 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
-/** Decides what a checkout sells and at what price, by the database's clock and counters, and holds nothing. `terms` are
- *  those of the input's rate. Refuses: NOT_FOUND where there are none, and what the entries, the rate or its stock do not
- *  allow: everything that is wrong, at once (INTERFACE, checkout; DECISIONS 3 and 4). */
+/** Decides what a checkout sells and at what price, by the database's clock and counters, and holds nothing. `terms`
+ *  are those of the input's rate. Refuses: NOT_FOUND where there are none, and what the entries, the rate or its stock
+ *  do not allow: everything that is wrong, at once (INTERFACE, checkout; DECISIONS 3 and 4). */
 export async function planCheckout(
   input: CheckoutInput,
   terms: Terms | null,

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts'
 import type { Ticket } from './table.ts'
 
-/** Has the rest of a request read anew what it has just changed: a ticket, its payment, and what is left of its rate. */
+/** Has the rest of a request read anew what it has just changed: a ticket, its payment,
+ *  and what is left of its rate. */
 export function readAnew({ loaders }: Context, { id, paymentId, ticketRateId, priceId }: Ticket): void {
   loaders.ticketById.clear(id)
   loaders.ticketsByPaymentId.clear(paymentId)

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
 import { findTermsOf, type Terms } from './terms-loaders.ts'
 
-/** What a checkout of a rate goes by, as it is now or, at the first look, as it was when its sender was let in; null where
- *  there is none, or none that the caller sees. */
+/** What a checkout of a rate goes by, as it is now or, at the first look, as it was when its sender was let in; null
+ *  where there is none, or none that the caller sees. */
 export async function readTerms(ticketRateId: string, ctx: Context): Promise<Terms | null> {
   const { db, caller, terms: known } = ctx
   // Whoever looks again wants to see what has changed.

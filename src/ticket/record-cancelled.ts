@@ -14,8 +14,8 @@ import { lookupStatus } from './views.ts'
 export type Cancelled = { ticket: Ticket; turned: Turned[] }
 
 /** Cancels a ticket whose row this transaction has locked, and all that follows from it: its place is free, and clients
- *  are told. No money moves. Refuses: ALREADY_ENTERED, where somebody is or was in with it; ILLEGAL_TRANSITION, where it
- *  is not active (DECISIONS 5). */
+ *  are told. No money moves. Refuses: ALREADY_ENTERED, where somebody is or was in with it; ILLEGAL_TRANSITION, where
+ *  it is not active (DECISIONS 5). */
 export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Cancelled> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))

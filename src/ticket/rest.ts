@@ -73,7 +73,7 @@ export const checkoutRoutes =
         return {
           data: {
             payment_id: payment.id,
-            payment_url: paymentUrl(payment, ctx.publicUrl()),
+            payment_url: paymentUrl(payment, house.publicUrl()),
             total_amount: toMajor(payment.totalAmount, payment.currency),
             tickets: await Promise.all(tickets.map((ticket) => issuedTicket(ticket, ctx))),
             conditions_changed: payment.conditionsChanged,

@@ -127,8 +127,8 @@ export const tickets = pgTable(
 
 export type Ticket = typeof tickets.$inferSelect
 
-/** A ticket with what the lookup view says of its rate, its event and its price: null where the caller may not see them,
- *  or where they say nothing. */
+/** A ticket with what the lookup view says of its rate, its event and its price: null where the caller may not see
+ *  them, or where they say nothing. */
 export type LookupTicket = Ticket & {
   rateName: string | null
   rateSlug: string | null

@@ -4,7 +4,8 @@ import { lookupStatus } from './views.ts'
 
 type TicketChangeType = Extract<NewChange['type'], `ticket.${string}`>
 
-/** What clients are told of a ticket, as it is now, in the words of the lookup: nothing of a person, and not its code. */
+/** What clients are told of a ticket, as it is now, in the words of the lookup: nothing of a person,
+ *  and not its code. */
 export const ticketChange = (type: TicketChangeType, ticket: Ticket): NewChange => ({
   type,
   subjectId: ticket.id,

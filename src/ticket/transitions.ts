@@ -3,8 +3,8 @@ import { type Ticket, tickets } from './table.ts'
 
 type Status = Ticket['status']
 
-/** What may become of a ticket, and nothing else may. One that has expired is `active` once its money comes late and there
- *  is a place left (DECISIONS 5). */
+/** What may become of a ticket, and nothing else may. One that has expired is `active` once its money comes late and
+ *  there is a place left (DECISIONS 5). */
 export const ticketTransitions: Record<Status, readonly Status[]> = {
   held: ['active', 'expired'],
   active: ['cancelled'],

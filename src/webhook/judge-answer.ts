@@ -43,9 +43,9 @@ function pauseOf({ status, retryAfter }: Answer): number {
   return status === 429 || status === 502 || status === 504 ? usualPause : 0
 }
 
-/** Says what follows from the answer to the so manieth try: 2xx is success and all else is not, 410 ends it, 429, 502, 504
- *  and `Retry-After` slow it down. Up to a tenth later than planned, so that what failed together does not come back
- *  together (Standard Webhooks, operational considerations). */
+/** Says what follows from the answer to the so manieth try: 2xx is success and all else is not, 410 ends it, 429, 502,
+ *  504 and `Retry-After` slow it down. Up to a tenth later than planned, so that what failed together does not come
+ *  back together (Standard Webhooks, operational considerations). */
 export function judgeAnswer(answer: Answer, attempts: number): Verdict {
   const { status } = answer
   const isGone = status === 410

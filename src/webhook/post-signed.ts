@@ -8,7 +8,8 @@ import { isPublicAddress, literalAddress } from './public-address.ts'
 // What a receiver says besides its status is of no use to anybody.
 const mostAnswerBytes = 64 * 1024
 
-/** What came of it: a status, or a code that says why there is none. `retryAfter`: seconds that the receiver asks for. */
+/** What came of it: a status, or a code that says why there is none.
+ *  `retryAfter`: seconds that the receiver asks for. */
 export type Answer = { status: number | null; error: string | null; retryAfter: number | null }
 
 /** How something is sent: where it may go to, how long it may take in all, and until when it is worth while. */

@@ -11,7 +11,8 @@ export type Attempt = { taken: TakenDelivery; verdict: Verdict }
 // Nothing gets through for so long, and it is disabled: longer than the tries of any one delivery.
 const mostFailing = sql`interval '5 days'`
 
-// Where another has taken it since, because the lease was over, or it is to be sent anew, that one tells what became of it.
+// Where another has taken it since, because the lease was over, or it is to be sent anew,
+// that one tells what became of it.
 const recordDeliveries = written('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
@@ -46,8 +47,8 @@ const webhookOf = (of: Attempt[]) => ({
   pause: Math.max(...of.map(({ verdict }) => verdict.pause)),
 })
 
-/** Writes down what became of deliveries that were tried, and what it says of their webhooks: one that is gone, or through
- *  to which nothing got for five days, is disabled, and its owner sees why (Standard Webhooks). */
+/** Writes down what became of deliveries that were tried, and what it says of their webhooks: one that is gone, or
+ *  through to which nothing got for five days, is disabled, and its owner sees why (Standard Webhooks). */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
   const rows = tried.map(({ taken, verdict }) => ({

@@ -14,7 +14,8 @@ const mostWebhooks = 10
 
 type Caller = ReturnType<typeof requireCaller>
 
-// Two that register at once count one after the other. What refers to the owner meanwhile, such as a sale, does not wait.
+// Two that register at once count one after the other. What refers to the owner meanwhile, such as a sale,
+// does not wait.
 const lockOwner = (tx: Connection, caller: Caller): Promise<unknown> =>
   caller.kind === 'channel'
     ? tx
@@ -45,7 +46,7 @@ export async function registerWebhook(
   const secret = newWebhookSecret()
   const given = {
     id: newId('whk'),
-    url: readUrl(url, ctx.privateWebhooks),
+    url: readUrl(url, ctx.house.privateWebhooks),
     types,
     secret,
     ...ownerOf(caller),

@@ -8,8 +8,8 @@ import { newWebhookSecret } from './webhook-secret.ts'
 
 const overlapSeconds = 24 * 3600
 
-/** Gives a webhook a new secret. The one that it had signs as well for another day, so that no receiver has to change in
- *  the same moment; one from before that no longer does. Refuses: NOT_FOUND. */
+/** Gives a webhook a new secret. The one that it had signs as well for another day, so that no receiver has to change
+ *  in the same moment; one from before that no longer does. Refuses: NOT_FOUND. */
 export async function rotateWebhookSecret(id: string, ctx: Context): Promise<WithSecret> {
   const secret = newWebhookSecret()
   const rotated = await ctx.db

@@ -5,8 +5,8 @@ import { webhookDeliveries } from './table.ts'
 /** Nothing stands against a webhook any more. */
 export const afresh = { failingSince: null, pausedUntil: null }
 
-/** Makes all that waits for a webhook due: a receiver that was put right need not wait for what was planned while it was
- *  wrong. */
+/** Makes all that waits for a webhook due: a receiver that was put right need not wait for what was planned while it
+ *  was wrong. */
 export async function sendWaiting(tx: Connection, webhookId: string): Promise<void> {
   await tx
     .update(webhookDeliveries)

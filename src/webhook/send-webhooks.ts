@@ -16,8 +16,8 @@ const mostTaken = 400
 // A process has buyers to serve as well.
 const mostInASecond = 500
 
-/** What a receiver is sent. `sequence` counts what happened to one subject, so that what comes in another order can be put
- *  right. */
+/** What a receiver is sent. `sequence` counts what happened to one subject, so that what comes in another order can be
+ *  put right. */
 const bodyOf = ({ change }: TakenDelivery): string =>
   JSON.stringify({
     type: change.type,
@@ -44,9 +44,9 @@ async function send(taken: TakenDelivery, options: PostOptions): Promise<Attempt
 
 const pause = (milliseconds: number) => setTimeout(Math.max(0, milliseconds), undefined, { ref: false })
 
-/** Sends what is due to the webhooks, signed, until nothing is: at least once, and any number of processes at once, each
- *  with rows of its own. A webhook that is slow holds up no other. What is on its way when it is told to stop is given
- *  back at once (DECISIONS 7; Standard Webhooks). */
+/** Sends what is due to the webhooks, signed, until nothing is: at least once, and any number of processes at once,
+ *  each with rows of its own. A webhook that is slow holds up no other. What is on its way when it is told to stop is
+ *  given back at once (DECISIONS 7; Standard Webhooks). */
 export async function sendWebhooks(
   db: Database,
   { timeoutSeconds = 10, ...more }: Omit<PostOptions, 'timeoutSeconds'> & { timeoutSeconds?: number },

@@ -29,8 +29,9 @@ export type TakenDelivery = {
 
 type Limits = { limit: number; leaseSeconds: number; except: string[] }
 
-/** Takes what is due for webhooks other than those of `except`, some of each, those that wait longest first, so that one
- *  with much to come or a slow receiver holds up no other. Until the lease is over no process takes the same again. */
+/** Takes what is due for webhooks other than those of `except`, some of each, those that wait longest first, so that
+ *  one with much to come or a slow receiver holds up no other.
+ *  Until the lease is over no process takes the same again. */
 export async function takeDeliveries(
   db: Database,
   { limit, leaseSeconds, except }: Limits,

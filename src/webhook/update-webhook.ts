@@ -5,14 +5,14 @@ import { afresh, sendWaiting } from './send-waiting.ts'
 import { type Webhook, webhooks } from './table.ts'
 import { readUrl, type webhookChanges } from './webhook-input.ts'
 
-/** Changes where a webhook leads, or what it is told of; what waits for it goes to the new address. One that is disabled
- *  stays so. Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
+/** Changes where a webhook leads, or what it is told of; what waits for it goes to the new address. One that is
+ *  disabled stays so. Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
 export async function updateWebhook(
   id: string,
   { url, types }: z.output<typeof webhookChanges>,
   ctx: Context,
 ): Promise<Webhook> {
-  const moved = url === undefined ? {} : { url: readUrl(url, ctx.privateWebhooks), ...afresh }
+  const moved = url === undefined ? {} : { url: readUrl(url, ctx.house.privateWebhooks), ...afresh }
   return ctx.db.transaction(async (tx) => {
     const own = isOwnWith(id, ctx)
     const changed = { ...moved, ...(types && { types }) }
