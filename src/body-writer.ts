@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { json, toBytes } from './json-writer.ts'
+import { json } from './json-writer.ts'
+import { toLiteral } from './literal.ts'
 
 /** Writes a value of a shape. */
 type Write = (value: unknown) => void
@@ -26,7 +27,7 @@ function writeObject({ shape }: z.ZodObject): Write {
     const isOptional = schema instanceof z.ZodOptional
     if (isOptional && index === 0) throw new Error('a shape begins with what is always there')
     return {
-      name: toBytes(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
+      name: toLiteral(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
       write: writeOf(isOptional ? schema.unwrap() : schema),
       value: `source[${JSON.stringify(key)}]`,
       isOptional,
@@ -38,7 +39,7 @@ function writeObject({ shape }: z.ZodObject): Write {
       return isOptional ? `if (${value} !== undefined) { ${write} }` : write
     })
     .join('\n')
-  const last = toBytes(fields.length > 0 ? '}' : '{}')
+  const last = toLiteral(fields.length > 0 ? '}' : '{}')
   return new Function('json', 'fields', 'last', `return (source) => { ${body}\njson.raw(last) }`)(
     json,
     fields,

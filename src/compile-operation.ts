@@ -14,7 +14,8 @@ import {
   print,
 } from 'graphql'
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js'
-import { json, toBytes } from './json-writer.ts'
+import { json } from './json-writer.ts'
+import { toLiteral } from './literal.ts'
 import { isPromise, type Run, type Variables } from './run.ts'
 import { type AskedOperation, type Field, fieldOf, infoOf } from './selected-field.ts'
 import { writeAgain } from './write-again.ts'
@@ -74,12 +75,12 @@ function partOf(field: Field, index: number, of: Operation): Part {
   if (name === '__typename')
     return {
       text: `json.raw(name${index})`,
-      calls: { [`name${index}`]: toBytes(before + JSON.stringify(parentType.name)) },
+      calls: { [`name${index}`]: toLiteral(before + JSON.stringify(parentType.name)) },
     }
   const [node] = nodes
   const defined = parentType.getFields()[name]
   if (!node || !defined) return refuse('a field of the schema itself')
-  const calls = { [`name${index}`]: toBytes(before), [`write${index}`]: writeOf(defined.type, field, of) }
+  const calls = { [`name${index}`]: toLiteral(before), [`write${index}`]: writeOf(defined.type, field, of) }
   if (!defined.resolve)
     // Names are checked by the parser, and quoted all the same.
     return { text: `json.raw(name${index}); write${index}(source[${JSON.stringify(name)}], run)`, calls }
@@ -130,7 +131,7 @@ function makeObject(type: GraphQLObjectType, nodes: readonly FieldNode[], of: Op
   if (type.isTypeOf) return refuse('a type that knows its own')
   const fields = [...collectSubfields(of.schema, of.fragments, of.variables, type, nodes)]
   const parts = fields.map(([key, nodes], index) => partOf(fieldOf(key, type, nodes), index, of))
-  const end = toBytes(parts.length > 0 ? '}' : '{}')
+  const end = toLiteral(parts.length > 0 ? '}' : '{}')
   const calls: Record<string, unknown> = Object.assign(
     { isPromise, refuse, json, end },
     ...parts.map(({ calls }) => calls),

@@ -1,3 +1,5 @@
+import { type Literal, toLiteral, wordLength } from './literal.ts'
+
 const quote = 0x22
 const backslash = 0x5c
 const zero = 0x30
@@ -9,21 +11,26 @@ const isShort = (value: number) => Number.isInteger(value) && value >= 0 && valu
 // What is asked for as a rule fits in; what was larger once does not stay.
 const usualSize = 2 ** 20
 
-/** Bytes of JSON, or of a part of it. */
-export const toBytes = (text: string): Buffer => Buffer.from(text)
+const yes = toLiteral('true')
+const no = toLiteral('false')
+const nothing = toLiteral('null')
+const begin = toLiteral('[')
+const next = toLiteral(',')
+const end = toLiteral(']')
 
-const yes = toBytes('true')
-const no = toBytes('false')
-const nothing = toBytes('null')
-const begin = toBytes('[')
-const next = toBytes(',')
-const end = toBytes(']')
+// Of ASCII, what a text of JSON has only behind a backslash.
+const isEscaped = Uint8Array.from({ length: 0x80 }, (_, code) =>
+  code < 0x20 || code === quote || code === backslash ? 1 : 0,
+)
+
+const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
 
 /** Writes JSON as the bytes that are sent, and as JSON.stringify would: a text of them need not be made first, nor a
  *  tree of objects, which are most of the garbage of a page. Whoever starts it takes what is written before anybody
  *  else can: nothing waits in between. */
 class JsonWriter {
   #bytes = Buffer.alloc(0)
+  #view = viewOf(this.#bytes)
   #at = 0
   #part = 0
 
@@ -48,7 +55,7 @@ class JsonWriter {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#at))
     this.#at = 0
     this.#part++
-    if (this.#bytes.length > usualSize) this.#bytes = Buffer.alloc(0)
+    if (this.#bytes.length > usualSize) this.#use(Buffer.alloc(0))
     return taken
   }
 
@@ -64,7 +71,12 @@ class JsonWriter {
     if (least <= this.#bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * least))
     this.#bytes.copy(larger, 0, 0, this.#at)
-    this.#bytes = larger
+    this.#use(larger)
+  }
+
+  #use(bytes: Buffer<ArrayBuffer>): void {
+    this.#bytes = bytes
+    this.#view = viewOf(bytes)
   }
 
   null(): void {
@@ -76,12 +88,13 @@ class JsonWriter {
   }
 
   /** What is JSON already. A loop, because there are thousands of few bytes. */
-  raw(json: Uint8Array): void {
-    const { length } = json
-    this.#reserve(length)
-    const bytes = this.#bytes
+  raw({ length, words }: Literal): void {
+    // The last word may be longer than what is left of the literal.
+    this.#reserve(length + wordLength)
+    const view = this.#view
     const at = this.#at
-    for (let index = 0; index < length; index++) bytes[at + index] = json[index] ?? 0
+    for (let index = 0; index < words.length; index++)
+      view.setFloat64(at + index * wordLength, words[index] ?? 0, true)
     this.#at = at + length
   }
 
@@ -95,7 +108,7 @@ class JsonWriter {
     for (let index = 0; index < length; index++) {
       const code = text.charCodeAt(index)
       if (code < 0x80) {
-        if (code < 0x20 || code === quote || code === backslash) return void this.#slow(text)
+        if (isEscaped[code] === 1) return void this.#slow(text)
         bytes[at++] = code
       } else if (code < 0x800) {
         bytes[at++] = 0xc0 | (code >> 6)

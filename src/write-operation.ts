@@ -1,15 +1,16 @@
 import type { RootField } from './compile-operation.ts'
-import { json, toBytes } from './json-writer.ts'
+import { json } from './json-writer.ts'
+import { toLiteral } from './literal.ts'
 import type { Run } from './run.ts'
 
 /** How each field of a mutation came out, for the standard way to go on from. */
 export type Outcomes = Map<string, () => unknown>
 
-const begin = toBytes('{"data":{')
-const end = toBytes('}}')
+const begin = toLiteral('{"data":{')
+const end = toLiteral('}}')
 
 const nameOf = ({ key }: RootField, index: number) =>
-  toBytes(`${index > 0 ? ',' : ''}${JSON.stringify(key)}:`)
+  toLiteral(`${index > 0 ? ',' : ''}${JSON.stringify(key)}:`)
 
 /** Writes the answer of fields once all of them are there, so that as a rule it is written in one piece. Each is waited
  *  for, even where one fails, so that none is left alone. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { bodyWriter } from '../src/body-writer.ts'
 import { json } from '../src/json-writer.ts'
+import { toLiteral } from '../src/literal.ts'
 
 const written = (value: unknown) => {
   json.start()
@@ -35,6 +36,23 @@ test.each([
   json.string(text)
   expect(json.take().equals(Buffer.from(JSON.stringify(text)))).toBe(true)
   expect(written(1)).toBe('1')
+})
+
+test('a literal is the same bytes, whatever comes before and behind it', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(9), (text, before) => {
+      const well = text.toWellFormed()
+      json.start()
+      json.string('a'.repeat(before))
+      json.raw(toLiteral(well))
+      json.number(7)
+      expect(json.take().toString()).toBe(`"${'a'.repeat(before)}"${well}7`)
+    }),
+    { numRuns: 2000 },
+  )
+  json.start()
+  json.raw(toLiteral('\u007f'.repeat(9)))
+  expect(json.take().toString()).toBe('\u007f'.repeat(9))
 })
 
 test('what JSON has not is not written', () => {
