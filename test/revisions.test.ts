@@ -81,6 +81,23 @@ test.each([
   expect(await shown()).toEqual({ text: after.text, statements: least })
 })
 
+test.each([
+  ['capacity', `capacity = capacity + 1`, `capacity = capacity - 1`, 'rate_1'],
+  ['sold before', `sold_before = sold_before + 1`, `sold_before = sold_before - 1`, 'rate_1'],
+  ['sold', `sold = sold + 1`, `sold = sold - 1`, 'rate_1'],
+  ['held', `held = held + 1`, `held = held - 1`, 'rate_1'],
+  ['quantity of a price', `capacity = 7`, `capacity = null`, 'price_1'],
+  ['left of a price', `capacity = 7, held = 7`, `capacity = null, held = 0`, 'price_1'],
+])('what changes of stock shows at once, and nothing else is read again: %s', async (_what, to, back, id) => {
+  const before = await shown()
+  await run(`update stock set ${to} where id = '${id}'`)
+  const after = await shown()
+  expect(after.text).not.toBe(before.text)
+  expect(after.statements).toBe(least)
+  await run(`update stock set ${back} where id = '${id}'`)
+  expect(await shown()).toEqual(before)
+})
+
 const copied = {
   rates: `insert into ticket_rates select (jsonb_populate_record(row, '{"id": "rate_3", "position": 9}')).*
     from ticket_rates as row where id = 'rate_1'`,

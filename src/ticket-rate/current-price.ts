@@ -11,7 +11,9 @@ const isUsedUp = (stock: Counted) => leftOf(stock) === 0
 
 /** Whether a price can be bought: listed, not past its `valid_until`, not used up (DECISIONS 3). */
 export const isBuyable = (price: Price, now: Date): boolean =>
-  !price.removed && (price.validUntil === null || price.validUntil > now) && !isUsedUp(price)
+  !price.removed &&
+  (price.validUntil === null || price.validUntil.getTime() > now.getTime()) &&
+  !isUsedUp(price)
 
 /** The price that a rate is sold at: the first that can be bought of `prices`, which come in their order of position.
  *  Null when there is none (DECISIONS 3). */
@@ -39,7 +41,7 @@ export const isAvailable = (
 ): boolean =>
   !rate.complete &&
   !rate.removed &&
-  (rate.validFrom === null || rate.validFrom <= now) &&
-  event.startDate > now &&
+  (rate.validFrom === null || rate.validFrom.getTime() <= now.getTime()) &&
+  event.startDate.getTime() > now.getTime() &&
   !isUsedUp(rate) &&
   currentPrice(prices, now) !== null

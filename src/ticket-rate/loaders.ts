@@ -2,12 +2,9 @@ import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
 import { anyOf, type Find } from '../batch.ts'
 import { Loader } from '../loader.ts'
 import { type Batch, loadMany, loadOne, type Named, type Reader, type Readers } from '../reader.ts'
-import { rowJoiner, rowsOf } from '../rows.ts'
+import { rowsOf } from '../rows.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
-  type Left,
-  type ListedPrice,
-  type ListedRate,
   type Price,
   prices,
   type Question,
@@ -59,8 +56,6 @@ const stockById: Named<Stock> = {
   rows: rowsOf(getTableColumns(stock)),
   query: (select) => select.from(stock).where(anyOf(stock.id, 'keys')),
 }
-const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), left)
-const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), left)
 
 const pricesByTicketRateId: Batch<Price> = {
   ...listedPrices,
@@ -116,17 +111,18 @@ function loadRates(catalogue: Reader, below: Below): Loader<TicketRate[]> {
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
-        const left = leftOf.get(rate.id)
+        const { id } = rate.row
+        const left = leftOf.get(id)
         if (!left) continue
         const shown: Price[] = []
         for (const price of prices) {
-          const left = leftOf.get(price.id)
-          if (left) shown.push(toPrice(price, left))
+          const left = leftOf.get(price.row.id)
+          if (left) shown.push(price.with(left))
         }
-        rates.push(toRate(rate, left))
-        below.pricesByTicketRateId.prime(rate.id, shown)
-        below.supplementsByTicketRateId.prime(rate.id, supplements)
-        below.questionsByTicketRateId.prime(rate.id, questions)
+        rates.push(rate.with(left))
+        below.pricesByTicketRateId.prime(id, shown)
+        below.supplementsByTicketRateId.prime(id, supplements)
+        below.questionsByTicketRateId.prime(id, questions)
       }
       return rates
     })

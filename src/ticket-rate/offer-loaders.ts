@@ -5,19 +5,30 @@ import { events } from '../event/table.ts'
 import type { Loader } from '../loader.ts'
 import type { Reader } from '../reader.ts'
 import { type Revised, revisedLoaders } from '../revised.ts'
-import { rowsOf } from '../rows.ts'
+import { type Joining, rowJoiner, rowsOf } from '../rows.ts'
 import {
+  type Left,
   type ListedPrice,
   type ListedRate,
   prices,
   type Question,
   questions,
   type Supplement,
+  stock,
   supplements,
   ticketRates,
 } from './table.ts'
 
-type Listed = { rate: ListedRate; prices: ListedPrice[]; supplements: Supplement[]; questions: Question[] }
+type Listed = {
+  rate: Joining<ListedRate, Left>
+  prices: Joining<ListedPrice, Left>[]
+  supplements: Supplement[]
+  questions: Question[]
+}
+const { id: _, ...left } = getTableColumns(stock)
+const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), left)
+const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), left)
+
 type Revision = { id: string; revision: string }
 
 /** All that is listed under an event, in order, but for what is left of it. */
@@ -80,13 +91,14 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
   const ratesOf = byKey(rates, (rate) => rate.eventId)
   const [prices, supplements, questions] = [byRate(children[0]), byRate(children[1]), byRate(children[2])]
   const offerOf = (eventId: string): Offer => {
-    const listed = (ratesOf.get(eventId) ?? []).map((rate) => ({
-      rate,
-      prices: prices.get(rate.id) ?? [],
+    const rows = ratesOf.get(eventId) ?? []
+    const listed = rows.map((rate) => ({
+      rate: toRate(rate),
+      prices: (prices.get(rate.id) ?? []).map(toPrice),
       supplements: supplements.get(rate.id) ?? [],
       questions: questions.get(rate.id) ?? [],
     }))
-    const stockIds = listed.flatMap(({ rate, prices }) => [rate.id, ...prices.map(({ id }) => id)])
+    const stockIds = listed.flatMap(({ rate, prices }) => [rate.row.id, ...prices.map(({ row }) => row.id)])
     return { rates: listed, stockIds }
   }
   return new Map(known.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
