@@ -11,6 +11,13 @@ test('a moment is printed as toISOString does', () => {
   )
 })
 
+test('moments that are kept in one place are printed as what they are, again and again', () => {
+  const first = new Date('2026-11-21T20:00:00.000Z').getTime()
+  const moments = [0, 1, 59_999, 4096 * 60_000, -4096 * 60_000].map((apart) => new Date(first + apart))
+  for (const moment of [...moments, ...moments, ...moments.flatMap((one) => [one, one])])
+    expect(printMoment(moment)).toBe(moment.toISOString())
+})
+
 test.each(['0999-12-31T23:59:59.999Z', '1000-01-01', '9999-12-31T23:59:59.999Z', '+010000-01-01T00:00:00Z'])(
   'at the ends of the years of four digits: %s',
   (text) => {
