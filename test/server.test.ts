@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type ServerProcess, startedServer, startServer } from './processes.ts'
 import { copyFolder } from './setup/database.ts'
+import { makeDatabaseFolder } from './setup/temporary-folder.ts'
 import { answerOn, openSocket } from './sockets.ts'
 
 // The process on the embedded database, which is its default.
@@ -19,7 +19,7 @@ let seeded: string
 let printed: string
 let listed: unknown[]
 beforeAll(async () => {
-  seeded = await mkdtemp(join(tmpdir(), 'server-seeded-'))
+  seeded = await makeDatabaseFolder('seeded')
   const first = await startedServer({ DATA_DIR: seeded })
   try {
     await vi.waitFor(() => expect(first.output()).toContain('Demo integration'), 10_000)
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 /** The path of a folder that is not there yet. */
 async function emptyFolder(): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'server-'))
+  const parent = await makeDatabaseFolder('server')
   folders.push(parent)
   return join(parent, 'data')
 }
