@@ -54,9 +54,9 @@ const probe = '#!/bin/sh\ntest -w "$(dirname "$0")"\n'
 export async function makeFolder(name: string, user: User): Promise<string> {
   for (const parent of [...(await temporaryParents()), '/tmp', '/var/tmp']) {
     const folder = await mkdtemp(join(parent, `boxoffice-${name}-`))
-    if (user) await chown(folder, user.uid, user.gid)
     const program = join(folder, 'probe')
-    await writeFile(program, probe, { mode: 0o755 })
+    await writeFile(program, probe, { mode: 0o700 })
+    if (user) for (const path of [folder, program]) await chown(path, user.uid, user.gid)
     if (await succeeds(program, [], user)) return folder
     await rm(folder, { recursive: true })
   }

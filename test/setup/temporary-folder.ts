@@ -5,7 +5,7 @@ import { join } from 'node:path'
 // A file system in memory, as Linux has it. A database is a thousand files, and on a disk their making costs more than
 // what most tests do with it.
 const inMemory = '/dev/shm'
-// Bytes: what a run needs at most, and as much again.
+// Bytes: four times what a run was seen to need.
 const enough = 2 * 1024 ** 3
 
 async function hasRoom(folder: string): Promise<boolean> {
