@@ -1,14 +1,6 @@
 import { expect } from 'vitest'
 import { runCommand, type Told } from '../src/command-line.ts'
 import type { OpenDatabase } from '../src/database.ts'
-import type { Ended } from './processes.ts'
-
-/** How a command fails that must: it prints nothing, and tells neither a stack nor a statement. */
-export function failureOf({ code, output, errors }: Told | Ended): { code: number | null; errors: string } {
-  expect(output).toBe('')
-  expect(errors).not.toMatch(/^\s+at |select |insert |\$1/m)
-  return { code, errors: errors.trimEnd() }
-}
 
 /** The command line in this process, on a database that stays open. A process for each command, which opens the database
  *  anew, is for what a process adds. */
@@ -31,6 +23,12 @@ export function commandsOn(database: () => OpenDatabase) {
       expect(output).not.toContain('\n')
       return JSON.parse(output) as Answer
     },
-    fail: async (...args: string[]) => failureOf(await run(...args)),
+    /** How a command fails that must: it prints nothing, and tells neither a stack nor a statement. */
+    async fail(...args: string[]): Promise<Pick<Told, 'code' | 'errors'>> {
+      const { code, output, errors } = await run(...args)
+      expect(output).toBe('')
+      expect(errors).not.toMatch(/^\s+at |select |insert |\$1/m)
+      return { code, errors }
+    },
   }
 }
