@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { UnitFirst } from './test/setup/unit-first.ts'
 
 // Tests that take no database of the set-up run once. Every other file runs once on each database, unless its name
 // says postgres.
@@ -36,6 +37,7 @@ const project = (name: string, test: { include: string[]; exclude?: string[]; gl
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    sequence: { sequencer: UnitFirst },
     globalSetup: 'test/setup/build.ts',
     projects: [
       project('unit', { include: once }),

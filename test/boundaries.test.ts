@@ -111,10 +111,8 @@ const mayImport: Record<string, string[]> = {
   ],
   workers: ['config', 'drain'],
   server: ['config', 'open-database', 'serve', 'workers'],
-  cli: [
-    ...['config', 'http', 'context', 'database', 'open-database', 'provider', 'scalars', '*/verb'],
-    'catalogue',
-  ],
+  'command-line': ['database', 'scalars', '*/verb', 'catalogue'],
+  cli: ['command-line', 'config', 'database', 'open-database'],
   'print-schema': ['schema'],
 }
 // The parts of the HTTP machine that know no domain.

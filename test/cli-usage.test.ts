@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
-import { failCli, runCli } from './processes.ts'
+import { commandsOn } from './commands.ts'
+import { runCli } from './processes.ts'
 
-// What the command line tells without a database: it is given one that nobody reaches.
+// What the command line tells without a database.
 
+const { json, fail } = commandsOn(() => {
+  throw new Error('a database was opened')
+})
 const outOfReach = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
 
 test('the schema of the file is printed, without a database', async () => {
-  const { code, output } = await runCli(['import', '--schema'], outOfReach)
-  expect(code).toBe(0)
-  expect(JSON.parse(output)).toMatchObject({ type: 'object', properties: { events: {} } })
+  expect(await json('import', '--schema')).toMatchObject({ type: 'object', properties: { events: {} } })
 })
 
 const usage = '\nRun it with --help to see how.'
@@ -28,15 +30,21 @@ test.each<[args: string, errors: string]>([
     `--expires must be an ISO 8601 date or timestamp.${usage}`,
   ],
 ])('boxoffice %s', async (args, errors) => {
-  const failed = await failCli(args.split(' ').filter(Boolean), outOfReach)
+  const failed = await fail(...args.split(' ').filter(Boolean))
   expect(failed.code).toBe(2)
   if (errors) expect(failed.errors).toBe(errors)
 })
 
+// As a process, like all that follows: what is told goes to the right place, with the exit code.
 test('help is no mistake', async () => {
   const { code, output, errors } = await runCli(['--help'], outOfReach)
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
   expect(output).toContain('key issue channel')
+})
+
+test('a mistake of usage is one of the process', async () => {
+  const ended = await runCli(['sell'], outOfReach)
+  expect(ended).toEqual({ code: 2, output: '', errors: `There is no command sell${usage}\n` })
 })
 
 test('settings that are wrong are told, and a database out of reach is', async () => {

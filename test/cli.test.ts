@@ -1,44 +1,28 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commandsOn } from './commands.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from './factories.ts'
-import { createTestDatabase, startGateway, type TestDatabase } from './harness.ts'
-import { failCli, runCli } from './processes.ts'
+import { createTestDatabase, type Gateway, startGateway } from './harness.ts'
+import { runCli } from './processes.ts'
 
-// Each command is a process that opens the database anew.
-vi.setConfig({ testTimeout: 120_000 })
+// What a command does, by the command line in this process.
 
-let database: TestDatabase
+let gateway: Gateway
 let folder: string
 beforeAll(async () => {
-  database = await createTestDatabase()
+  gateway = await startGateway()
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-cli-'))
   const organizations = [anOrganization(), anOrganization({ _id: 'org_2' })]
   await succeed('import', await fileOf(aCatalogue({ organizations })))
 })
 afterAll(async () => {
-  await database.drop()
+  await gateway.close()
   await rm(folder, { recursive: true })
 })
 
-const cli = (...args: string[]) => runCli(args, database.settings)
-
-/** What a command that must succeed prints. */
-async function succeed(...args: string[]): Promise<string> {
-  const { code, output, errors } = await cli(...args)
-  expect({ code, errors }).toEqual({ code: 0, errors: '' })
-  return output
-}
-
-/** What a command with --json prints, which is JSON on one line and nothing else. */
-async function json<Answer>(...args: string[]): Promise<Answer> {
-  const output = await succeed(...args, '--json')
-  expect(output.trimEnd()).not.toContain('\n')
-  return JSON.parse(output) as Answer
-}
-
-const fail = (...args: string[]) => failCli(args, database.settings)
+const { succeed, json, fail } = commandsOn(() => gateway.database)
 
 let files = 0
 async function fileOf(content: unknown): Promise<string> {
@@ -54,16 +38,10 @@ async function fileOf(content: unknown): Promise<string> {
 type Headers = Record<string, string>
 
 /** What the service answers to these requests. */
-async function statusesOf(...requests: [url: string, headers: Headers][]): Promise<number[]> {
-  const gateway = await startGateway({ database })
-  try {
-    return await Promise.all(
-      requests.map(async ([url, headers]) => (await gateway.rest('GET', url, { headers })).statusCode),
-    )
-  } finally {
-    await gateway.close()
-  }
-}
+const statusesOf = (...requests: [url: string, headers: Headers][]): Promise<number[]> =>
+  Promise.all(
+    requests.map(async ([url, headers]) => (await gateway.rest('GET', url, { headers })).statusCode),
+  )
 
 type ChannelKey = { channel_id: string; key: string }
 type IntegrationKey = { integration_id: string; secret: string | null; key: string }
@@ -201,12 +179,12 @@ test('a key is shown once: the list has nothing secret in it', async () => {
 test('a grant is added and taken back', async () => {
   const { channel_id } = await issueToChannel()
   const change = (what: string) => succeed('grant', what, '--channel', channel_id, '--organization', 'org_2')
-  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2 from now on.\n`)
-  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2, as before.\n`)
+  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2 from now on.`)
+  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2, as before.`)
   const listed = await json<{ channel_id?: string; organization_ids: string[] }[]>('key', 'list')
   const ours = listed.find((key) => key.channel_id === channel_id)
   expect(ours).toMatchObject({ status: 'active', name: 'Shop', organization_ids: ['org_1', 'org_2'] })
-  expect(await change('revoke')).toBe(`Channel ${channel_id} does not sell for org_2 from now on.\n`)
+  expect(await change('revoke')).toBe(`Channel ${channel_id} does not sell for org_2 from now on.`)
 })
 
 test.each([
@@ -222,16 +200,18 @@ test.each([
 
 test('a database that is not migrated says so, or is migrated when it is the embedded one', async () => {
   const empty = await createTestDatabase({ empty: true })
+  const cli = (...args: string[]) => runCli(args, empty.settings)
+  const noKey = { code: 0, output: 'No key was issued yet.\n', errors: '' }
+  const refused = {
+    code: 1,
+    output: '',
+    errors: 'The tables are not up to date: run npm run migrate first.\n',
+  }
+  const isEmbedded = !empty.settings.DATABASE_URL
   try {
-    const before = await runCli(['key', 'list'], empty.settings)
-    if (empty.settings.DATABASE_URL)
-      expect(before).toEqual({
-        code: 1,
-        output: '',
-        errors: 'The tables are not up to date: run npm run migrate first.\n',
-      })
-    expect((await runCli(['migrate'], empty.settings)).output).toBe('The tables are up to date.\n')
-    expect((await runCli(['key', 'list'], empty.settings)).output).toBe('No key was issued yet.\n')
+    expect(await cli('key', 'list')).toEqual(isEmbedded ? noKey : refused)
+    expect((await cli('migrate')).output).toBe('The tables are up to date.\n')
+    if (!isEmbedded) expect(await cli('key', 'list')).toEqual(noKey)
   } finally {
     await empty.drop()
   }

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
 
 // The built programs, run as a person or a supervisor runs them.
 
@@ -26,17 +25,6 @@ export async function runCli(args: string[], settings: Settings): Promise<Ended>
   const { child, output, errors } = run('cli', args, settings)
   const [code] = await once(child, 'close')
   return { code, output: output(), errors: errors() }
-}
-
-/** How a command fails that must: it prints nothing, and tells neither a stack nor a statement. */
-export async function failCli(
-  args: string[],
-  settings: Settings,
-): Promise<{ code: number | null; errors: string }> {
-  const { code, output, errors } = await runCli(args, settings)
-  expect(output).toBe('')
-  expect(errors).not.toMatch(/^\s+at |select |insert |\$1/m)
-  return { code, errors: errors.trimEnd() }
 }
 
 export type ServerProcess = {

@@ -128,7 +128,7 @@ test.each(['the first', 'each'])(
   },
 )
 
-test('one that is told to end by itself finishes what runs, and has a successor', async () => {
+test('one that is told to end by itself finishes what runs and has a successor, and none outlives the first', async () => {
   await startTwo()
   const [told = 0, other = 0] = listening()
   const sockets = await Promise.all([begin(), begin()])
@@ -138,7 +138,12 @@ test('one that is told to end by itself finishes what runs, and has a successor'
   expect(logOf(server).find(({ worker }) => worker)).toMatchObject({ worker: told, code: 0 })
   await expect.poll(listening, soon).toHaveLength(3)
   expect(isRunning(other)).toBe(true)
-  expect(await server.stop()).toBe(0)
+
+  // No process outlives the one that looks after them.
+  const workers = listening()
+  expect(workers.filter(isRunning)).toHaveLength(2)
+  await server.stop('SIGKILL')
+  await expect.poll(() => workers.filter(isRunning), soon).toEqual([])
 })
 
 test('exits within its deadline even when a request never ends', async () => {
@@ -161,11 +166,4 @@ test('does not start where a process can not, and says why once', async () => {
   other.close()
   expect(ended).toMatchObject({ code: 1 })
   expect('errors' in ended && String(ended.errors).match(/EADDRINUSE/g)).toHaveLength(1)
-})
-
-test('no process outlives the one that looks after them', async () => {
-  await startTwo()
-  const workers = listening()
-  await server.stop('SIGKILL')
-  await expect.poll(() => workers.filter(isRunning), soon).toEqual([])
 })

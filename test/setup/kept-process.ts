@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
-import { access, chown, mkdtemp, rm } from 'node:fs/promises'
+import { access, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
+import { temporaryParents } from './temporary-folder.ts'
 
 // Servers that a test brings along: each in a temporary folder, on a free port, by a user that it may run as.
 
@@ -45,12 +46,18 @@ export const succeeds = (file: string, args: string[], user: User): Promise<bool
     () => false,
   )
 
-/** A folder that the user owns and can reach: the temporary folder may be one that only root can enter. */
+// Tells by its exit code whether the folder that it lies in can be written to.
+const probe = '#!/bin/sh\ntest -w "$(dirname "$0")"\n'
+
+/** A folder that the user owns, can reach, and can run programs in: the temporary folder may be one that only root can
+ *  enter, and one in memory may be closed to programs. */
 export async function makeFolder(name: string, user: User): Promise<string> {
-  for (const parent of [tmpdir(), '/tmp', '/var/tmp']) {
+  for (const parent of [...(await temporaryParents()), '/tmp', '/var/tmp']) {
     const folder = await mkdtemp(join(parent, `boxoffice-${name}-`))
-    if (user) await chown(folder, user.uid, user.gid)
-    if (await succeeds('test', ['-w', folder], user)) return folder
+    const program = join(folder, 'probe')
+    await writeFile(program, probe, { mode: 0o700 })
+    if (user) for (const path of [folder, program]) await chown(path, user.uid, user.gid)
+    if (await succeeds(program, [], user)) return folder
     await rm(folder, { recursive: true })
   }
   throw new Error(`The user nobody can write neither in ${tmpdir()} nor in /tmp: set TMPDIR to where it can.`)
