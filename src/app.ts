@@ -21,6 +21,7 @@ import { answerClientError, answerErrors } from './http-errors.ts'
 import { readJsonStrictly } from './json-body.ts'
 import { addPages } from './pages.ts'
 import type { PaymentProvider } from './payment/provider.ts'
+import { publicUrlOf } from './public-url.ts'
 import { sendRefusal, validatorCompiler } from './rest.ts'
 import { addRoutes } from './routes.ts'
 import { printedSchema } from './schema.ts'
@@ -49,14 +50,6 @@ export type AppOptions = {
 function rateLimitKey({ headers, ip }: FastifyRequest): string {
   const credentials = readCredentials(headers)
   return areWellFormed(credentials) ? hashCredentials(credentials) : ip
-}
-
-// The address that is listened on, as long as nobody says what it looks like from outside.
-export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): string {
-  if (publicUrl !== undefined) return publicUrl
-  const address = app.server.address()
-  const listening = address && typeof address === 'object' ? address.port : port
-  return `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${listening}`
 }
 
 // They are the same for every answer, so they are made once.
@@ -177,7 +170,7 @@ export async function createApp({
     rememberedEvents: config.rememberedEvents,
     admissionHours: config.admissionHours,
     privateWebhooks: config.privateWebhooks,
-    publicUrl: () => publicUrlOf(app, config),
+    publicUrl: publicUrlOf(app, config),
   }
   const sharedReads = createSharedReads(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)

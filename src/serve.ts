@@ -1,4 +1,4 @@
-import { createApp, publicUrlOf } from './app.ts'
+import { createApp } from './app.ts'
 import { startBackground } from './background.ts'
 import { type DemoCredentials, demoOffer, openDemo } from './catalogue/open-demo.ts'
 import type { Config } from './config.ts'
@@ -7,6 +7,7 @@ import { openSenders } from './delivery/open-senders.ts'
 import { whenToldToEnd } from './drain.ts'
 import { logFailure } from './mask.ts'
 import { openProvider } from './payment/open-provider.ts'
+import { publicUrlOf } from './public-url.ts'
 
 const greeting = (url: string, demo: DemoCredentials) => `
 Boxoffice sells tickets at ${url}
@@ -49,11 +50,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const { senders, close: closeSenders } = openSenders(
-    config.delivery,
-    () => publicUrlOf(app, config),
-    app.log,
-  )
+  const { senders, close: closeSenders } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
   const { privateWebhooks } = config
   const stopBackground = startBackground({ db, provider, senders, privateWebhooks }, (error, task) =>
     logFailure(app.log, error, `${task} failed`),

@@ -98,16 +98,17 @@ const mayImport: Record<string, string[]> = {
     'ticket-documents',
   ],
   pages: ['context', '*/page', '*/rest'],
+  'public-url': ['config'],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema'],
-    ...['config', 'graphql-route', 'pages', 'shared-reads'],
+    ...['config', 'graphql-route', 'pages', 'public-url', 'shared-reads'],
   ],
   // What is done outside of requests: verbs, over and over.
   background: ['database', 'provider', 'repeat', '*/verb'],
   drain: [],
   serve: [
     ...['app', 'background', 'drain', 'http', 'context', 'database', 'provider', 'catalogue'],
-    ...['config', '*/verb'],
+    ...['config', 'public-url', '*/verb'],
   ],
   workers: ['config', 'drain'],
   server: ['config', 'open-database', 'serve', 'workers'],
