@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buildSchema, type GraphQLSchema, isObjectType, parse, validate } from 'graphql'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { temporaryParents } from '../setup/temporary-folder.ts'
 import { growthPlans } from './growth-jobs.ts'
 import { clients, eachWithItsOwn } from './job-plan.ts'
 import { plans } from './jobs.ts'
@@ -265,4 +266,13 @@ test('Mercurius runs on the same versions of what both are built on', () => {
   expect(readFileSync(new URL('./mercurius/package-lock.json', import.meta.url), 'utf8')).not.toContain(
     '"resolved"',
   )
+})
+
+test('what is synchronized lies on a disk, and never in memory', async () => {
+  vi.stubEnv('TMPDIR', '/dev/shm')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const parents = await temporaryParents('disk')
+  expect(parents).not.toContain('/dev/shm')
+  // The control: it is what the temporary folder is called.
+  expect(await temporaryParents('memory')).toContain('/dev/shm')
 })

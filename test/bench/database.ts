@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import postgres, { type Sql } from 'postgres'
 import { inDatabase } from '../setup/database.ts'
-import { type PostgresServer, startPostgres } from '../setup/postgres-server.ts'
+import { startPostgres } from '../setup/postgres-server.ts'
 import { countHolds, createTargets, openTargets } from './hold-statements.ts'
 import type { Sample, Target } from './requests.ts'
 import type { Holds } from './sides.ts'
@@ -11,11 +11,9 @@ import { countSold, sellTickets } from './sold-tickets.ts'
 
 const run = promisify(execFile)
 
-// A sale that can be lost isn't sold: no checkout is compared without these.
+// A sale that can be lost isn't sold: no checkout is compared without these, nor on a disk that is none.
 const durability = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }
 const settings = { ...durability, autovacuum: 'on', shared_buffers: '512MB', max_wal_size: '4GB' }
-
-const start: (settings: Record<string, string>) => Promise<PostgresServer> = startPostgres
 
 export type BenchDatabase = {
   name: string
@@ -37,7 +35,7 @@ export type BenchServer = {
 /** The server that BENCH_DATABASE_URL names, else one that is started for this run. */
 export async function openServer(): Promise<BenchServer> {
   const given = process.env.BENCH_DATABASE_URL
-  const server = given ? { url: given, stop: async () => {} } : await start(settings)
+  const server = given ? { url: given, stop: async () => {} } : await startPostgres(settings, 'disk')
   const sql = postgres(server.url, { max: 1, onnotice: () => {} })
   const stop = async () => {
     await sql.end()

@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { access, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
-import { temporaryParents } from './temporary-folder.ts'
+import { type Place, temporaryParents } from './temporary-folder.ts'
 
 // Servers that a test brings along: each in a temporary folder, on a free port, by a user that it may run as.
 
@@ -51,8 +50,9 @@ const probe = '#!/bin/sh\ntest -w "$(dirname "$0")"\n'
 
 /** A folder that the user owns, can reach, and can run programs in: the temporary folder may be one that only root can
  *  enter, and one in memory may be closed to programs. */
-export async function makeFolder(name: string, user: User): Promise<string> {
-  for (const parent of [...(await temporaryParents()), '/tmp', '/var/tmp']) {
+export async function makeFolder(name: string, user: User, place?: Place): Promise<string> {
+  const parents = await temporaryParents(place)
+  for (const parent of parents) {
     const folder = await mkdtemp(join(parent, `boxoffice-${name}-`))
     const program = join(folder, 'probe')
     await writeFile(program, probe, { mode: 0o700 })
@@ -60,7 +60,9 @@ export async function makeFolder(name: string, user: User): Promise<string> {
     if (await succeeds(program, [], user)) return folder
     await rm(folder, { recursive: true })
   }
-  throw new Error(`The user nobody can write neither in ${tmpdir()} nor in /tmp: set TMPDIR to where it can.`)
+  throw new Error(
+    `A server can be kept in none of ${parents.join(', ') || 'the temporary folders'}: set TMPDIR to where it can.`,
+  )
 }
 
 export async function freePort(): Promise<number> {

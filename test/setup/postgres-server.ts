@@ -4,6 +4,7 @@ import { chown, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { findUser, freePort, makeFolder, spawnKept, succeeds, type User } from './kept-process.ts'
+import type { Place } from './temporary-folder.ts'
 
 const run = promisify(execFile)
 
@@ -42,9 +43,12 @@ const settings = {
 /** Starts a PostgreSQL of its own from the binaries in node_modules, in a temporary folder, on a free port of
  *  the loopback. It ends with the process that started it, and takes its folder with it. `given` are settings on top of
  *  those of a test. */
-export async function startPostgres(given: Record<string, string> = {}): Promise<PostgresServer> {
+export async function startPostgres(
+  given: Record<string, string> = {},
+  place?: Place,
+): Promise<PostgresServer> {
   const user = await findUser()
-  const folder = await makeFolder('postgres', user)
+  const folder = await makeFolder('postgres', user, place)
   const password = randomBytes(16).toString('hex')
   try {
     const bin = join(await reachable(await findBinaries(), folder, user), 'bin')

@@ -18,11 +18,26 @@ async function hasRoom(folder: string): Promise<boolean> {
   }
 }
 
-/** Where temporary folders are best made, the best first: in memory where there is enough of it. */
-export const temporaryParents = async (): Promise<string[]> => [
-  ...((await hasRoom(inMemory)) ? [inMemory] : []),
-  tmpdir(),
-]
+// What Linux calls a file system in memory, as many have /tmp.
+const tmpfs = 0x01021994
+
+const isOnDisk = (folder: string): Promise<boolean> =>
+  statfs(folder).then(
+    ({ type }) => type !== tmpfs,
+    () => false,
+  )
+
+/** Where a temporary folder should lie: in memory, where there is enough of it; on a disk, where what is synchronized is
+ *  to take what it takes. */
+export type Place = 'memory' | 'disk'
+
+/** Where temporary folders may be made, the best first. */
+export async function temporaryParents(place: Place = 'memory'): Promise<string[]> {
+  const parents = [tmpdir(), '/tmp', '/var/tmp']
+  if (place === 'memory') return (await hasRoom(inMemory)) ? [inMemory, ...parents] : parents
+  const onDisk = await Promise.all(parents.map(isOnDisk))
+  return parents.filter((_, index) => onDisk[index])
+}
 
 /** Makes a folder for databases, which whoever asked for it removes. */
 export async function makeDatabaseFolder(name: string): Promise<string> {
