@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
 import { anyOf, type Find } from '../batch.ts'
 import { Loader } from '../loader.ts'
 import { type Batch, loadMany, loadOne, type Named, type Reader, type Readers } from '../reader.ts'
-import { rowsOf } from '../rows.ts'
+import { fewRowsOf, rowsOf } from '../rows.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
   type Price,
@@ -20,9 +20,9 @@ import {
 const { id: _, ...left } = getTableColumns(stock)
 /** A rate, with what is left of it. */
 export const rateColumns = { ...getTableColumns(ticketRates), ...left }
-const priceRows = rowsOf({ ...getTableColumns(prices), ...left })
-const supplementRows = rowsOf(getTableColumns(supplements))
-const questionRows = rowsOf(getTableColumns(questions))
+const priceRows = fewRowsOf({ ...getTableColumns(prices), ...left })
+const supplementRows = fewRowsOf(getTableColumns(supplements))
+const questionRows = fewRowsOf(getTableColumns(questions))
 
 /** What is listed of each of the rates `keys`, in order. Whoever sees a rate sees these. */
 export const listedPrices: Find<Price> = {

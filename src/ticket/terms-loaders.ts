@@ -4,7 +4,7 @@ import { type Event, events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { type Organization, organizations } from '../organization/table.ts'
 import { isOverdue, payments } from '../payment/table.ts'
-import { rowsOf } from '../rows.ts'
+import { fewRowsOf } from '../rows.ts'
 import { listedPrices, listedQuestions, listedSupplements, rateColumns } from '../ticket-rate/loaders.ts'
 import {
   type Price,
@@ -35,7 +35,7 @@ const { startDate, age } = getTableColumns(events)
 const { currency, platformFeePercentage } = getTableColumns(organizations)
 const { timezone } = getTableColumns(locations)
 
-const saleRows = rowsOf({ ...rateColumns, startDate, age, currency, platformFeePercentage, timezone })
+const saleRows = fewRowsOf({ ...rateColumns, startDate, age, currency, platformFeePercentage, timezone })
 // A rate with what there is one of.
 type SaleRow = ReturnType<typeof saleRows.read>[number]
 const sales: Find<SaleRow> = {
@@ -50,7 +50,7 @@ const sales: Find<SaleRow> = {
       .where(anyOf(ticketRates.id, 'keys')),
 }
 const overdueHolds: Find<{ ticketRateId: string }> = {
-  rows: rowsOf({ ticketRateId: payments.ticketRateId }),
+  rows: fewRowsOf({ ticketRateId: payments.ticketRateId }),
   query: (select) =>
     select
       .from(payments)
