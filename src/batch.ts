@@ -40,15 +40,19 @@ export const statement = <Row>(
 /** Rows of one kind, and the statement that finds them. */
 export type Find<Row> = { rows: Rows<Row>; query: (select: Select) => { toSQL(): Query } }
 
+function queryOf<Row>(db: Database, { rows, query }: Find<Row>, prefix?: string): Query {
+  const { sql, params } = query(db.select(rows.fields)).toSQL()
+  return { sql: rows.wrap(sql, prefix), params }
+}
+
 /** The same for rows that are read by the thousand: see rows.ts. */
-export const rowStatement = <Row>(db: Database, name: string, { rows, query }: Find<Row>): Prepared<Row> =>
+export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): Prepared<Row> =>
   once(db, name, () => {
-    const { sql, params } = query(db.select(rows.fields)).toSQL()
-    const wrapped = { sql: rows.wrap(sql), params }
+    const query = queryOf(db, find)
     return {
       async execute(values) {
-        const [row] = await rowsFrom<Record<string, string | null>>(db, name, wrapped, values)
-        return row ? rows.read(row) : []
+        const [row] = await rowsFrom<Record<string, string | null>>(db, name, query, values)
+        return row ? find.rows.read(row) : []
       },
     }
   })
@@ -95,14 +99,7 @@ export async function findTogether<All extends unknown[]>(
   finds: Finds<All>,
   values: Record<string, unknown>,
 ): Promise<Found<All>> {
-  const query = once(db, name, () =>
-    joined(
-      finds.map(({ rows, query }, kind) => {
-        const { sql, params } = query(db.select(rows.fields)).toSQL()
-        return { sql: rows.wrap(sql, `${kind}.`), params }
-      }),
-    ),
-  )
+  const query = once(db, name, () => joined(finds.map((find, kind) => queryOf(db, find, `${kind}.`))))
   const [answer] = await rowsFrom<Record<string, string | null>>(db, name, query, values)
   const found = finds.map(({ rows }, kind) => rows.read(answer ?? {}, `${kind}.`))
   return found as Found<All>

@@ -1,9 +1,10 @@
-/** JSON that is written many times: its bytes, eight at a time. As numbers, because nothing else is stored as fast at any
- *  address, and no bytes of UTF-8 read as one that has no bytes of its own, NaN. */
+/** JSON that is written many times: its bytes, eight at a time. As numbers, because nothing else is stored as fast at
+ *  any address, and no bytes of UTF-8 read as one that has no bytes of its own, NaN. */
 export type Literal = { length: number; words: Float64Array }
 
 export const wordLength = Float64Array.BYTES_PER_ELEMENT
 
+/** A text that is JSON, or a part of it, made ready to be written. */
 export function toLiteral(text: string): Literal {
   const bytes = Buffer.from(text)
   const { length } = bytes

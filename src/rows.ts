@@ -44,8 +44,8 @@ export type Joining<One, Other> = {
   with(other: Other): One & Other
 }
 
-/** Makes one object of two rows, the second of these columns, again and again: what spreading them makes is several times
- *  as slow to make, and to read. */
+/** Makes one object of two rows, the second of these columns, again and again: what spreading them makes is several
+ *  times as slow to make, and to read. */
 export function rowJoiner<One, Other>(
   one: Record<string, PgColumn>,
   other: Record<string, PgColumn>,

@@ -5,6 +5,7 @@ import { type Batch, loadMany, loadOne, type Named, type Reader, type Readers } 
 import { fewRowsOf, rowsOf } from '../rows.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
+  leftColumns,
   type Price,
   prices,
   type Question,
@@ -17,10 +18,9 @@ import {
   ticketRates,
 } from './table.ts'
 
-const { id: _, ...left } = getTableColumns(stock)
 /** A rate, with what is left of it. */
-export const rateColumns = { ...getTableColumns(ticketRates), ...left }
-const priceRows = fewRowsOf({ ...getTableColumns(prices), ...left })
+export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
+const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
 const supplementRows = fewRowsOf(getTableColumns(supplements))
 const questionRows = fewRowsOf(getTableColumns(questions))
 

@@ -10,11 +10,11 @@ import {
   type Left,
   type ListedPrice,
   type ListedRate,
+  leftColumns,
   prices,
   type Question,
   questions,
   type Supplement,
-  stock,
   supplements,
   ticketRates,
 } from './table.ts'
@@ -25,9 +25,8 @@ type Listed = {
   supplements: Supplement[]
   questions: Question[]
 }
-const { id: _, ...left } = getTableColumns(stock)
-const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), left)
-const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), left)
+const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
+const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
 
 type Revision = { id: string; revision: string }
 

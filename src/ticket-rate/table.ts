@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -39,6 +39,10 @@ export const stock = pgTable(
     ),
   ],
 )
+
+const { id: _, ...left } = getTableColumns(stock)
+/** What is shown of a rate or a price beside its own row. */
+export const leftColumns = left
 
 export const ticketRates = pgTable(
   'ticket_rates',
