@@ -14,6 +14,10 @@ export const dueColumns = () => ({
   lastError: text('last_error'),
 })
 
+/** The present, as columns keep it that are compared with it: they round to milliseconds, so what is due right now may
+ *  be due half of one ahead of the clock. */
+export const present = sql`now()::timestamptz(3)`
+
 type DueTable = PgTable & { status: PgColumn; dueAt: PgColumn; attempts: PgColumn }
 
 /** Takes up to `limit` rows that are due, those that wait longest first, for so many seconds: until then no other
@@ -24,7 +28,7 @@ export function takeDue<Table extends DueTable>(
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Table['$inferSelect'][]> {
   const row = sql.raw('ctid')
-  const taken = sql`(select ${row} from ${table} where ${table.status} = 'pending' and ${table.dueAt} <= now()
+  const taken = sql`(select ${row} from ${table} where ${table.status} = 'pending' and ${table.dueAt} <= ${present}
     order by ${table.dueAt} limit ${limit} for update skip locked)`
   return db
     .update(table)

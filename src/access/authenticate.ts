@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { anyOf, type Find, rowStatement, statement } from '../batch.ts'
 import type { Database } from '../database.ts'
+import { present } from '../due.ts'
 import { Refusal } from '../errors.ts'
 import { fewRowsOf } from '../rows.ts'
 import { readByTurn } from '../turn.ts'
@@ -46,7 +47,9 @@ const keyRows = fewRowsOf({
   mode: keys.mode,
   hash: keys.hash,
   // In milliseconds: null for never.
-  expiresIn: sql<number | null>`(extract(epoch from ${keys.expiresAt} - now()) * 1000)::double precision`,
+  expiresIn: sql<
+    number | null
+  >`(extract(epoch from ${keys.expiresAt} - ${present}) * 1000)::double precision`,
   revoked: sql<boolean>`${keys.revokedAt} is not null`,
   channelId: keys.channelId,
   integrationId: keys.integrationId,

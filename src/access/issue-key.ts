@@ -1,5 +1,6 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { Connection, Database } from '../database.ts'
+import { present } from '../due.ts'
 import { Refusal, refuseIf } from '../errors.ts'
 import { newId, newSecret } from '../ids.ts'
 import { organizations } from '../organization/table.ts'
@@ -35,7 +36,7 @@ async function insertKey(
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: hashSecret(key), expiresAt, ...owner })
-    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= now(), false)` })
+    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${present}, false)` })
   if (inserted?.expired)
     throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
   return key

@@ -1,5 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../database.ts'
+import { present } from '../due.ts'
 import { channels, grants, integrations, keys } from './table.ts'
 
 /** Every key that was issued, oldest first, with whose it is and whether it is good by the database's clock. There is
@@ -18,7 +19,7 @@ export const listKeys = (db: Connection) =>
       >`case when ${keys.integrationId} is not null then array[${integrations.organizationId}] else array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1) end`,
       status: sql<
         'active' | 'expired' | 'revoked'
-      >`case when ${keys.revokedAt} is not null then 'revoked' when ${keys.expiresAt} <= now() then 'expired' else 'active' end`,
+      >`case when ${keys.revokedAt} is not null then 'revoked' when ${keys.expiresAt} <= ${present} then 'expired' else 'active' end`,
       /** Whether the integration's secret of method v1 is good; null for a channel, which has none. */
       secretActive: sql<
         boolean | null

@@ -1,6 +1,7 @@
 import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import type { House } from '../context.ts'
 import type { Database } from '../database.ts'
+import { present } from '../due.ts'
 import { settlePaymentSession } from './settle-session.ts'
 import { payments } from './table.ts'
 
@@ -16,7 +17,7 @@ function takeSessions(db: Database, provider: string): Promise<Taken[]> {
   const due = db
     .select({ id: payments.id })
     .from(payments)
-    .where(and(payments.sessionOpen, lte(payments.sessionDueAt, sql`now()`), eq(payments.provider, provider)))
+    .where(and(payments.sessionOpen, lte(payments.sessionDueAt, present), eq(payments.provider, provider)))
     .orderBy(asc(payments.sessionDueAt))
     .limit(batch)
     .for('update', { skipLocked: true })

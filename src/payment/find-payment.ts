@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { statement } from '../batch.ts'
 import type { Database } from '../database.ts'
+import { present } from '../due.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { automaticReasons, type MoneyBack } from '../refund/queue-refund.ts'
@@ -15,7 +16,7 @@ const paymentByToken = (db: Database) =>
       .select({
         payment: payments,
         /** Whole seconds that the hold lasts yet, by the database's clock; 0 or less where its time is over. */
-        secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - now()))::integer`,
+        secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${present}))::integer`,
         /** Why money that came for it goes back by itself. */
         moneyBack: sql<MoneyBack | null>`(${db
           .select({ reason: refunds.reason })

@@ -1,5 +1,6 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Connection } from '../database.ts'
+import { present } from '../due.ts'
 import { type Payment, payments } from './table.ts'
 
 /** A payment whose row stays locked until the transaction ends,
@@ -9,7 +10,7 @@ export async function lockPayment(
   paymentId: string,
 ): Promise<Payment & { isOverdue: boolean }> {
   const [payment] = await tx
-    .select({ ...getTableColumns(payments), isOverdue: sql<boolean>`${payments.expiresAt} <= now()` })
+    .select({ ...getTableColumns(payments), isOverdue: sql<boolean>`${payments.expiresAt} <= ${present}` })
     .from(payments)
     .where(eq(payments.id, paymentId))
     .for('update')

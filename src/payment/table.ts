@@ -14,6 +14,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels } from '../access/table.ts'
+import { present } from '../due.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 export const paymentStatus = pgEnum('payment_status', [
@@ -158,4 +159,4 @@ export const isFresh = sql`${idempotencyKeys.createdAt} > now() - interval '24 h
 
 /** Of an unpaid payment whose time is over, which is longer while its provider decides. The database's clock says so,
  *  never the process's. */
-export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= now()`
+export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= ${present}`

@@ -2,6 +2,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import { touchCatalogue } from '../catalogue-version.ts'
 import { type Context, requireChannel } from '../context.ts'
 import type { Connection } from '../database.ts'
+import { present } from '../due.ts'
 import { Refusal } from '../errors.ts'
 import { events } from '../event/table.ts'
 import { lockPayment } from '../payment/lock-payment.ts'
@@ -34,7 +35,7 @@ async function checkWarranty(
   const [warranty] = await tx
     .select({
       validUntil: sql<Date>`${end}`.mapWith(events.startDate),
-      isOver: sql<boolean>`${end} <= now()`,
+      isOver: sql<boolean>`${end} <= ${present}`,
     })
     .from(events)
     .where(eq(events.id, eventId))

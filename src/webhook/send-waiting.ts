@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../database.ts'
+import { present } from '../due.ts'
 import { webhookDeliveries } from './table.ts'
 
 /** Nothing stands against a webhook any more. */
@@ -15,7 +16,7 @@ export async function sendWaiting(tx: Connection, webhookId: string): Promise<vo
       and(
         eq(webhookDeliveries.webhookId, webhookId),
         eq(webhookDeliveries.status, 'pending'),
-        sql`${webhookDeliveries.dueAt} > now()`,
+        sql`${webhookDeliveries.dueAt} > ${present}`,
       ),
     )
 }

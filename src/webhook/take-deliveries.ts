@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { type Change, changes } from '../change/table.ts'
 import type { Database } from '../database.ts'
-import { inSeconds } from '../due.ts'
+import { inSeconds, present } from '../due.ts'
 import { webhookDeliveries, webhooks } from './table.ts'
 
 // Of one webhook at a time: some, and only one where nothing gets through, so that it is not pressed.
@@ -38,12 +38,12 @@ export async function takeDeliveries(
 ): Promise<TakenDelivery[]> {
   // In any order: where there is more than the limit, nobody is the last each time.
   const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks}
-    where ${webhooks.status} = 'enabled' and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= now())
+    where ${webhooks.status} = 'enabled' and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${present})
       and not ${webhooks.id} = any(${sql.param(except)}::text[])
     order by random()) as ready`
   const due = sql`(select ${webhookDeliveries}.ctid as row from ${webhookDeliveries}
     where ${webhookDeliveries.webhookId} = ready.id and ${webhookDeliveries.status} = 'pending'
-      and ${webhookDeliveries.dueAt} <= now()
+      and ${webhookDeliveries.dueAt} <= ${present}
     order by ${webhookDeliveries.dueAt}, ${webhookDeliveries.changeId} limit ready.share
     for update skip locked) as due`
   const taken = db.$with('taken').as(
@@ -63,7 +63,7 @@ export async function takeDeliveries(
       webhookId: taken.webhookId,
       url: webhooks.url,
       secrets: sql<string[]>`array_remove(array[${webhooks.secret},
-        case when ${webhooks.previousSecretUntil} > now() then ${webhooks.previousSecret} end], null)`,
+        case when ${webhooks.previousSecretUntil} > ${present} then ${webhooks.previousSecret} end], null)`,
       isFailing: sql<boolean>`${webhooks.failingSince} is not null`,
       attempts: taken.attempts,
       change: {

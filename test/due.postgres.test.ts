@@ -1,0 +1,59 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { takeDue } from '../src/due.ts'
+import { lockPayment } from '../src/payment/lock-payment.ts'
+import { isOverdue, payments } from '../src/payment/table.ts'
+import { refunds as table } from '../src/refund/table.ts'
+import { anEntry, checkedOut } from './checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from './factories.ts'
+import * as refunds from './refunds.ts'
+import { openSale, type Sale } from './sale.ts'
+
+// Columns keep milliseconds, and round: what they keep of right now is ahead of the clock every other time. Within one
+// transaction that clock stands still.
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
+})
+afterAll(() => sale.close())
+
+const times = Array.from({ length: 40 }, (_, time) => time)
+const now = sql`now()`
+const held = async () => {
+  const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+  return (await checkedOut(sale, body)).payment_id
+}
+
+test('what is due right now is taken right now', async () => {
+  const checkout = await refunds.bought(sale)
+  await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const isThis = eq(table.paymentId, checkout.payment_id)
+  for (const _ of times)
+    await sale.db.transaction(async (tx) => {
+      await tx.update(table).set({ status: 'pending', dueAt: now }).where(isThis)
+      expect(await takeDue(tx, table, { limit: 2, leaseSeconds: 60 })).toHaveLength(1)
+    })
+})
+
+test('a payment whose time is over right now is overdue right now', async () => {
+  const id = await held()
+  const isThis = eq(payments.id, id)
+  for (const _ of times)
+    await sale.db.transaction(async (tx) => {
+      await tx.update(payments).set({ expiresAt: now }).where(isThis)
+      expect(await lockPayment(tx, id)).toMatchObject({ isOverdue: true })
+      expect(await tx.$count(payments, sql`${isThis} and ${isOverdue}`)).toBe(1)
+    })
+})
+
+test('the control: by the clock alone it is not, every other time', async () => {
+  const isThis = eq(payments.id, await held())
+  let ahead = 0
+  for (const _ of times)
+    await sale.db.transaction(async (tx) => {
+      await tx.update(payments).set({ expiresAt: now }).where(isThis)
+      ahead += await tx.$count(payments, sql`${isThis} and ${payments.expiresAt} > now()`)
+    })
+  expect(ahead).toBeGreaterThan(0)
+})
