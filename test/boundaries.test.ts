@@ -41,7 +41,7 @@ const mayImport: Record<string, string[]> = {
   repeat: [],
   '*/table': ['due', '*/table'],
   '*/loaders': ['batch', 'database', 'loader', 'reader', 'revised', 'rows', 'turn', '*/table', '*/loaders'],
-  authenticate: ['batch', 'database', 'rows', 'turn', '*/table', 'authenticate'],
+  authenticate: ['batch', 'database', 'due', 'rows', 'turn', '*/table', 'authenticate'],
   door: ['authenticate', 'batch', 'database', 'turn', '*/loaders', '*/table'],
   provider: ['config', '*/table', 'provider'],
   'catalogue-version': ['database'],
