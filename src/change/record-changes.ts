@@ -12,17 +12,18 @@ export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | '
 const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})`
 
-/** The parts of a `with` that write changes and send each on its way to the webhooks that want it. `given` has rows of
- *  (ordinality, id, type, subject_id, organization_id, channel_id, data), and may be no more than that: where two write
- *  of one subject at once without a lock on it, one of them fails as a duplicate. */
-export const recorded = (given: SQL): SQL => sql`
-  recorded as (
+const record = written<{ id: string }>(
+  'record_changes',
+  () => sql`
+  with recorded as (
     insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, data)
     select id, type::change_type, subject_id,
       row_number() over (partition by subject_id order by ordinality)
         + coalesce((select max(sequence) from ${changes} as earlier where earlier.subject_id = given.subject_id), 0),
       organization_id, channel_id, data
-    from ${given} as given order by ordinality
+    from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
+      as (id text, type text, subject_id text, organization_id text, channel_id text, data jsonb))
+      with ordinality as given order by ordinality
     returning id, type, organization_id, channel_id
   ),
   sent as (
@@ -33,15 +34,7 @@ export const recorded = (given: SQL): SQL => sql`
       join ${webhooks} on ${webhooks.channelId} = ${grants.channelId}`)}
     union all ${toWebhooks(sql`join ${integrations} on ${integrations.organizationId} = recorded.organization_id
       join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}
-  )`
-
-const record = written<{ id: string }>(
-  'record_changes',
-  () => sql`
-  with ${recorded(
-    sql`(select * from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
-      as (id text, type text, subject_id text, organization_id text, channel_id text, data jsonb)) with ordinality)`,
-  )} select id from recorded`,
+  ) select id from recorded`,
 )
 
 /** Writes what has changed into the outbox, in the transaction that changes it, whose lock on each subject keeps their

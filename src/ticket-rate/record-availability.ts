@@ -4,8 +4,7 @@ import type { Connection } from '../database.ts'
 import type { Turned } from './move-stock.ts'
 import { ticketRates } from './table.ts'
 
-/** What clients are told of a rate that has sold out or has places again, made where its row is. */
-export const rateData = sql<
+const data = sql<
   Record<string, unknown>
 >`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
@@ -14,7 +13,7 @@ export async function recordAvailability(tx: Connection, turned: Turned[]): Prom
   if (turned.length === 0) return
   const usedUp = new Map(turned.map(({ id, usedUp }) => [id, usedUp]))
   const rates = await tx
-    .select({ id: ticketRates.id, organizationId: ticketRates.organizationId, data: rateData })
+    .select({ id: ticketRates.id, organizationId: ticketRates.organizationId, data })
     .from(ticketRates)
     .where(inArray(ticketRates.id, [...usedUp.keys()]))
   await recordChanges(

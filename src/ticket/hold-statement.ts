@@ -1,13 +1,10 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { given, written } from '../batch.ts'
-import { recorded } from '../change/record-changes.ts'
 import type { Connection } from '../database.ts'
-import { newId } from '../ids.ts'
 import { idempotencyKeys, payments } from '../payment/table.ts'
 import { lockedStock, movedStock } from '../ticket-rate/locked-stock.ts'
-import { rateData } from '../ticket-rate/record-availability.ts'
-import { stock, ticketRates } from '../ticket-rate/table.ts'
+import { stock } from '../ticket-rate/table.ts'
 import {
   type Checkout,
   type HoldJob,
@@ -67,11 +64,7 @@ function insertHeld(table: PgTable, { rows }: Given, cells: Record<string, SQL>)
     select ${list(Object.values(cells))} from ${rows} join held using ("ticketRateId")`
 }
 
-const moves = givenRows('moves', {
-  ...{ ticketRateId: 'text', id: 'text', held: 'integer' },
-  /** What clients are told under, where this sells a rate out. */
-  changeId: 'text',
-})
+const moves = givenRows('moves', { ticketRateId: 'text', id: 'text', held: 'integer' })
 const keys = givenRows('keys', {
   ticketRateId: 'text',
   ...typesOf(idempotencyKeys, { except: ['createdAt'] }),
@@ -90,18 +83,9 @@ const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 /** The database's clock as the columns keep it. */
 const now = sql`date_trunc('milliseconds', now())`
 
-// Of rates alone, and not of their prices.
-const soldOut = sql`(
-  select 0 as ordinality, moves."changeId" as id, 'rate.sold_out' as type, ${ticketRates.id} as subject_id,
-    ${ticketRates.organizationId}, null as channel_id, ${rateData} as data
-  from held join moves using ("ticketRateId") join locked using ("id")
-    join ${ticketRates} on ${ticketRates.id} = moves."id"
-  where moves.held = locked."left"
-)`
-
-// The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key, a
-// code or a change that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
-function holdStatement(onLocked: 'wait' | 'skip'): SQL {
+// The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key or a
+// code that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
+function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
   const { holdMinutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
   return sql`
@@ -112,10 +96,9 @@ function holdStatement(onLocked: 'wait' | 'skip'): SQL {
     from ${keys.rows} group by "ticketRateId"
   ),
   held as materialized (
-    select "ticketRateId", bool_or(coalesce(moves.held = "left", false)) as "usedUp"
-    from moves left join locked using ("id") left join unused using ("ticketRateId")
+    select "ticketRateId" from moves left join locked using ("id") left join unused using ("ticketRateId")
     group by "ticketRateId"
-    having bool_and(coalesce((unlimited or moves.held <= "left") and keys is not false, false))
+    having bool_and(coalesce((unlimited or moves.held ${sql.raw(fits)} "left") and keys is not false, false))
   ),
   new_payments as (${insertHeld(payments, newPayments, {
     ...paymentCells,
@@ -130,29 +113,29 @@ function holdStatement(onLocked: 'wait' | 'skip'): SQL {
   moved as (
     update ${stock} set ${movedStock(added)}
     from moves join held using ("ticketRateId") join locked using ("id") where ${stock.id} = moves.id
-  ),
-  ${recorded(soldOut)}
-  select "ticketRateId", "usedUp", (extract(epoch from ${now}) * 1000)::float8 as now from held`
+  )
+  select "ticketRateId", (extract(epoch from ${now}) * 1000)::float8 as now from held`
 }
 
-type Held = { ticketRateId: string; usedUp: boolean; now: number }
+type Held = { ticketRateId: string; now: number }
 const statements = {
-  wait: written<Held>('hold', () => holdStatement('wait')),
-  skip: written<Held>('hold_what_is_not_locked', () => holdStatement('skip')),
+  wait: written<Held>('hold', () => holdStatement('wait', '<')),
+  skip: written<Held>('hold_what_is_not_locked', () => holdStatement('skip', '<')),
+  last: written<Held>('hold_to_the_last', () => holdStatement('wait', '<=')),
 }
 
-/** Holds the stock of planned checkouts and writes their rows, in one statement: all checkouts of a rate, or, where they
- *  don't all fit, somebody else has one of their keys, or, with `skip`, one of their counters, none of that rate. Gives
- *  the checkout of each job, or null, in their order, and whether a rate or a price was used up: then `touchCatalogue` once
- *  it is committed. Fails as a whole on a key or a code that there is already. */
+/** Holds the stock of planned checkouts and writes their rows, in one statement: all checkouts of a rate, or none of it
+ *  where they would leave nothing of the rate or of a price, somebody else has one of their keys, or, with `skip`, one of
+ *  their counters. With `last` they may leave nothing: who calls tells of that. Gives the checkout of each job, or null, in
+ *  their order. Fails as a whole on a key or a code that there is already. */
 export async function writeHolds(
   connection: Connection,
   jobs: HoldJob[],
-  onLocked: 'wait' | 'skip',
-): Promise<{ checkouts: (Checkout | null)[]; usedUp: boolean }> {
+  manner: keyof typeof statements,
+): Promise<(Checkout | null)[]> {
   const drafts = jobs.map(toCheckout)
-  const held = await statements[onLocked](connection, {
-    ...moves.values(sumOf(jobs).map((move) => ({ ...move, changeId: newId('chg') }))),
+  const held = await statements[manner](connection, {
+    ...moves.values(sumOf(jobs)),
     ...keys.values(
       jobs.flatMap(({ idempotency, plan }, index) =>
         idempotency
@@ -165,11 +148,10 @@ export async function writeHolds(
     ...newTickets.values(drafts.flatMap(({ tickets }) => tickets)),
   })
   const times = new Map(held.map(({ ticketRateId, now }) => [ticketRateId, new Date(now)]))
-  const checkouts = jobs.map(({ plan, holdMinutes }, index) => {
+  return jobs.map(({ plan, holdMinutes }, index) => {
     const [at, checkout] = [times.get(plan.rate.id), drafts[index]]
     if (!at || !checkout) return null
     setTimes(checkout, holdMinutes, at)
     return checkout
   })
-  return { checkouts, usedUp: held.some(({ usedUp }) => usedUp) }
 }

@@ -6,6 +6,7 @@ import { type Problem, Refusal } from '../errors.ts'
 import { recordPaid } from '../payment/record-paid.ts'
 import { idempotencyKeys, isFresh } from '../payment/table.ts'
 import { leftOf } from '../ticket-rate/current-price.ts'
+import { recordAvailability } from '../ticket-rate/record-availability.ts'
 import { stock } from '../ticket-rate/table.ts'
 import { type Checkout, type HoldJob, type Idempotency, isFree, movesOf, sumOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
@@ -128,8 +129,12 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const left = await lockStock(tx, jobs)
     const decided = decide(jobs, keys, await takenCodes(tx, jobs), left)
     const fitting = jobs.filter((_, index) => decided[index] === 'fits')
-    const { checkouts, usedUp } =
-      fitting.length > 0 ? await writeHolds(tx, fitting, 'wait') : { checkouts: [], usedUp: false }
+    const checkouts = fitting.length > 0 ? await writeHolds(tx, fitting, 'last') : []
+    const usedUp = sumOf(fitting).filter(({ id }) => left.get(id) === 0)
+    await recordAvailability(
+      tx,
+      usedUp.map(({ id }) => ({ id, usedUp: true })),
+    )
     await payFree(tx, fitting, checkouts)
     const outcomes = decided.map((outcome) => {
       if (outcome !== 'fits') return outcome
@@ -139,6 +144,6 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     })
     return { outcomes, usedUp }
   })
-  if (usedUp) touchCatalogue(db)
+  if (usedUp.length > 0) touchCatalogue(db)
   return outcomes
 }

@@ -1,4 +1,3 @@
-import { touchCatalogue } from '../catalogue-version.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../database.ts'
 import { leftAlone, queueByKey } from './hold-queue.ts'
 import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
@@ -12,17 +11,11 @@ const limits = { mostTogether: 64, mostMixed: 2, mostAlone: 4, mostOfOneKey: 2, 
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-async function hold(db: Database, jobs: HoldJob[], onLocked: 'wait' | 'skip') {
-  const { checkouts, usedUp } = await writeHolds(db, jobs, onLocked)
-  if (usedUp) touchCatalogue(db)
-  return checkouts
-}
-
-/** Jobs of one rate: in one statement where all of them fit, which is nearly always, else decided one by one. More becomes
- *  of what is free than is held: it is paid in the same transaction. */
+/** Jobs of one rate: in one statement where they leave something of it, which is nearly always, else decided one by one.
+ *  More becomes of what is free than is held: it is paid in the same transaction. */
 async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isFree)) return holdStock(db, jobs)
-  const held = await hold(db, jobs, 'wait').catch((error) => {
+  const held = await writeHolds(db, jobs, 'wait').catch((error) => {
     if (isDuplicate(error)) return []
     throw error
   })
@@ -33,7 +26,7 @@ async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> 
 async function holdMixed(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof leftAlone)[]> {
   const free = new Set(jobs.filter(isFree).map(({ plan }) => plan.rate.id))
   const paid = jobs.filter(({ plan }) => !free.has(plan.rate.id))
-  const held = paid.length > 0 ? await hold(db, paid, 'skip') : []
+  const held = paid.length > 0 ? await writeHolds(db, paid, 'skip') : []
   const checkouts = new Map(paid.map((job, index) => [job, held[index]]))
   return jobs.map((job) => checkouts.get(job) ?? leftAlone)
 }
