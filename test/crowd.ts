@@ -12,7 +12,8 @@ import type { Sale } from './sale.ts'
 
 type Answer = { status: number; location: string | null; text: string }
 
-const mostSilenceMs = 30_000
+// Milliseconds. They only bound what would never end.
+const mostSilenceMs = 120_000
 const mostPatienceMs = 15_000
 // Nobody is there, somebody is busy, or still at what was asked for before.
 const isNoAnswer = ({ status, text }: Answer) => status === 503 || text.includes('"IDEMPOTENCY_KEY_IN_USE"')
@@ -155,6 +156,8 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
   return {
     /** The payments that buyers were told of. */
     made,
+    /** How many of them there are who each do something else. */
+    fates: fates.length,
     isStuck: (sessionId: string) => stuck.has(sessionId),
     /** Stripe can end all sessions again. */
     free: () => stuck.clear(),
