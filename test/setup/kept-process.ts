@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { access, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -65,13 +66,25 @@ export async function makeFolder(name: string, user: User, place?: Place): Promi
   )
 }
 
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return true
+  } catch {
+    return false
+  } finally {
+    server.close()
+  }
+}
+
+/** A free port that nobody else is given meanwhile: below those that a system hands out to whoever asks for any, and to
+ *  connections, which on Linux begin at 32768. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (typeof address !== 'object' || !address) throw new Error('no port')
-  return address.port
+  for (;;) {
+    const port = randomInt(20_000, 32_000)
+    if (await isFree(port)) return port
+  }
 }
 
 // Stops the server and removes its folder as soon as the pipe ends, however the process that holds it came to die.
@@ -108,7 +121,7 @@ export async function spawnKept(
     let log = ''
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-10_000)
-      if (text.includes(readyText)) resolve()
+      if (log.includes(readyText)) resolve()
     })
     server.once('error', reject)
     server.once('exit', (code) => reject(new Error(`${file} ended with ${code}:\n${log}`)))
