@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../src/access/authenticate.ts'
 import { touchCatalogue } from '../src/catalogue-version.ts'
 import { events } from '../src/event/table.ts'
 import { createSharedReads } from '../src/shared-reads.ts'
+import { aClock } from './clock.ts'
 import { aCatalogue, anEvent } from './factories.ts'
 import { openSale, type Sale } from './sale.ts'
 
@@ -83,11 +84,13 @@ test.each([0, bound])(
 )
 
 test('the bound counts from the moment that a read began', async () => {
-  const reads = createSharedReads(sale.db, bound)
+  const reads = createSharedReads(sale.db, 60_000)
+  const clock = aClock()
+  onTestFinished(clock.restore)
   const { run, end } = aRead()
   const first = reads.read(caller, 'page', run)
   const joined = reads.read(caller, 'page', run)
-  await wait(bound + 5)
+  clock.pass(60_000)
   const second = reads.read(caller, 'page', run)
   end(2)
   end(1)
@@ -98,7 +101,7 @@ test('the bound counts from the moment that a read began', async () => {
   ])
   // It took longer than the bound, so it is old already.
   const slow = reads.read(caller, 'slow page', run)
-  await wait(bound + 5)
+  clock.pass(60_000)
   end(3)
   await slow
   const next = reads.read(caller, 'slow page', run)

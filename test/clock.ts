@@ -1,0 +1,16 @@
+import { vi } from 'vitest'
+
+/** The clock of `performance.now()`, which a test can put forward instead of waiting. It goes on as well, so bounds are to
+ *  be longer than any machine hesitates. */
+export function aClock() {
+  const now = performance.now.bind(performance)
+  let ahead = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  return {
+    /** Lets so many milliseconds pass at once. */
+    pass(ms: number) {
+      ahead += ms
+    },
+    restore: () => clock.mockRestore(),
+  }
+}
