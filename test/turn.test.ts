@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Database } from '../src/database.ts'
 import { readByTurn } from '../src/turn.ts'
@@ -24,8 +24,6 @@ function aReader() {
     askElsewhere: (key: string) => reader({} as Database, key),
   }
 }
-
-const turn = () => wait(1)
 
 test('what is asked for in one turn is read once, together', async () => {
   const { reads, ask } = aReader()
@@ -56,7 +54,7 @@ test('a read that hangs holds nobody up, and one that fails fails for its own', 
   const first = ask('a')
   await turn()
   const second = ask('b')
-  await expect.poll(() => reads.length).toBe(2)
+  await expect.poll(() => reads.length, { timeout: 10_000 }).toBe(2)
   reads[1]?.end()
   expect(await second).toBe('row b')
   reads[0]?.fail()
