@@ -26,12 +26,15 @@ const inSystem = 'test/system/*.test.ts'
 // The bench installs a package of its own below test/.
 const inPackages = '**/node_modules/**'
 
+// They only end what hangs: a machine that is busy with something else is no reason to fail.
+const limits = { testTimeout: 120_000, hookTimeout: 240_000, expect: { poll: { timeout: 30_000 } } }
+
 const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({
   // Else there are two copies of graphql, and neither knows the other's errors.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   // A process for each file spends more on loading the gateway than most files do on their tests. What the gateway keeps
   // between requests it keeps by database, and each test file has its own.
-  test: { name, isolate: false, testTimeout: 60_000, hookTimeout: 120_000, ...test },
+  test: { name, isolate: false, ...limits, ...test },
 })
 
 export default defineConfig({

@@ -66,8 +66,8 @@ test('a payment whose webhook finds nobody is paid once somebody is back', async
   await ended
   fake.pay(session.id)
   server = await start()
-  await expect.poll(() => statusOf(id), { timeout: 30_000 }).toBe('paid')
-  await expect.poll(() => delivery.sent(), { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => statusOf(id)).toBe('paid')
+  await expect.poll(() => delivery.sent()).toBe(1)
   await delivery.stop()
 })
 
@@ -77,6 +77,6 @@ test('the session of a hold that ends is ended by itself', async () => {
     .update(payments)
     .set({ expiresAt: sql`now()`, sessionDueAt: sql`now()` })
     .where(isPayment(id))
-  await expect.poll(() => fake.sessions.get(session.id)?.status, { timeout: 30_000 }).toBe('expired')
-  await expect.poll(() => statusOf(id), { timeout: 30_000 }).toBe('expired')
+  await expect.poll(() => fake.sessions.get(session.id)?.status).toBe('expired')
+  await expect.poll(() => statusOf(id)).toBe('expired')
 })
