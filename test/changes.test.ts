@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { changeGrant } from '../src/access/change-grant.ts'
-import { channels } from '../src/access/table.ts'
 import { changes } from '../src/change/table.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
+import { payments } from '../src/payment/table.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from './factories.ts'
 import { ended, paid } from './provider.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await settlePayment(sale.db, second.payment_id, paid(second.payment_id))
   ids = { first: first.payment_id, second: second.payment_id }
   // Other tests have transactions on the same server, which hold the feed up while they run.
-  await vi.waitFor(async () => expect((await page()).nodes).toHaveLength(5))
+  await vi.waitFor(async () => expect((await page()).nodes).toHaveLength(5), 60_000)
 })
 afterAll(() => sale.close())
 
@@ -91,9 +91,9 @@ test('tells others of the rates alone, and an integration of its organization', 
 })
 
 test('a revoked grant takes the rates with it, and leaves what the channel sold', async () => {
-  const [shop] = await sale.db.select().from(channels).orderBy(channels.createdAt).limit(1)
+  const [sold] = await sale.db.select().from(payments).limit(1)
   const grant = (granted: boolean) =>
-    changeGrant(sale.db, { channelId: shop?.id ?? '', organizationId: 'org_1', granted })
+    changeGrant(sale.db, { channelId: sold?.channelId ?? '', organizationId: 'org_1', granted })
   await grant(false)
   expect(told(await page())).toEqual([
     `PAYMENT_FAILED ${ids.first}`,

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changes } from '../src/change/table.ts'
 import { events } from '../src/event/table.ts'
@@ -110,7 +110,11 @@ test('tells clients of an entry, and of nothing else at the door', async () => {
   await scan({ ticketId: id })
   await scan({ ticketId: id })
   await scan({ ticketId: id, direction: 'OUT' })
-  const told = await sale.db.select().from(changes).where(eq(changes.subjectId, id))
+  const told = await sale.db
+    .select()
+    .from(changes)
+    .where(eq(changes.subjectId, id))
+    .orderBy(asc(changes.sequence))
   expect(told.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
     ['ticket.activated', 1, 0],
     ['ticket.entered', 2, 1],

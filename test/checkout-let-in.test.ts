@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { newKey } from '../src/access/key.ts'
@@ -8,6 +10,8 @@ import { openSale, type Sale } from './sale.ts'
 import { answerOn, openSocket } from './sockets.ts'
 
 // What a checkout goes by is read while its sender is let in, by a guess of what it is going to ask for.
+
+const patiently = { interval: 5, timeout: 20_000 }
 
 let sale: Sale
 beforeAll(async () => {
@@ -153,7 +157,9 @@ test('what can not be read of the rate keeps nobody from being told that it is n
 })
 
 test('a body in pieces is waited for, and a connection goes on after a refusal', async () => {
+  const accepted = once(sale.app.server, 'connection')
   const socket = await openSocket(sale.url)
+  const [served] = (await accepted) as [Socket]
   const requestOf = (headers: Headers, body = JSON.stringify(bodyOf('1'))) =>
     [
       'POST /tickets/checkout HTTP/1.1',
@@ -168,8 +174,9 @@ test('a body in pieces is waited for, and a connection goes on after a refusal',
     sale.statements.reset()
     const answer = answerOn(socket)
     for (const piece of pieces) {
+      // Each is read before the next is sent.
+      await expect.poll(() => served.bytesRead, patiently).toBe(socket.bytesWritten)
       socket.write(piece)
-      await new Promise((resolve) => setTimeout(resolve, 20))
     }
     return [(await answer).split(' ')[1], sale.statements.length]
   }

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { invoices } from '../src/invoice/table.ts'
 import { settlePayment } from '../src/payment/settle-payment.ts'
@@ -46,7 +46,13 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 const correctiveOf = async (paymentId: string) =>
-  (await sale.db.select().from(invoices).where(eq(invoices.paymentId, paymentId)))
+  (
+    await sale.db
+      .select()
+      .from(invoices)
+      .where(eq(invoices.paymentId, paymentId))
+      .orderBy(asc(invoices.number))
+  )
     .filter(({ kind }) => kind === 'corrective')
     .map(({ reference, amount, refundId }) => ({ reference, amount, refundId }))
 

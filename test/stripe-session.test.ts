@@ -127,7 +127,7 @@ test('a session that was made while the checkout was cancelled is ended', async 
     return null
   })
   const paying = sale.buyer.pay(checkout)
-  await expect.poll(() => cancelled).toBeDefined()
+  await expect.poll(() => cancelled, { timeout: 20_000 }).toBeDefined()
   await Promise.all([paying, cancelled])
   sale.fake.breakDown(null)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
@@ -177,12 +177,16 @@ test('Stripe is asked once every few seconds, however often the buyer looks', as
   const checkout = await sale.checkOut()
   await sale.goToStripe(checkout)
   sale.fake.asked.length = 0
+  const begun = performance.now()
   await Promise.all([1, 2, 3, 4].map(() => sale.comeBack(checkout)))
   await sale.comeBack(checkout)
-  expect(sale.fake.asked).toHaveLength(1)
+  // Once, where the buyer is as fast as that.
+  const times = sale.fake.asked.length
+  expect(times).toBeGreaterThan(0)
+  expect(times).toBeLessThanOrEqual(1 + Math.floor((performance.now() - begun) / 3000))
   await sale.waitSeconds()
   await sale.comeBack(checkout)
-  expect(sale.fake.asked).toHaveLength(2)
+  expect(sale.fake.asked).toHaveLength(times + 1)
 })
 
 test('back without having paid: the form again, and Pay goes on in the same session', async () => {

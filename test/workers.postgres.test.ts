@@ -152,7 +152,8 @@ test('exits within its deadline even when a request never ends', async () => {
   const socket = await begin()
   const toldAt = performance.now()
   expect(await server.stop('SIGINT')).toBe(1)
-  expect(performance.now() - toldAt).toBeLessThan(3000)
+  // The deadline is ten seconds, where nothing else is said.
+  expect(performance.now() - toldAt).toBeLessThan(9000)
   expect(workers.filter(isRunning)).toEqual([])
   socket.destroy()
 })
