@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 // A process takes a second to start, and more on a machine that has other things to do.
-const soon = { timeout: 20_000 }
+const soon = { timeout: 60_000 }
 
 let server: ServerProcess
 afterEach(() => server?.stop('SIGKILL'))
