@@ -155,7 +155,7 @@ export type Payment = typeof payments.$inferSelect
 export type Charge = typeof charges.$inferSelect
 
 /** Whether a key still stands for its checkout. */
-export const isFresh = sql`${idempotencyKeys.createdAt} > now() - interval '24 hours'`
+export const isFresh = sql`${idempotencyKeys.createdAt} > ${present} - interval '24 hours'`
 
 /** Of an unpaid payment whose time is over, which is longer while its provider decides. The database's clock says so,
  *  never the process's. */
