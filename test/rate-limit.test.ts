@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { aCatalogue, channelHeaders, integrationHeaders } from './factories.ts'
 import { graphqlRefusal, refusal } from './refusals.ts'
 import { openSale, type Sale } from './sale.ts'
@@ -9,6 +9,9 @@ beforeAll(async () => {
   sale = await openSale(aCatalogue(), { settings: { RATE_LIMIT: '2' } })
 })
 afterAll(() => sale.close())
+// A second lasts as long as a test, however slow this machine is.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
 
 type Headers = Record<string, string>
 
