@@ -39,7 +39,9 @@ test('processes that send at the same time send each mail once', async () => {
   await other.close()
 })
 
-test('the service sends by itself what is due when it starts, and ends in good order', async () => {
+test('the service sends by itself what is due when it starts, and ends in good order', {
+  timeout: 120_000,
+}, async () => {
   await bought(sale, [{ email: 'first@example.com' }])
   const started = await startedServer({
     ...database.settings,
@@ -49,7 +51,7 @@ test('the service sends by itself what is due when it starts, and ends in good o
   })
   const mailTo = (address: string) => server.mails.find(({ to }) => to.includes(address))?.mail
   await expect
-    .poll(() => mailTo('first@example.com')?.from, { timeout: 20_000 })
+    .poll(() => mailTo('first@example.com')?.from, { timeout: 60_000 })
     .toEqual({
       name: 'Boxoffice',
       address: 'tickets@shop.example',
