@@ -10,6 +10,7 @@ const rate = aRate({
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })
 
+// No number may be as short as one that an identifier or a time in the log has in it by chance.
 const person = {
   full_name: 'Secretia Ñandú',
   email: 'secretia@example.com',
@@ -17,7 +18,7 @@ const person = {
   gender: '1',
   birthday: '1990-12-13',
   address: 'Calle del Secreto, 1',
-  postal_code: '28999',
+  postal_code: 'SECRET 28999',
   country_code: 'ES',
   personal_document_type: 'dni',
   personal_document_number: '12345678Z',
