@@ -16,6 +16,10 @@ import {
 } from './factories.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
 
+// An event of some years from now, for which somebody is too young who is born by now.
+const year = new Date().getUTCFullYear() + 4
+const onSaleAt = `${year - 1}-01-01T00:00:00.000Z`
+
 const price = (_id: string, more = {}) => aPrice({ _id, ...more })
 const left = (available: number) => ({ sold: 0, available })
 
@@ -24,8 +28,8 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       age: '+18',
-      start_date: '2030-06-01T22:30:00Z',
-      end_date: '2030-06-02T04:00:00Z',
+      start_date: `${year}-06-01T22:30:00Z`,
+      end_date: `${year}-06-02T04:00:00Z`,
       ticket_rates: [
         aRate({
           _id: 'rate_open',
@@ -48,7 +52,7 @@ const catalogue = aCatalogue({
           prices: [price('price_sold_out')],
         }),
         aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
-        aRate({ _id: 'rate_early', valid_from: '2029-01-01T00:00:00Z', prices: [price('price_early')] }),
+        aRate({ _id: 'rate_early', valid_from: onSaleAt, prices: [price('price_early')] }),
         aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
         aRate({ _id: 'rate_capped', prices: [price('price_capped', { quantity: 1 })] }),
         aRate({
@@ -122,7 +126,7 @@ const rules: Rule[] = [
     of('early', 1),
     409,
     ['NOT_ON_SALE_YET ticket_rate_id'],
-    { valid_from: '2029-01-01T00:00:00.000Z' },
+    { valid_from: onSaleAt },
   ],
   [
     'a rate after its time',
@@ -202,7 +206,7 @@ const rules: Rule[] = [
   // The event begins at half past midnight on 2 June in Madrid: who turns 18 that day may enter, a day later not.
   [
     'who is too young on the day',
-    open({ birthday: '2012-06-03' }),
+    open({ birthday: `${year - 18}-06-03` }),
     422,
     ['UNDER_AGE tickets.0.birthday'],
     { minimum_age: 18 },
@@ -214,7 +218,7 @@ const rules: Rule[] = [
       ticket_rate_id: 'rate_open',
       tickets: [
         anEntry('price_none', { answers, warranty: true }),
-        anEntry('price_open', { birthday: '2025-01-01' }),
+        anEntry('price_open', { birthday: `${year - 5}-01-01` }),
       ],
     },
     422,
@@ -279,7 +283,7 @@ test('lets through what is just within the rules', async () => {
     of('two_left', 2),
     of('capped', 1),
     of('warranty', 1, { warranty: true }),
-    open({ birthday: '2012-06-02' }),
+    open({ birthday: `${year - 18}-06-02` }),
     open({
       supplements: [{ supplement_id: 'sup_open' }],
       answers: [...answers, { question_id: 'que_free', answer: 'Anything' }],

@@ -1,5 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { byKey } from '../src/batch.ts'
 import { changes } from '../src/change/table.ts'
 import { invoices } from '../src/invoice/table.ts'
 import type { RefundOutcome } from '../src/payment/provider.ts'
@@ -53,11 +54,10 @@ async function expectSound(checkout: Checkout) {
     rows.filter(({ status }) => ofStatus.includes(status)).reduce((sum, { amount }) => sum + amount, 0)
   expect(payment?.refundedAmount).toBe(sumOf(['succeeded']))
   expect(sumOf(['succeeded', 'pending'])).toBeLessThanOrEqual(payment?.totalAmount ?? 0)
-  const all = await sale.db.select().from(invoices).orderBy(asc(invoices.kind), asc(invoices.number))
-  for (const kind of ['invoice', 'corrective']) {
-    const numbers = all.filter((invoice) => invoice.kind === kind).map(({ number }) => number)
-    expect(numbers).toEqual(numbers.map((_, index) => index + 1))
-  }
+  const all = await sale.db.select().from(invoices).orderBy(asc(invoices.number))
+  // A series is of one kind and of one year.
+  for (const series of byKey(all, ({ kind, year }) => `${kind} ${year}`).values())
+    expect(series.map(({ number }) => number)).toEqual(series.map((_, index) => index + 1))
   expect(await sale.db.$count(invoices, eq(invoices.kind, 'corrective'))).toBe(
     await sale.db.$count(table, sql`${table.status} = 'succeeded' and ${table.ticketId} is not null`),
   )
