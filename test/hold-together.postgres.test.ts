@@ -104,6 +104,14 @@ const ways: {
   },
 ]
 
+// Whatever else is drawn, these are: what one statement holds, and every kind of outcome.
+const plain: Wanted = { rate: 'one', prices: ['then'], code: null, key: null }
+const everyKind: Wanted[] = [
+  { ...plain, code: 'A', key: 'k1' },
+  { ...plain, code: 'A' },
+  { ...plain, key: 'k1' },
+]
+
 let round = 0
 test.each(ways)('outcomes and counters are those of one at a time: $way', async ({ rates, hold }) => {
   const seen = { made: 0, refused: 0, again: 0 }
@@ -123,7 +131,7 @@ test.each(ways)('outcomes and counters are those of one at a time: $way', async 
         seen[outcome === null ? 'again' : outcome instanceof Refusal ? 'refused' : 'made']++
     }),
     // As many as there are rates that nobody has sold of yet; a failure is told as it came.
-    { numRuns: rounds / ways.length, endOnFailure: true },
+    { numRuns: rounds / ways.length, endOnFailure: true, examples: [[[plain, plain]], [everyKind]] },
   )
   // The control: every kind of outcome was among them, and both ways to it.
   expect(Math.min(seen.made, seen.refused, seen.again)).toBeGreaterThan(0)
