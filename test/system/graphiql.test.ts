@@ -50,9 +50,7 @@ async function run(page: Page) {
   return answer.data
 }
 
-test('opens with tabs that run: events, a quote, a checkout, and the ticket of it', {
-  timeout: 60_000,
-}, async () => {
+test('opens with tabs that run: events, a quote, a checkout, and the ticket of it', async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
   expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket', 'Changes'])
@@ -92,18 +90,18 @@ test('opens with tabs that run: events, a quote, a checkout, and the ticket of i
   await close()
 })
 
-test('completes field names and explains the schema, by itself', async () => {
+test('explains the schema and completes field names, by itself', async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
+  // It shows the documentation once it has read the schema, without which it completes nothing.
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
+  await page.getByRole('link', { name: 'Query', exact: true }).click()
+  await page.locator('.graphiql-doc-explorer', { hasText: 'quoteCheckout' }).waitFor()
   await page.locator('.graphiql-query-editor .view-line', { hasText: 'totalCount' }).click()
   await page.keyboard.press('End')
   await page.keyboard.press('Enter')
   await page.keyboard.type('edg')
   await page.locator('.suggest-widget .monaco-list-row', { hasText: 'edges' }).waitFor()
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
-  await page.getByRole('link', { name: 'Query', exact: true }).click()
-  await page.locator('.graphiql-doc-explorer', { hasText: 'quoteCheckout' }).waitFor()
   expect(complaints).toEqual([])
   await close()
 })

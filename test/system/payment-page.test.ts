@@ -84,11 +84,12 @@ test('cancelling ends on error_url', async () => {
 
 test('the page goes on by itself when the time is over', async () => {
   const { payment_id, payment_url } = await checkOut()
+  const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
+  // Long enough for a slow browser to see the page before.
   await sale.db
     .update(payments)
-    .set({ expiresAt: sql`now() + interval '2 seconds'` })
+    .set({ expiresAt: sql`now() + interval '10 seconds'` })
     .where(eq(payments.id, payment_id))
-  const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
   await page.goto(payment_url)
   await page.getByText('less than a minute left').waitFor()
   await page.getByRole('heading', { name: 'Back in the shop' }).waitFor()
