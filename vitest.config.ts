@@ -27,7 +27,7 @@ const inSystem = 'test/system/*.test.ts'
 const inPackages = '**/node_modules/**'
 
 // They only end what hangs: a machine that is busy with something else is no reason to fail.
-const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 30_000 } } }
+const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
 const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({
   // Else there are two copies of graphql, and neither knows the other's errors.

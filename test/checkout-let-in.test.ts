@@ -11,8 +11,6 @@ import { answerOn, openSocket } from './sockets.ts'
 
 // What a checkout goes by is read while its sender is let in, by a guess of what it is going to ask for.
 
-const patiently = { interval: 5, timeout: 20_000 }
-
 let sale: Sale
 beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(100), { listen: true })
@@ -175,7 +173,7 @@ test('a body in pieces is waited for, and a connection goes on after a refusal',
     const answer = answerOn(socket)
     for (const piece of pieces) {
       // Each is read before the next is sent.
-      await expect.poll(() => served.bytesRead, patiently).toBe(socket.bytesWritten)
+      await expect.poll(() => served.bytesRead, { interval: 5 }).toBe(socket.bytesWritten)
       socket.write(piece)
     }
     return [(await answer).split(' ')[1], sale.statements.length]

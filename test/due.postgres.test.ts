@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeDue } from '../src/due.ts'
 import { lockPayment } from '../src/payment/lock-payment.ts'
-import { idempotencyKeys, isFresh, isOverdue, payments } from '../src/payment/table.ts'
+import { isOverdue, payments } from '../src/payment/table.ts'
 import { refunds as table } from '../src/refund/table.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
@@ -20,9 +20,9 @@ afterAll(() => sale.close())
 
 const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`
-const held = async (headers = {}) => {
+const held = async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  return (await checkedOut(sale, body, headers)).payment_id
+  return (await checkedOut(sale, body)).payment_id
 }
 
 test('what is due right now is taken right now', async () => {
@@ -45,16 +45,6 @@ test('a payment whose time is over right now is overdue right now', async () => 
       expect(await lockPayment(tx, id)).toMatchObject({ isOverdue: true })
       expect(await tx.$count(payments, sql`${isThis} and ${isOverdue}`)).toBe(1)
     })
-})
-
-test('a key whose 24 hours are over right now stands for nothing right now', async () => {
-  await held({ 'idempotency-key': 'key' })
-  for (const _ of times)
-    await sale.db.transaction(async (tx) => {
-      await tx.update(idempotencyKeys).set({ createdAt: sql`${now} - interval '24 hours'` })
-      expect(await tx.$count(idempotencyKeys, isFresh)).toBe(0)
-    })
-  expect(await sale.db.$count(idempotencyKeys)).toBe(1)
 })
 
 test('the control: by the clock alone it is not, every other time', async () => {

@@ -40,7 +40,7 @@ test('finishes what runs when it is told to end, and exits with 0', async () => 
   coming.write('GET /health HTTP/1.1\r\n')
   await fetch(`${server.url}/health`)
   const ended = server.stop()
-  await expect.poll(() => isClosed(server), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => isClosed(server)).toBe(true)
   running.write(body.slice(5))
   expect(await answerOn(running)).toContain('HTTP/1.1 200')
   coming.write('host: x\r\n\r\n')

@@ -14,9 +14,6 @@ import { paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
 import { aReceiver, type Received, send, webhooksOf } from './webhooks.ts'
 
-// It only bounds a hang.
-const patiently = { timeout: 20_000 }
-
 let sale: Sale
 let receiver: Awaited<ReturnType<typeof aReceiver>>
 let own: ReturnType<typeof webhooksOf>
@@ -336,7 +333,7 @@ test('a slow receiver holds up no other', async () => {
   const stopping = new AbortController()
   const sending = send(sale, { stopping: stopping.signal })
   // Of the slow one a few at a time, and no more of it until these are done.
-  await expect.poll(() => [receiver.received.length, slow.received.length], patiently).toEqual([6, 4])
+  await expect.poll(() => [receiver.received.length, slow.received.length]).toEqual([6, 4])
   stopping.abort()
   await sending
   slow.close()
@@ -351,7 +348,7 @@ test('a webhook through to which nothing gets is tried with one at a time', asyn
   }
   receiver.answers((response) => open.push(response))
   const sending = send(sale)
-  await expect.poll(() => open.length, patiently).toBe(4)
+  await expect.poll(() => open.length).toBe(4)
   fail()
   await sending
   let most = 0
@@ -371,7 +368,7 @@ test('what is on its way when the process stops, or was to be, is sent again by 
   receiver.answers(() => {})
   const stopping = new AbortController()
   const sending = send(sale, { stopping: stopping.signal })
-  await expect.poll(() => receiver.received.length, patiently).toBe(4)
+  await expect.poll(() => receiver.received.length).toBe(4)
   const lease = await pauseOf(id)
   expect(lease).toBeGreaterThan(50)
   expect(lease).toBeLessThan(100)
@@ -406,11 +403,11 @@ test('each process sends by itself, and ends while a receiver is still silent', 
   const senders = { email: null, whatsapp: null, onDead() {} }
   const options = { db: sale.db, provider: sandboxProvider, senders, privateWebhooks: true }
   const stop = startBackground(options, (error) => errors.push(error))
-  await expect.poll(() => receiver.received.length, patiently).toBe(1)
-  await expect.poll(async () => (await deliveryOf(id))?.status, patiently).toBe('delivered')
+  await expect.poll(() => receiver.received.length).toBe(1)
+  await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
   receiver.answers(() => {})
   await sell()
-  await expect.poll(() => receiver.received.length, patiently).toBe(2)
+  await expect.poll(() => receiver.received.length).toBe(2)
   await stop()
   // It was given back, and not waited for until its time was over.
   expect((await own.deliveries(id, { status: 'pending' }))?.nodes).toMatchObject([

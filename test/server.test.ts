@@ -7,9 +7,6 @@ import { makeDatabaseFolder } from './setup/temporary-folder.ts'
 // The process on the embedded database, which is its default: it fills a folder that is not there yet, and is killed.
 // Another takes the folder over, and is told to end. A third has it then.
 
-// It only bounds a hang.
-const patiently = { timeout: 50_000 }
-
 let parent: string
 let folder: string
 /** What the first one printed and listed, and the keys that it left. */
@@ -29,7 +26,7 @@ beforeAll(async () => {
   parent = await makeDatabaseFolder('server')
   folder = join(parent, 'data')
   await start()
-  await vi.waitFor(() => expect(server.output()).toContain('Demo integration'), patiently)
+  await vi.waitFor(() => expect(server.output()).toContain('Demo integration'), 60_000)
   printed = server.output()
   keys = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
   listed = await listEvents()
@@ -65,7 +62,7 @@ test('refuses a data folder that another process has open, with its pid', async 
 test('ends with 0 when it is told to, and seeds nothing again after a restart', async () => {
   expect(await server.stop()).toBe(0)
   await start()
-  await expect.poll(server.output, patiently).toContain(keys.key)
+  await expect.poll(server.output).toContain(keys.key)
   expect(await listEvents()).toEqual(listed)
 })
 

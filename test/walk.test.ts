@@ -38,7 +38,7 @@ async function cli(...args: string[]) {
   return output
 }
 
-test('import, key, list, quote, checkout, pay, look up by both methods', { timeout: 300_000 }, async () => {
+test('import, key, list, quote, checkout, pay, look up by both methods', async () => {
   const file = join(folder, 'catalogue.json')
   await writeFile(file, JSON.stringify(catalogue))
   await cli('migrate')

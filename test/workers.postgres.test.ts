@@ -14,9 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-// A process takes a second to start, and more on a machine that has other things to do.
-const soon = { timeout: 60_000 }
-
 let server: ServerProcess
 afterEach(() => server?.stop('SIGKILL'))
 
@@ -39,7 +36,7 @@ const listening = () => pidsThat('Server listening at')
 
 async function startTwo(settings: Record<string, string> = {}): Promise<void> {
   server = await startedServer({ ...database.settings, WEB_CONCURRENCY: '2', ...settings })
-  await expect.poll(listening, soon).toHaveLength(2)
+  await expect.poll(listening).toHaveLength(2)
 }
 
 // Nobody waits that long for an answer, on whatever machine: it is an error that says so, where it would else never end.
@@ -94,18 +91,18 @@ test('all processes have one port, each of them answers, and one that is killed 
   expect(listening()).not.toContain(server.child.pid)
   expect(new Set(await askOften())).toEqual(new Set([200]))
   expect(await ask('/ready')).toBe(200)
-  await expect.poll(() => pidsThat('request').toSorted(), soon).toEqual(listening().toSorted())
+  await expect.poll(() => pidsThat('request').toSorted()).toEqual(listening().toSorted())
 
   // It goes on without one that is killed, which has a successor on the same port.
   const [killed = 0, other = 0] = listening()
   process.kill(killed, 'SIGKILL')
-  await expect.poll(() => pidsThat('a process ended'), soon).toEqual([server.child.pid])
+  await expect.poll(() => pidsThat('a process ended')).toEqual([server.child.pid])
   expect(logOf(server).find(({ worker }) => worker)).toMatchObject({ worker: killed, signal: 'SIGKILL' })
   expect(new Set(await askOften())).toEqual(new Set([200]))
-  await expect.poll(listening, soon).toHaveLength(3)
+  await expect.poll(listening).toHaveLength(3)
   const [successor = 0] = listening().filter((pid) => pid !== killed && pid !== other)
   await askOften()
-  await expect.poll(() => pidsThat('request'), soon).toContain(successor)
+  await expect.poll(() => pidsThat('request')).toContain(successor)
   expect(await server.stop()).toBe(0)
 })
 
@@ -134,16 +131,16 @@ test('one that is told to end by itself finishes what runs and has a successor, 
   const sockets = await Promise.all([begin(), begin()])
   process.kill(told, 'SIGTERM')
   await Promise.all(sockets.map(finish))
-  await expect.poll(() => pidsThat('a process ended'), soon).toEqual([server.child.pid])
+  await expect.poll(() => pidsThat('a process ended')).toEqual([server.child.pid])
   expect(logOf(server).find(({ worker }) => worker)).toMatchObject({ worker: told, code: 0 })
-  await expect.poll(listening, soon).toHaveLength(3)
+  await expect.poll(listening).toHaveLength(3)
   expect(isRunning(other)).toBe(true)
 
   // No process outlives the one that looks after them.
   const workers = listening()
   expect(workers.filter(isRunning)).toHaveLength(2)
   await server.stop('SIGKILL')
-  await expect.poll(() => workers.filter(isRunning), soon).toEqual([])
+  await expect.poll(() => workers.filter(isRunning)).toEqual([])
 })
 
 test('exits within its deadline even when a request never ends', async () => {
