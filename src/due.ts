@@ -14,8 +14,8 @@ export const dueColumns = () => ({
   lastError: text('last_error'),
 })
 
-/** The present, as columns keep it that are compared with it: they round to milliseconds, so what is due right now may
- *  be due half of one ahead of the clock. */
+/** The present as columns keep it, for what is compared with them: they round to milliseconds, so what is due right now
+ *  may be due half of one ahead of the clock. */
 export const present = sql`now()::timestamptz(3)`
 
 type DueTable = PgTable & { status: PgColumn; dueAt: PgColumn; attempts: PgColumn }

@@ -2,6 +2,7 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { given, written } from '../batch.ts'
 import type { Connection } from '../database.ts'
+import { present } from '../due.ts'
 import { idempotencyKeys, payments } from '../payment/table.ts'
 import { lockedStock, movedStock } from '../ticket-rate/locked-stock.ts'
 import { stock } from '../ticket-rate/table.ts'
@@ -80,9 +81,6 @@ const newTickets = givenRows(
 
 const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 
-/** The database's clock as the columns keep it. */
-const now = sql`date_trunc('milliseconds', now())`
-
 // The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key or a
 // code that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
 function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
@@ -102,19 +100,19 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
   ),
   new_payments as (${insertHeld(payments, newPayments, {
     ...paymentCells,
-    createdAt: now,
-    expiresAt: sql`${now} + ${holdMinutes} * interval '1 minute'`,
+    createdAt: present,
+    expiresAt: sql`${present} + ${holdMinutes} * interval '1 minute'`,
   })}),
   new_tickets as (${insertHeld(tickets, newTickets, {
     ...newTickets.cells,
-    createdAt: now,
+    createdAt: present,
   })} order by ${newTickets.cells.qrCode}),
-  new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: now })}),
+  new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: present })}),
   moved as (
     update ${stock} set ${movedStock(added)}
     from moves join held using ("ticketRateId") join locked using ("id") where ${stock.id} = moves.id
   )
-  select "ticketRateId", (extract(epoch from ${now}) * 1000)::float8 as now from held`
+  select "ticketRateId", (extract(epoch from ${present}) * 1000)::float8 as now from held`
 }
 
 type Held = { ticketRateId: string; now: number }
