@@ -1,5 +1,6 @@
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import type { House } from '../context.ts'
+import { present } from '../due.ts'
 import { settlePaymentSession } from './settle-session.ts'
 import { type Payment, payments } from './table.ts'
 
@@ -9,7 +10,7 @@ export type Asked = { status: Payment['status']; isOpen: boolean; failure?: unkn
 
 const isTime = or(
   isNull(payments.sessionAskedAt),
-  lte(payments.sessionAskedAt, sql`now() - interval '3 seconds'`),
+  lte(payments.sessionAskedAt, sql`${present} - interval '3 seconds'`),
 )
 
 /** What a provider answered, or what kept it from that. What its answer leads to is no part of it: that must not be

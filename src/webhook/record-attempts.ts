@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { byKey, written } from '../batch.ts'
 import type { Database } from '../database.ts'
+import { present } from '../due.ts'
 import type { Verdict } from './judge-answer.ts'
 import { webhookDeliveries, webhooks } from './table.ts'
 import type { TakenDelivery } from './take-deliveries.ts'
@@ -28,7 +29,7 @@ const recordDeliveries = written('record_webhook_deliveries', () => {
 // What an address that was changed in between answered says nothing of the new one.
 const recordWebhooks = written('record_webhooks', () => {
   const { failingSince, pausedUntil } = webhooks
-  const hasFailed = sql`not of.works and ${failingSince} < now() - ${mostFailing}`
+  const hasFailed = sql`not of.works and ${failingSince} < ${present} - ${mostFailing}`
   return sql`
   update ${webhooks} set failing_since = case when not of.works then coalesce(${failingSince}, now()) end,
     paused_until = case when of.pause > 0 then now() + of.pause * interval '1 second' else ${pausedUntil} end,
