@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { importCatalogue } from '../src/catalogue/import-catalogue.ts'
 import { openDatabase } from '../src/open-database.ts'
 import { anEntry, checkedOut, checkOut, checkOutOverGraphql } from './checkouts.ts'
+import { aClock } from './clock.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import { createTestDatabase, type TestDatabase } from './harness.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
@@ -26,24 +27,21 @@ let news: unknown[]
 // What the gateway takes the time by stands still, and its timers run at a tenth of their speed: a machine that pauses
 // is no replica that does not answer.
 const slowly = 10
-let clock: NodeJS.Timeout
+let clock: ReturnType<typeof aClock>
+let timers: NodeJS.Timeout
 beforeEach(() => {
-  const now = performance.now()
-  vi.spyOn(performance, 'now').mockReturnValue(now)
+  clock = aClock({ stands: true })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  clock = setInterval(() => vi.advanceTimersByTime(1), slowly)
+  timers = setInterval(() => vi.advanceTimersByTime(1), slowly)
 })
 afterEach(() => {
-  clearInterval(clock)
+  clearInterval(timers)
   vi.useRealTimers()
-  vi.restoreAllMocks()
+  clock.restore()
 })
 
 /** Lets the catalogue's import be long ago: what a process has just changed it reads on the primary. */
-function passTime() {
-  const now = performance.now()
-  vi.mocked(performance.now).mockReturnValue(now + 60_000)
-}
+const passTime = () => clock.pass(60_000)
 
 async function follow() {
   passTime()

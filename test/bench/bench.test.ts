@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buildSchema, type GraphQLSchema, isObjectType, parse, validate } from 'graphql'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { aClock } from '../clock.ts'
 import { temporaryParents } from '../setup/temporary-folder.ts'
 import { growthPlans } from './growth-jobs.ts'
 import { clients, eachWithItsOwn } from './job-plan.ts'
@@ -139,12 +140,9 @@ async function listen(server: Server): Promise<number> {
 /** A load's clock, which goes by what it is told: by that of a machine that stands still for a moment, a load is over
  *  before anything was asked twice. */
 function timeByRequests() {
-  let now = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
-  onTestFinished(() => clock.mockRestore())
-  return (milliseconds: number) => {
-    now += milliseconds
-  }
+  const { pass, restore } = aClock({ stands: true })
+  onTestFinished(restore)
+  return pass
 }
 
 test('a load is answered to its end, counted by status and spread over its requests', async () => {
