@@ -167,7 +167,7 @@ const sentence = (issue: Issue, path: (string | number)[]) =>
 /** Every mistake that a parser found, each with the place that it was found at. */
 export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
 
-// As many as anybody reads: an answer must not be many times the size of what was sent.
+// Nobody reads more of them, and an answer is not to be many times the size of what was sent.
 const mostProblems = 100
 
 /** Parses what a client sent. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, METADATA_TOO_LARGE, all at once (the first

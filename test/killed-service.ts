@@ -27,8 +27,8 @@ export async function startKilledService(settings: Record<string, string>) {
     url: `http://127.0.0.1:${port}`,
     /** Tells that a moment has come. */
     meets: (moment: Moment) => meet(moment),
-    /** Kills it so many milliseconds after the next such moment, or in vain of one. Resolves, once it is dead, to whether the
-     *  moment came. */
+    /** Kills it so many milliseconds after the next such moment, or in vain of one. Resolves, once it is dead, to whether
+     *  the moment came. */
     async killAt(moment: Moment, afterMs: number, mostMs = 30_000): Promise<boolean> {
       if (server.child.exitCode !== null) throw new Error(`the service died by itself: ${server.errors()}`)
       const ended = once(server.child, 'close')

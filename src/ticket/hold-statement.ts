@@ -81,8 +81,8 @@ const newTickets = givenRows(
 
 const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 
-// The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key or a
-// code that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
+// The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key or
+// a code that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
 function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
   const { holdMinutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
@@ -123,9 +123,9 @@ const statements = {
 }
 
 /** Holds the stock of planned checkouts and writes their rows, in one statement: all checkouts of a rate, or none of it
- *  where they would leave nothing of the rate or of a price, somebody else has one of their keys, or, with `skip`, one of
- *  their counters. With `last` they may leave nothing: who calls tells of that. Gives the checkout of each job, or null, in
- *  their order. Fails as a whole on a key or a code that there is already. */
+ *  where they would leave nothing of the rate or of a price, somebody else has one of their keys, or, with `skip`, one
+ *  of their counters. With `last` they may leave nothing: who calls tells of that. Gives the checkout of each job, or
+ *  null, in their order. Fails as a whole on a key or a code that there is already. */
 export async function writeHolds(
   connection: Connection,
   jobs: HoldJob[],

@@ -130,11 +130,8 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const decided = decide(jobs, keys, await takenCodes(tx, jobs), left)
     const fitting = jobs.filter((_, index) => decided[index] === 'fits')
     const checkouts = fitting.length > 0 ? await writeHolds(tx, fitting, 'last') : []
-    const usedUp = sumOf(fitting).filter(({ id }) => left.get(id) === 0)
-    await recordAvailability(
-      tx,
-      usedUp.map(({ id }) => ({ id, usedUp: true })),
-    )
+    const usedUp = sumOf(fitting).flatMap(({ id }) => (left.get(id) === 0 ? { id, usedUp: true } : []))
+    await recordAvailability(tx, usedUp)
     await payFree(tx, fitting, checkouts)
     const outcomes = decided.map((outcome) => {
       if (outcome !== 'fits') return outcome

@@ -4,15 +4,15 @@ import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
-// Two at a time write while the process makes ready what comes next. More would only make each of them smaller, and what
-// a run costs beside its rows is worth ten of them. Those that may have to wait for somebody else's lock leave connections
-// to all others.
+// Two at a time write while the process makes ready what comes next. More would only make each of them smaller, and
+// what a run costs beside its rows is worth eight of them. Those that may have to wait for somebody else's lock leave
+// connections to all others.
 const limits = { mostTogether: 64, mostMixed: 2, mostAlone: 4, mostOfOneKey: 2, mostWaiting: 2_000 }
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-/** Jobs of one rate: in one statement where they leave something of it, which is nearly always, else decided one by one.
- *  More becomes of what is free than is held: it is paid in the same transaction. */
+/** Jobs of one rate: in one statement where they leave something of it, which is nearly always, else decided one by
+ *  one. More becomes of what is free than is held: it is paid in the same transaction. */
 async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isFree)) return holdStock(db, jobs)
   const held = await writeHolds(db, jobs, 'wait').catch((error) => {
@@ -44,8 +44,8 @@ const createQueue = (db: Database) =>
 const queues = new WeakMap<Database, ReturnType<typeof createQueue>>()
 
 /** Holds the stock of a planned checkout together with those that wait in this process, in one statement for all rates
- *  that nobody else is at. Each has the outcome that it would have by itself. Refuses: BUSY, where too many wait for its
- *  rate, and what holdStock refuses. */
+ *  that nobody else is at. Each has the outcome that it would have by itself. Refuses: BUSY, where too many wait for
+ *  its rate, and what holdStock refuses. */
 export function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
   const queue = queues.get(db) ?? createQueue(db)
   queues.set(db, queue)
