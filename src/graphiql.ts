@@ -10,8 +10,10 @@ export type GraphiqlPage = { send(request: FastifyRequest, reply: FastifyReply):
 
 type Rendered = { policy: string; etag: string; bodies: Record<Coding, Buffer> }
 
-// The drag-and-drop of its tabs moves them away under the pointer when they are pressed, so that clicks miss them.
-const style = '<style>.graphiql-tab { transform: none !important }</style>'
+// The drag-and-drop of its tabs moves them away under the pointer when they are pressed, so that clicks miss them. Its
+// editors are as high as their text, and the page would scroll where what cuts them off were not what they are placed in.
+const style =
+  '<style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }</style>'
 
 // A browser keeps its tabs, and those of a demo that is gone hold a key that nobody knows any more. What the editors
 // start with is stored as well: else the first reload takes them for something typed, and adds an empty tab for it.

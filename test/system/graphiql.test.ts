@@ -106,6 +106,21 @@ test('explains the schema and completes field names, by itself', async () => {
   await close()
 })
 
+test('fits the window: what scrolls is the editors, not the page', async () => {
+  const { page, close } = await openPage(browser, server.url)
+  await open(page)
+  await run(page)
+  const sizes = await page.evaluate(() => {
+    const { scrollWidth, scrollHeight } = document.documentElement
+    return {
+      page: { width: scrollWidth, height: scrollHeight },
+      window: { width: innerWidth, height: innerHeight },
+    }
+  })
+  expect(sizes.page).toEqual(sizes.window)
+  await close()
+})
+
 test('has the same tabs after a reload', async () => {
   const { page, close } = await openPage(browser, server.url)
   await open(page)
