@@ -11,7 +11,7 @@ export type GraphiqlPage = { send(request: FastifyRequest, reply: FastifyReply):
 type Rendered = { policy: string; etag: string; bodies: Record<Coding, Buffer> }
 
 // The drag-and-drop of its tabs moves them away under the pointer when they are pressed, so that clicks miss them. Its
-// editors are as high as their text, and the page would scroll where what cuts them off were not what they are placed in.
+// container cuts editors off, which are as high as their text, only where they are placed in it: else the page scrolls.
 const style =
   '<style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }</style>'
 
