@@ -57,6 +57,20 @@ export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): 
     }
   })
 
+/** The same for a transaction, which locks what it finds. Its text is made once. */
+export function writtenRows<Row>(name: string, find: () => Find<Row>) {
+  let made: { query: Query; rows: Rows<Row> } | undefined
+  return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
+    if (!made) {
+      const { rows, query } = find()
+      const { sql, params } = query(connection.select(rows.fields)).toSQL()
+      made = { query: { sql: rows.wrap(sql), params }, rows }
+    }
+    const [row] = await rowsFrom<Record<string, string | null>>(connection, name, made.query, values)
+    return row ? made.rows.read(row) : []
+  }
+}
+
 /** The same rows, by keys that are given under another name. */
 export const keyedBy = <Row>(name: string, { rows, query }: Find<Row>): Find<Row> => ({
   rows,

@@ -1,19 +1,33 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import type { Parameters } from './graphql-params.ts'
+import { requestLimits } from './request-limits.ts'
+import { TrialCache } from './trial-cache.ts'
 
 // What has more is refused when it is run.
-const maxTokens = 2000
+const maxTokens = requestLimits.maxDocumentTokens
+
+const maxBytes = 2 ** 20
+// Of what is found in one operation, and of its name.
+const bytesOfOperation = 256
+
+const caches: { keep(query: string): void }[] = []
+
+/** Keeps what was found in a document, because somebody who may be here has a use for it: what strangers send, which is
+ *  looked at before anybody knows who they are, must not push it out. */
+export function keepDecisions(query: string): void {
+  for (const cache of caches) cache.keep(query)
+}
 
 /** What `decide` finds in the operation that is asked for, once for each document: null where there is no such
  *  operation, which the GraphQL server says better. What it finds must be small: it is kept. */
 export function decideOnce<Found>(
   decide: (operation: OperationDefinitionNode, document: DocumentNode) => Found,
 ): (parameters: Pick<Parameters, 'query' | 'operationName'>) => Found | null {
-  const decided = new LRUCache<string, ReadonlyMap<string, Found>>({
-    maxSize: 2 ** 20,
-    sizeCalculation: (_found, query) => query.length,
+  const decided = new TrialCache<ReadonlyMap<string, Found>>({
+    maxBytes,
+    bytesOf: ({ size }) => size * bytesOfOperation,
   })
+  caches.push(decided)
 
   // By the operation's name; '' for the one that needs no name.
   function decideAll(query: string): ReadonlyMap<string, Found> {

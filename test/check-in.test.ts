@@ -2,7 +2,6 @@ import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changes } from '../src/change/table.ts'
 import { events } from '../src/event/table.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { tickets } from '../src/ticket/table.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
 import {
@@ -16,6 +15,7 @@ import {
 } from './factories.ts'
 import { paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 
 // What is scanned at the door, and what the door is answered.
 

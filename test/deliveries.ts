@@ -3,11 +3,11 @@ import { parseConfig } from '../src/config.ts'
 import { openSenders } from '../src/delivery/open-senders.ts'
 import { sendDeliveries } from '../src/delivery/send-deliveries.ts'
 import { deliveries } from '../src/delivery/table.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from './factories.ts'
-import { paid } from './provider.ts'
+import { moneyFor } from './refunds.ts'
 import type { Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 
 export const publicUrl = 'https://tickets.example'
 
@@ -45,7 +45,9 @@ export async function bought(
     send_resourcers: true,
     ...more,
   })
-  await settlePayment(sale.db, checkout.payment_id, paid(checkout.payment_id))
+  // A total of 0 is paid at once.
+  if (checkout.total_amount > 0)
+    await settlePayment(sale.db, checkout.payment_id, await moneyFor(sale, checkout))
   return checkout
 }
 

@@ -1,7 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { expireHolds } from '../src/payment/expire-holds.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { sweepHolds } from '../src/payment/sweep-holds.ts'
 import { idempotencyKeys, payments } from '../src/payment/table.ts'
 import { repeat } from '../src/repeat.ts'
@@ -10,6 +9,7 @@ import { anEntry, checkedOut, checkOut, countersOf } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { ended, paid } from './provider.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 
 const catalogue = aCatalogue({
   events: [

@@ -51,8 +51,11 @@ const under = (params: Record<string, string>, name: string) =>
 const { webhooks } = new Stripe('sk_test_fake')
 
 /** An event as Stripe sends it. */
-export function signed(event: FakeEvent, secret = webhookSecret, secondsAgo = 0) {
-  const body = JSON.stringify(event)
+export const signed = (event: FakeEvent, secret?: string, secondsAgo?: number) =>
+  signedBody(JSON.stringify(event), secret, secondsAgo)
+
+/** Any text, signed as Stripe signs. */
+export function signedBody(body: string, secret = webhookSecret, secondsAgo = 0) {
   const timestamp = Math.floor(Date.now() / 1000) - secondsAgo
   const signature = webhooks.generateTestHeaderString({ payload: body, secret, timestamp })
   return {

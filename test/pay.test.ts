@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Order, Outcome } from '../src/payment/provider.ts'
 import { payments } from '../src/payment/table.ts'
 import { aBuyer, addresses, textOf } from './buyer.ts'
 import { anEntry, checkedOut, countersOf } from './checkouts.ts'
@@ -14,12 +15,13 @@ const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 const wishes = ['look', 'pay', 'cancel'] as const
 
 // What the provider says next; else it takes the money.
-let outcome = async (id: string) => paid(id)
+const takes = async ({ id, totalAmount: amount, currency }: Order) => paid(id, { amount, currency })
+let outcome: (order: Order) => Promise<Outcome> = takes
 let charges: string[] = []
 const provider = aProvider({
-  charge: ({ id }) => {
-    charges.push(id)
-    return outcome(id)
+  charge: (order) => {
+    charges.push(order.id)
+    return outcome(order)
   },
 })
 
@@ -129,7 +131,7 @@ test('a payment that fails gives the places back and leads to error_url', async 
   const checkout = await checkOut(addresses)
   outcome = async () => ended('failed')
   const { headers } = await buyer.pay(checkout)
-  outcome = async (id) => paid(id)
+  outcome = takes
   expect(headers.location).toContain('status=failed&code=PAYMENT_FAILED')
   expect(await buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
 })
@@ -140,7 +142,7 @@ test('a provider out of reach is an apology with the request id, and can be trie
     throw new Error('connect to 10.0.0.1 with key sk_secret')
   }
   const answer = await buyer.pay(checkout)
-  outcome = async (id) => paid(id)
+  outcome = takes
   expect(answer.statusCode).toBe(500)
   expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
   expect(answer.body).toContain(String(answer.headers['x-request-id']))

@@ -1,7 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { invoices } from '../src/invoice/table.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { anEntry, checkedOut, countersOf } from './checkouts.ts'
 import {
   aCatalogue,
@@ -15,6 +14,7 @@ import {
 import { aProvider } from './provider.ts'
 import * as refunds from './refunds.ts'
 import { openSale, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 
 // An organization gives money back through its integration. The ticket stays as it is.
 

@@ -2,13 +2,13 @@ import { asc, eq } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { changes } from '../src/change/table.ts'
 import type { Outcome } from '../src/payment/provider.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { payments } from '../src/payment/table.ts'
 import { refunds } from '../src/refund/table.ts'
 import { tickets } from '../src/ticket/table.ts'
 import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
 import { paid } from './provider.ts'
 import type { Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 
 // What a channel and an integration do with what was bought, over GraphQL.
 

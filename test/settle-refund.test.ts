@@ -4,7 +4,6 @@ import { inSeconds } from '../src/due.ts'
 import { invoices } from '../src/invoice/table.ts'
 import { expireHolds } from '../src/payment/expire-holds.ts'
 import type { RefundOutcome } from '../src/payment/provider.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { charges, payments } from '../src/payment/table.ts'
 import { giveBack } from '../src/refund/give-back.ts'
 import { giveBackDue } from '../src/refund/give-back-due.ts'
@@ -15,6 +14,7 @@ import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { aProvider } from './provider.ts'
 import * as refunds from './refunds.ts'
 import { openSale, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 
 // What a provider makes of refunds: at once, later, never, twice; and money that goes back by itself.
 

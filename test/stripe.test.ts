@@ -61,6 +61,12 @@ test.each([
   expect(await paidOrder({ totalAmount: ours, currency })).toMatchObject({ amount: ours, currency })
 })
 
+test('part of a minor unit of ours is none: what came is never taken for more than it is', () => {
+  expect(fromStripe(104_999, 'ISK')).toBe(1049)
+  expect(fromStripe(99, 'ISK')).toBe(0)
+  expect(fromStripe(2199, 'EUR')).toBe(2199)
+})
+
 test('money is known by its payment intent, whatever tells of it', async () => {
   const { provider: name, reference } = await paidOrder()
   expect(name).toBe('stripe')

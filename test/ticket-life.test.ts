@@ -5,7 +5,6 @@ import { channels } from '../src/access/table.ts'
 import { changeType } from '../src/change/table.ts'
 import { expireHolds } from '../src/payment/expire-holds.ts'
 import { sandboxProvider } from '../src/payment/sandbox.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { payments } from '../src/payment/table.ts'
 import { giveBackDue } from '../src/refund/give-back-due.ts'
 import { tickets } from '../src/ticket/table.ts'
@@ -15,6 +14,7 @@ import { aCatalogue, anEvent, aPrice, aRate, inDays } from './factories.ts'
 import { ended } from './provider.ts'
 import { cancelCheckout, cancelTicket, refundTicket, refusedBy } from './refunds.ts'
 import { openSale, problemsIn, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 import {
   end,
   left,

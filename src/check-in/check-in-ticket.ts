@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
+import { boundedTransactions } from '../bulkhead.ts'
 import { recordChanges } from '../change/record-changes.ts'
 import { type Context, requireIntegration } from '../context.ts'
 import { type Connection, isDuplicate } from '../database.ts'
@@ -13,6 +14,9 @@ import { type CheckIn, checkIns } from './table.ts'
 
 /** A check-in, and whether it is an earlier one answered again under its nonce. */
 export type CheckedIn = CheckIn & { replayed: boolean }
+
+// Scanners at many doors come in a rush: the other connections are left to everybody else.
+const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
 
 // Clocks at doors are not exact.
 const mostAhead = 5 * 60_000
@@ -86,7 +90,7 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
   }
 
   const scan = () =>
-    ctx.db.transaction(async (tx) => {
+    checkInTransaction(ctx.db, async (tx) => {
       const again = await replay(tx, integrationId, nonce, requestHash)
       if (again) return again
       const row = await decide(tx, await findScanned(tx, organizationIds, input))

@@ -1,4 +1,5 @@
 import { builder } from '../builder.ts'
+import { requireIntegration } from '../context.ts'
 import { asData, orRefused } from '../refused.ts'
 import * as scalars from '../scalars.ts'
 import { TicketRef } from '../ticket/graphql.ts'
@@ -74,6 +75,6 @@ builder.mutationField('checkInTicket', (t) =>
       }),
     },
     resolve: (_root, given, ctx) =>
-      asData(async () => checkInTicket(scalars.parse(checkInInput, given), ctx)),
+      asData(async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, given), ctx)),
   }),
 )

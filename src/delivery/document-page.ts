@@ -1,15 +1,16 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
 import type { House } from '../context.ts'
 import { Refusal, statusOf } from '../errors.ts'
 import { html, sendPage } from '../html.ts'
 import { answerErrors } from '../http-errors.ts'
+import type { RateLimits } from '../rate-limits.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import { findSheet, isGood } from './find-sheets.ts'
+import { findSheet, isDocumentToken, isGood } from './find-sheets.ts'
 
 // Drawing takes the processor, and must not be what keeps others from buying.
-const limits = { atOnce: 2, mostWaiting: 50 }
+const drawing = { maxAtOnce: 2, maxWaiting: 50 }
 
 const sendNote = (reply: FastifyReply, status: number, title: string, text: string): FastifyReply =>
   sendPage(reply, status, {
@@ -32,10 +33,16 @@ function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyR
   return sendNote(reply, status, title, text)
 }
 
+const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
+
 /** `/tickets/{token}.pdf`: the ticket that its buyer was sent, for whoever has the address. One that was cancelled lets
  *  nobody in, and is gone: 410. Errors are pages, because a person opens this. */
-export async function addDocumentPage(app: FastifyInstance, { db }: House): Promise<void> {
-  const limit = pLimit(limits.atOnce)
+export async function addDocumentPage(
+  app: FastifyInstance,
+  { db }: House,
+  limits: RateLimits,
+): Promise<void> {
+  const limit = pLimit(drawing.maxAtOnce)
   await app.register(async (scope) => {
     answerErrors(scope, sendApology)
     scope.addHook('onRequest', async (_request, reply) => {
@@ -45,13 +52,17 @@ export async function addDocumentPage(app: FastifyInstance, { db }: House): Prom
         'x-robots-tag': 'noindex',
       })
     })
-    const options = { schema: { hide: true } }
-    scope.get<{ Params: { token: string } }>('/tickets/:token.pdf', options, async ({ params }, reply) => {
-      const sheet = await findSheet(db, params.token)
+    const tokenOf = (request: FastifyRequest) => {
+      const token = tokenIn(request)
+      return isDocumentToken(token) ? token : null
+    }
+    const options = { schema: { hide: true }, config: { tokenOf } }
+    scope.get('/tickets/:token.pdf', options, async (request, reply) => {
+      const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
       if (!isGood(sheet.ticket))
         return sendNote(reply, 410, 'This ticket was cancelled', 'Nobody gets in with it any more.')
-      if (limit.pendingCount >= limits.mostWaiting)
+      if (limit.pendingCount >= drawing.maxWaiting)
         throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
       const document = await limit(() => drawTicket(sheet))
       return reply

@@ -73,10 +73,13 @@ export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
 
 const token = /^[0-9a-f]{64}$/
 
+/** Whether there may be a document of that token at all. */
+export const isDocumentToken = (given: string) => token.test(given)
+
 /** The ticket whose document has this token, however it stands. The token entitles, so there is no caller. Null where
  *  there is none; what can't be a token costs no SQL. */
 export async function findSheet(db: Database, given: string): Promise<Sheet | null> {
-  if (!token.test(given)) return null
+  if (!isDocumentToken(given)) return null
   const [found] = await byToken(db).execute({ token: given })
   return found ?? null
 }

@@ -4,7 +4,7 @@ import type { Payment } from '../payment/table.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { deliveries } from './table.ts'
 
-type Paid = { payment: Payment; tickets: Ticket[] }
+type Paid = { payment: Payment; tickets: Pick<Ticket, 'email' | 'phone'>[] }
 
 function deliveriesOf({ payment, tickets }: Paid) {
   const to = (medium: 'email' | 'whatsapp', recipients: (string | null)[]) =>

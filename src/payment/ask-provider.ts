@@ -1,7 +1,7 @@
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import type { House } from '../context.ts'
 import { present } from '../due.ts'
-import { settlePaymentSession } from './settle-session.ts'
+import { settlePayment } from './settle-payment.ts'
 import { type Payment, payments } from './table.ts'
 
 /** What the provider said of a payment: how that stands now, that its buyer is still at it, or nothing, because it was
@@ -45,5 +45,6 @@ export async function askProvider(
   const answer = await answerOf(provider.look(sessionId))
   if ('failure' in answer) return { status, isOpen: false, failure: answer.failure }
   if (!answer.outcome) return { status, isOpen: true }
-  return { status: await settlePaymentSession(db, id, sessionId, answer.outcome), isOpen: false }
+  const settled = await settlePayment(db, { payment, outcome: answer.outcome, sessionId })
+  return { status: settled.status, isOpen: false }
 }

@@ -13,7 +13,10 @@ export async function cancelCheckout(paymentId: string, ctx: Context): Promise<P
   const { db, loaders } = ctx
   const found = await loaders.paymentById.load(paymentId)
   if (!found) throw noSuchPayment()
-  const status = await settlePayment(db, found.id, { kind: 'ended', status: 'cancelled' })
+  const { status } = await settlePayment(db, {
+    payment: found,
+    outcome: { kind: 'ended', status: 'cancelled' },
+  })
   loaders.paymentById.clear(found.id)
   loaders.ticketsByPaymentId.clear(found.id)
   if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))

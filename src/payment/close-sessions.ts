@@ -2,7 +2,7 @@ import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import type { House } from '../context.ts'
 import type { Database } from '../database.ts'
 import { present } from '../due.ts'
-import { settlePaymentSession } from './settle-session.ts'
+import { settlePayment } from './settle-payment.ts'
 import { payments } from './table.ts'
 
 // At a time, because the provider has limits.
@@ -11,7 +11,7 @@ const batch = 8
 // Later each time, by the age of the payment: a provider that is down, or a bank that takes days.
 const again = sql`now() + least(interval '6 hours', greatest(interval '15 seconds', (now() - ${payments.createdAt}) / 8))`
 
-type Taken = { id: string; status: string; sessionId: string | null }
+type Taken = { id: string; ticketRateId: string; status: string; sessionId: string | null }
 
 function takeSessions(db: Database, provider: string): Promise<Taken[]> {
   const due = db
@@ -27,17 +27,23 @@ function takeSessions(db: Database, provider: string): Promise<Taken[]> {
       .set({ sessionDueAt: again })
       // An array, so that it is found once.
       .where(sql`${payments.id} = any(array(${due}))`)
-      .returning({ id: payments.id, status: payments.status, sessionId: payments.sessionId })
+      .returning({
+        id: payments.id,
+        ticketRateId: payments.ticketRateId,
+        status: payments.status,
+        sessionId: payments.sessionId,
+      })
   )
 }
 
 async function endTaken(
   { db, provider }: Pick<House, 'db' | 'provider'>,
-  { id, status, sessionId }: Taken,
+  payment: Taken,
 ): Promise<() => Promise<unknown>> {
-  if (!sessionId) throw new Error('an open session has an identifier')
+  const { id, status, sessionId } = payment
+  if (!sessionId) throw new Error(`payment ${id} has an open session without an identifier`)
   const outcome = status === 'processing' ? await provider.look(sessionId) : await provider.close(sessionId)
-  return async () => outcome && settlePaymentSession(db, id, sessionId, outcome)
+  return async () => outcome && settlePayment(db, { payment, outcome, sessionId })
 }
 
 /** Ends the sessions of payments that are over or about to expire, and believes what the provider says they came to:
@@ -48,8 +54,10 @@ export async function closeSessions(house: Pick<House, 'db' | 'provider'>): Prom
   for (;;) {
     const taken = await takeSessions(house.db, house.provider.name)
     const answers = await Promise.allSettled(taken.map((session) => endTaken(house, session)))
-    // One after the other: it takes one connection, and buyers need theirs.
-    for (const answer of answers) if (answer.status === 'fulfilled') await answer.value()
+    const settled = await Promise.allSettled(
+      answers.map((answer) => answer.status === 'fulfilled' && answer.value()),
+    )
+    for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
     if (taken.length < batch) return
   }

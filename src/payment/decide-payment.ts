@@ -5,7 +5,6 @@ import { keepSession } from './keep-session.ts'
 import { paymentUrl } from './payment-url.ts'
 import type { Order, Outcome } from './provider.ts'
 import { settlePayment } from './settle-payment.ts'
-import { settlePaymentSession } from './settle-session.ts'
 import type { Payment } from './table.ts'
 
 /** What the buyer wants: to pay, to cancel, or only to see how the payment stands. */
@@ -31,7 +30,7 @@ async function pay({ db, provider, publicUrl }: Deciding, found: FoundPayment): 
   if (sessionUrl && openSessionOf(found.payment, provider)) return { status, sendTo: sessionUrl }
   // Outside any transaction: the provider may take its time, and holds no row meanwhile.
   const outcome = await provider.charge(orderOf(found, publicUrl()))
-  if (outcome.kind !== 'session') return { status: await settlePayment(db, id, outcome) }
+  if (outcome.kind !== 'session') return settlePayment(db, { payment: found.payment, outcome })
   const kept = await keepSession(db, id, provider.name, outcome)
   const decision = { status: kept.status, sendTo: kept.sessionUrl ?? outcome.url }
   if (kept.sessionId === outcome.id) return decision
@@ -45,15 +44,15 @@ async function end(
   payment: Payment,
   status: 'expired' | 'cancelled',
 ): Promise<Decision> {
-  const { id } = payment
-  const ended: Outcome = { kind: 'ended', status }
+  const outcome: Outcome = { kind: 'ended', status }
   const sessionId = openSessionOf(payment, provider)
-  if (!sessionId) return { status: await settlePayment(db, id, ended) }
+  if (!sessionId) return settlePayment(db, { payment, outcome })
   const answer = await answerOf(provider.close(sessionId))
   // It is over here in any case: the session is ended later, and money that came of it is late.
-  if ('failure' in answer) return { status: await settlePayment(db, id, ended), failure: answer.failure }
-  const agreed = answer.outcome.kind === 'ended' ? ended : answer.outcome
-  return { status: await settlePaymentSession(db, id, sessionId, agreed) }
+  if ('failure' in answer)
+    return { ...(await settlePayment(db, { payment, outcome })), failure: answer.failure }
+  const agreed = answer.outcome.kind === 'ended' ? outcome : answer.outcome
+  return settlePayment(db, { payment, outcome: agreed, sessionId })
 }
 
 /** Does what the buyer wants with a payment that is still open: takes the money and activates the tickets, or sends the

@@ -1,8 +1,10 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import { touchCatalogue } from '../catalogue-version.ts'
 import type { Database } from '../database.ts'
-import { releaseHolds } from './release-holds.ts'
+import { type Ending, releaseHolds } from './release-holds.ts'
 import { isOverdue, payments } from './table.ts'
+
+const asExpired = ({ id }: { id: string }): Ending => ({ id, status: 'expired' })
 
 /** Expires up to `limit` unpaid payments whose time is over, and returns how many there were. Many processes can do so
  *  at once: each takes rows that no other has (DECISIONS 5). */
@@ -15,8 +17,7 @@ export async function expireHolds(db: Database, limit: number): Promise<number> 
       .orderBy(asc(payments.expiresAt), asc(payments.id))
       .limit(limit)
       .for('update', { skipLocked: true })
-    const ids = found.map(({ id }) => id)
-    return { expired: ids.length, freed: await releaseHolds(tx, ids, 'expired') }
+    return { expired: found.length, freed: await releaseHolds(tx, found.map(asExpired)) }
   })
   if (freed) touchCatalogue(db)
   return expired
@@ -45,11 +46,7 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
       )
       .orderBy(asc(payments.id))
       .for('update')
-    return releaseHolds(
-      tx,
-      still.map(({ id }) => id),
-      'expired',
-    )
+    return releaseHolds(tx, still.map(asExpired))
   })
   if (freed) touchCatalogue(db)
 }

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import { statement } from '../batch.ts'
+import { anyOf, byKey, statement } from '../batch.ts'
 import type { Database } from '../database.ts'
 import { present } from '../due.ts'
 import { events } from '../event/table.ts'
@@ -8,10 +8,12 @@ import { automaticReasons, type MoneyBack } from '../refund/queue-refund.ts'
 import { refunds } from '../refund/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { readByTurn } from '../turn.ts'
 import { payments } from './table.ts'
 
-const paymentByToken = (db: Database) =>
-  statement(db, 'payment_by_token', (db) =>
+// Buyers come in a rush: those who look in the same turn are read together.
+const paymentsByTokens = (db: Database) =>
+  statement(db, 'payments_by_tokens', (db) =>
     db
       .select({
         payment: payments,
@@ -37,14 +39,15 @@ const paymentByToken = (db: Database) =>
       .innerJoin(ticketRates, eq(ticketRates.id, payments.ticketRateId))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(eq(payments.pageToken, sql.placeholder('token'))),
+      .where(anyOf(payments.pageToken, 'tokens')),
   )
 
 // Nothing of the person that a ticket is for: whoever has the address sees the page.
-const linesByPayment = (db: Database) =>
-  statement(db, 'ticket_lines_by_payment', (db) =>
+const linesByPayments = (db: Database) =>
+  statement(db, 'ticket_lines_by_payments', (db) =>
     db
       .select({
+        paymentId: tickets.paymentId,
         priceName: prices.name,
         priceAmount: tickets.priceAmount,
         supplements: tickets.supplements,
@@ -55,22 +58,32 @@ const linesByPayment = (db: Database) =>
       })
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(eq(tickets.paymentId, sql.placeholder('paymentId')))
-      .orderBy(asc(tickets.position)),
+      .where(anyOf(tickets.paymentId, 'paymentIds'))
+      .orderBy(asc(tickets.paymentId), asc(tickets.position)),
   )
+
+export type FoundPayment = Awaited<ReturnType<ReturnType<typeof paymentsByTokens>['execute']>>[number]
+export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['execute']>>[number]
+
+const paymentByToken = readByTurn<FoundPayment>(async (db, tokens) => {
+  const found = await paymentsByTokens(db).execute({ tokens })
+  return new Map(found.map((one) => [one.payment.pageToken, one]))
+})
+
+const linesByPayment = readByTurn<TicketLine[]>(async (db, paymentIds) =>
+  byKey(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
+)
 
 const token = /^[0-9A-Za-z]{43}$/
 
+/** Whether there may be a payment page of that token at all. */
+export const isPageToken = (given: string) => token.test(given)
+
 /** The payment whose page has this token, and what it is for. The token entitles, so there is no caller. Null where
  *  there is none; what can't be a token costs no SQL. */
-export async function findPayment(db: Database, given: string) {
-  if (!token.test(given)) return null
-  const [found] = await paymentByToken(db).execute({ token: given })
-  return found ?? null
-}
+export const findPayment = async (db: Database, given: string): Promise<FoundPayment | null> =>
+  isPageToken(given) ? paymentByToken(db, given) : null
 
 /** Each ticket of a payment as the buyer is to read it. Amounts in minor units. */
-export const readLines = (db: Database, paymentId: string) => linesByPayment(db).execute({ paymentId })
-
-export type FoundPayment = NonNullable<Awaited<ReturnType<typeof findPayment>>>
-export type TicketLine = Awaited<ReturnType<typeof readLines>>[number]
+export const readLines = async (db: Database, paymentId: string): Promise<TicketLine[]> =>
+  (await linesByPayment(db, paymentId)) ?? []

@@ -1,4 +1,5 @@
 import { html, type Page } from '../html.ts'
+import type { MoneyBack } from '../refund/queue-refund.ts'
 import type { FoundPayment } from './find-payment.ts'
 import { ticketStyle } from './page-style.ts'
 import type { Payment } from './table.ts'
@@ -18,23 +19,29 @@ const outcomes: Record<Exclude<Payment['status'], 'pending' | 'processing'>, Out
 /** What is over, or so it seems: a status that a payment ends with. */
 export type Ended = keyof typeof outcomes
 
+const whyBack: Record<MoneyBack, string> = {
+  CANCELLED: 'Your payment arrived after the order was cancelled',
+  LATE_NO_CAPACITY: 'Your payment arrived when the time was over and the places had gone to others',
+  PAID_TWICE: 'Your payment arrived a second time',
+  AMOUNT_MISMATCH: 'What arrived is not the amount, or not in the currency, that was asked for',
+}
+
 // Money that came and could not be kept: what happened, then where the money is.
 function moneyBackText({ payment, moneyBack }: FoundPayment): Outcome | null {
   if (!moneyBack) return null
   if (payment.paidAt)
     return {
       title: 'Paid',
-      text: 'Your tickets are active. You paid twice: the second payment is given back by itself, to where it came from.',
+      text:
+        moneyBack === 'AMOUNT_MISMATCH'
+          ? 'Your tickets are active. More money came than was asked for: what is too much is given back by itself, to where it came from.'
+          : 'Your tickets are active. You paid twice: the second payment is given back by itself, to where it came from.',
     }
   const [title, back] =
     payment.status === 'refunded'
       ? ['Your money is back', 'All of it has been given back.']
       : ['Your money goes back', 'All of it is given back by itself, to where it came from.']
-  const why =
-    moneyBack === 'CANCELLED'
-      ? 'Your payment arrived after the order was cancelled, so you have no tickets.'
-      : 'Your payment arrived when the time was over and the places had gone to others, so you have no tickets.'
-  return { title, text: `${why} ${back}` }
+  return { title, text: `${whyBack[moneyBack]}, so you have no tickets. ${back}` }
 }
 
 /** What became of the payment, for a buyer whom nobody waits for elsewhere. */

@@ -1,12 +1,13 @@
 import formBody from '@fastify/formbody'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { House } from '../context.ts'
 import { Refusal, statusOf } from '../errors.ts'
 import { html, sendPage } from '../html.ts'
 import { answerErrors } from '../http-errors.ts'
 import { logFailure } from '../mask.ts'
+import type { RateLimits } from '../rate-limits.ts'
 import { decidePayment, type Wish } from './decide-payment.ts'
-import { findPayment, readLines } from './find-payment.ts'
+import { findPayment, isPageToken, readLines } from './find-payment.ts'
 import { outcomePage, undecidedPage } from './outcome-page.ts'
 import { buyerUrl } from './payment-url.ts'
 import { pendingPage } from './ticket-page.ts'
@@ -34,6 +35,8 @@ ${status >= 429 && html`<p><a href="">Back to the payment</a></p>`}</main>
 
 const noPayment = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
 
+const tokenIn = ({ params }: FastifyRequest) => (params as { '*': string })['*']
+
 function readWish(body: unknown): Wish {
   const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
   if (action === 'pay' || action === 'cancel') return action
@@ -46,10 +49,11 @@ function readWish(body: unknown): Wish {
 
 /** `/pay/{token}`: what is being bought, Pay and Cancel, without a script. What is over leads to where the channel
  *  wants the buyer, or tells how it ended. Errors are pages too (issue: payment page). */
-export async function addPaymentPage(app: FastifyInstance, house: House): Promise<void> {
+export async function addPaymentPage(app: FastifyInstance, house: House, limits: RateLimits): Promise<void> {
   const { db, provider } = house
-  const answer = async (reply: FastifyReply, token: string, wish: Wish, isBack = false) => {
-    const found = await findPayment(db, token)
+  const answer = async (request: FastifyRequest, reply: FastifyReply, wish: Wish, isBack = false) => {
+    const token = tokenIn(request)
+    const found = await limits.lookUpToken(request, () => findPayment(db, token))
     if (!found) throw noPayment()
     const { status, sendTo, isOpen, failure } = await decidePayment(house, found, wish)
     if (failure) logFailure(reply.log, failure, 'the provider does not answer')
@@ -82,14 +86,14 @@ export async function addPaymentPage(app: FastifyInstance, house: House): Promis
       })
     })
     // A wildcard, because an address of the wrong length or depth is answered with a page as well.
-    const options = { schema: { hide: true } }
-    scope.get<{ Params: { '*': string }; Querystring: { paid?: string } }>(
-      '/pay/*',
-      options,
-      ({ params, query }, reply) => answer(reply, params['*'], 'look', query.paid !== undefined),
+    const tokenOf = (request: FastifyRequest) => {
+      const token = tokenIn(request)
+      return isPageToken(token) ? token : null
+    }
+    const options = { schema: { hide: true }, config: { tokenOf } }
+    scope.get<{ Querystring: { paid?: string } }>('/pay/*', options, (request, reply) =>
+      answer(request, reply, 'look', request.query.paid !== undefined),
     )
-    scope.post<{ Params: { '*': string } }>('/pay/*', options, ({ params, body }, reply) =>
-      answer(reply, params['*'], readWish(body)),
-    )
+    scope.post('/pay/*', options, (request, reply) => answer(request, reply, readWish(request.body)))
   })
 }

@@ -1,52 +1,60 @@
-import { eq } from 'drizzle-orm'
-import { touchCatalogue } from '../catalogue-version.ts'
-import type { Connection, Database } from '../database.ts'
+import { anyOf, statement } from '../batch.ts'
+import type { Database } from '../database.ts'
+import { refundTransaction } from '../refund/refund-transaction.ts'
 import { settleRefund } from '../refund/settle-refund.ts'
+import { readByTurn } from '../turn.ts'
 import type { ProviderEvent } from './provider.ts'
-import { settleSession } from './settle-session.ts'
+import { settlePayment } from './settle-payment.ts'
+import type { Settlement } from './settlement.ts'
 import { payments, providerEvents } from './table.ts'
 
 /** What was done with an event: it had its effect, it had had it before, it is of nothing that we know, or tells
  *  nothing that we need. */
 export type Received = 'done' | 'repeated' | 'unknown' | 'ignored'
 
-// Whether it is told for the first time. Another transaction that has just written the same is waited for.
-async function isNew(
-  tx: Connection,
+type Named<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
+
+// An event names its payment alone; payments are settled with others of their rate.
+const paymentById = readByTurn<Settlement['payment']>(async (db, ids) => {
+  const found = await statement(db, 'rates_of_payments', (db) =>
+    db
+      .select({ id: payments.id, ticketRateId: payments.ticketRateId })
+      .from(payments)
+      .where(anyOf(payments.id, 'ids')),
+  ).execute({ ids })
+  return new Map(found.map((payment) => [payment.id, payment]))
+})
+
+const receiveRefund = (
+  db: Database,
   provider: string,
   { id, type }: ProviderEvent,
-  paymentId: string | null,
-): Promise<boolean> {
-  const written = await tx
-    .insert(providerEvents)
-    .values({ provider, id, type, paymentId })
-    .onConflictDoNothing()
-    .returning({ id: providerEvents.id })
-  return written.length > 0
-}
+  refund: Named<'refund'>,
+): Promise<Received> =>
+  refundTransaction(db, async (tx) => {
+    // Another transaction that has just written the same is waited for.
+    const written = await tx
+      .insert(providerEvents)
+      .values({ provider, id, type, paymentId: null })
+      .onConflictDoNothing()
+      .returning({ id: providerEvents.id })
+    if (written.length === 0) return 'repeated'
+    return (await settleRefund(tx, refund, refund.outcome)) ? 'done' : 'unknown'
+  })
 
 /** Takes note of what a provider tells by itself, in one transaction with its effect: so it has that once, however
- *  often it is told. What comes in another order than it happened changes only what it still may (see settle). */
+ *  often it is told. What comes in another order than it happened changes only what it still may (see settlePayment). */
 export async function receiveEvent(db: Database, provider: string, event: ProviderEvent): Promise<Received> {
-  const { about } = event
+  const { id, type, about } = event
   if (!about) return 'ignored'
-  const { received, touched } = await db.transaction(async (tx) => {
-    const none = (received: Received) => ({ received, touched: false })
-    if (about.kind === 'refund') {
-      if (!(await isNew(tx, provider, event, null))) return none('repeated')
-      return none((await settleRefund(tx, about, about.outcome)) ? 'done' : 'unknown')
-    }
-    // Locked before anything refers to it: two that only did so would wait for each other's lock.
-    const [payment] = await tx
-      .select({ id: payments.id })
-      .from(payments)
-      .where(eq(payments.id, about.paymentId))
-      .for('update')
-    if (!payment) return none('unknown')
-    if (!(await isNew(tx, provider, event, payment.id))) return none('repeated')
-    const settled = await settleSession(tx, payment.id, about.id, about.outcome)
-    return { received: 'done' as const, touched: settled.touched }
+  if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
+  const payment = await paymentById(db, about.paymentId)
+  if (!payment) return 'unknown'
+  const { isRepeated } = await settlePayment(db, {
+    payment,
+    outcome: about.outcome,
+    sessionId: about.id,
+    event: { provider, id, type },
   })
-  if (touched) touchCatalogue(db)
-  return received
+  return isRepeated ? 'repeated' : 'done'
 }

@@ -1,43 +1,44 @@
-import { and, eq } from 'drizzle-orm'
-import { touchCatalogue } from '../catalogue-version.ts'
-import type { Connection, Database } from '../database.ts'
-import { inSeconds } from '../due.ts'
-import { lockPayment } from './lock-payment.ts'
-import type { Outcome } from './provider.ts'
-import { receiveMoney, type Settled } from './receive-money.ts'
-import { releaseHolds } from './release-holds.ts'
-import { type Payment, payments } from './table.ts'
-import { canBecome, mayBecome } from './transitions.ts'
+import { batchByKey, deferred } from '../batch-queue.ts'
+import { createBulkhead } from '../bulkhead.ts'
+import { type Database, isTransient, isUnavailable } from '../database.ts'
+import { busy } from '../errors.ts'
+import { perDatabase } from '../per-database.ts'
+import { settleGroup } from './settle-group.ts'
+import type { Settled, Settlement } from './settlement.ts'
 
-// A provider that has not decided by then never will: what comes later is late money.
-const mostProcessingSeconds = 7 * 24 * 3600
+// Two groups and one by itself at a time: a rush of money leaves the other connections to everybody else.
+const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 }
+const exactLimits = { maxAtOnce: 1, maxWaiting: 2_000 }
 
-/** Lets a payment become what its provider or its buyer says, in a transaction of the caller's. What it may not become
- *  it doesn't: one that is over stays as it is, but for money, which is never lost: see receiveMoney. A pending one
- *  whose time is over by the database's clock expires, unless money came or is coming (DECISIONS 5). */
-export async function settle(tx: Connection, paymentId: string, outcome: Outcome): Promise<Settled> {
-  if (outcome.kind === 'paid') return receiveMoney(tx, paymentId, outcome.money)
-  const { status, isOverdue } = await lockPayment(tx, paymentId)
-  if (outcome.kind === 'processing') {
-    const processing = await tx
-      .update(payments)
-      .set({ status: 'processing', expiresAt: inSeconds(mostProcessingSeconds) })
-      .where(and(eq(payments.id, paymentId), canBecome('processing')))
-      .returning({ id: payments.id })
-    return { status: processing.length > 0 ? 'processing' : status, touched: false }
-  }
-  const to = status === 'pending' && isOverdue ? 'expired' : outcome.status
-  if (!mayBecome(status, to)) return { status, touched: false }
-  return { status: to, touched: await releaseHolds(tx, [paymentId], to) }
+const createQueue = (db: Database) => {
+  const queue = batchByKey<Settlement, Settled | typeof deferred>(
+    {
+      alone: (group) => settleGroup(db, group, 'skip'),
+      concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+      busy: () => busy('Too many payments of this rate at once. Try again.'),
+    },
+    limits,
+  )
+  const exactly = createBulkhead(exactLimits)
+  return { queue, exactly }
 }
 
-/** The same in a transaction of its own. Returns the status that the payment has now. */
-export async function settlePayment(
-  db: Database,
-  paymentId: string,
-  outcome: Outcome,
-): Promise<Payment['status']> {
-  const { status, touched } = await db.transaction((tx) => settle(tx, paymentId, outcome))
-  if (touched) touchCatalogue(db)
-  return status
+const queueOf = perDatabase(createQueue)
+
+/** Lets a payment become what its provider or its buyer says. Settlements that come while others of their rate run are
+ *  settled together, in order, in one transaction; each is all or nothing by itself, and has the outcome that it would
+ *  have alone. What can't be decided beside others waits for them and is settled by itself: a payment that somebody else
+ *  has locked, the second word about one, and late money. Gives how the payment stands now. What it may not become it
+ *  doesn't, but money is never lost: see receiveMoney. Refuses: BUSY, where too many wait. */
+export async function settlePayment(db: Database, settlement: Settlement): Promise<Settled> {
+  const { queue, exactly } = queueOf(db)
+  // Money is locked for and counted in another order than places that are given back.
+  const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
+  const settled = await queue(`${settlement.payment.ticketRateId} ${kind}`, settlement)
+  if (settled !== deferred) return settled
+  return exactly(async () => {
+    const [exact] = await settleGroup(db, [settlement], 'wait')
+    if (!exact || exact === deferred) throw new Error('a payment was deferred that was settled by itself')
+    return exact
+  })
 }

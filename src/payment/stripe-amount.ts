@@ -9,11 +9,10 @@ function stripeDecimalsOf(currency: string): number {
   return thousandths.has(currency) ? 3 : 2
 }
 
-const factorOf = (currency: string) => 10 ** (stripeDecimalsOf(currency) - decimalsOf(currency))
-
 /** Minor units as Stripe counts them. */
-export const toStripe = (minor: number, currency: string): number => Math.round(minor * factorOf(currency))
+export const toStripe = (minor: number, currency: string): number =>
+  Math.round(minor * 10 ** (stripeDecimalsOf(currency) - decimalsOf(currency)))
 
-/** Stripe's minor units as we count them. */
+/** Stripe's minor units as we count them. Part of one of ours is none: an amount is never taken for more than it is. */
 export const fromStripe = (amount: number, currency: string): number =>
-  Math.round(amount / factorOf(currency))
+  Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))

@@ -1,55 +1,93 @@
-import { type Stripe, Stripe as StripeSdk } from 'stripe'
+import type { Stripe } from 'stripe'
+import { z } from 'zod'
 import type { Outcome, ProviderEvent } from './provider.ts'
-import { refundOutcome, sessionOutcome } from './stripe-outcome.ts'
+import { refundOutcome, sessionOutcome, UnreadableMoney } from './stripe-outcome.ts'
+import { malformedEvent, readSigned } from './stripe-signature.ts'
 
-const { StripeSignatureVerificationError } = StripeSdk.errors
+// PostgreSQL keeps no NUL in a text, and no text of any length in an index. Stripe's identifiers have 255 characters at
+// most, and what we write as metadata fewer.
+const word = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^\P{Cc}+$/u)
 
-// Seconds that a signature is good for: who has recorded one can't send it again later.
-const tolerance = 300
+// Stripe's own words, which are logged: nothing else of a body may get there.
+const logged = z.string().regex(/^[\w.:-]{1,255}$/)
+
+const eventBody = z.object({
+  id: logged,
+  type: logged,
+  data: z.object({ object: z.record(z.string(), z.unknown()) }),
+})
+
+// An account may be used for other things as well: what lacks our metadata is not ours to judge.
+const ownSession = z.object({ metadata: z.object({ payment_id: word.optional() }).nullish() })
+const ownRefund = z.object({ metadata: z.object({ refund_id: word.optional() }).nullish() })
+
+const sessionBody = z.object({
+  id: word,
+  status: word.nullable(),
+  payment_status: word,
+  payment_intent: z.union([word, z.object({ id: word, status: word.optional() })]).nullish(),
+  amount_total: z.number().nullish(),
+  currency: word.nullish(),
+})
+
+const refundBody = z.object({ id: word, status: word.nullable(), failure_reason: word.nullish() })
+
+function read<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw malformedEvent()
+  return parsed.data
+}
 
 // Only who has the secret key can write metadata, while a buyer may choose a `client_reference_id` on some pages.
-function aboutSession(session: Stripe.Checkout.Session, outcome: Outcome | null): ProviderEvent['about'] {
-  const paymentId = session.metadata?.payment_id
-  return paymentId && outcome ? { kind: 'session', id: session.id, paymentId, outcome } : null
+function aboutSession(object: object, given?: Outcome): ProviderEvent['about'] {
+  const paymentId = read(ownSession, object).metadata?.payment_id
+  if (!paymentId) return null
+  const session = read(sessionBody, object)
+  const outcome = given ?? sessionOutcome(session)
+  return outcome && { kind: 'session', id: session.id, paymentId, outcome }
 }
 
-function aboutRefund(refund: Stripe.Refund): ProviderEvent['about'] {
-  const id = refund.metadata?.refund_id
-  return id ? { kind: 'refund', id, outcome: refundOutcome(refund) } : null
+function aboutRefund(object: object): ProviderEvent['about'] {
+  const id = read(ownRefund, object).metadata?.refund_id
+  return id ? { kind: 'refund', id, outcome: refundOutcome(read(refundBody, object)) } : null
 }
 
-function aboutOf(event: Stripe.Event): ProviderEvent['about'] {
-  switch (event.type) {
+function aboutOf({ type, data: { object } }: z.output<typeof eventBody>): ProviderEvent['about'] {
+  switch (type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
     case 'checkout.session.expired':
-      return aboutSession(event.data.object, sessionOutcome(event.data.object))
+      return aboutSession(object)
     case 'checkout.session.async_payment_failed':
-      return aboutSession(event.data.object, { kind: 'ended', status: 'failed' })
+      return aboutSession(object, { kind: 'ended', status: 'failed' })
     case 'refund.created':
     case 'refund.updated':
     case 'refund.failed':
-      return aboutRefund(event.data.object)
+      return aboutRefund(object)
     default:
       return null
   }
 }
 
-/** Reads an event that Stripe signed with one of the secrets, of which there are two while one is replaced. Null where
- *  the signature is missing, wrong or too old. */
+/** Reads an event that Stripe signed with one of the secrets. Null where the signature is not good: see readSigned.
+ *  Refuses: BAD_REQUEST, for what is signed and no event, or one of ours whose fields are not Stripe's. */
 export function readStripeEvent(
-  { webhooks }: Stripe,
+  stripe: Pick<Stripe, 'webhooks'>,
   secrets: string[],
   body: Uint8Array,
   signature: string,
 ): ProviderEvent | null {
-  for (const secret of secrets) {
-    try {
-      const event = webhooks.constructEvent(body, signature, secret, tolerance)
-      return { id: event.id, type: event.type, about: aboutOf(event) }
-    } catch (error) {
-      if (!(error instanceof StripeSignatureVerificationError)) throw error
-    }
+  const signed = readSigned(stripe, secrets, body, signature)
+  if (!signed) return null
+  const event = read(eventBody, signed.value)
+  try {
+    return { id: event.id, type: event.type, about: aboutOf(event) }
+  } catch (error) {
+    if (error instanceof UnreadableMoney) throw malformedEvent()
+    throw error
   }
-  return null
 }

@@ -4,6 +4,7 @@ import { type Database, databaseCode, isUnavailable } from '../database.ts'
 import { inSeconds, pauseAfter } from '../due.ts'
 import type { PaymentProvider, RefundOutcome } from '../payment/provider.ts'
 import { charges } from '../payment/table.ts'
+import { refundTransaction } from './refund-transaction.ts'
 import { settleRefund } from './settle-refund.ts'
 import { type Refund, refunds } from './table.ts'
 
@@ -53,7 +54,7 @@ export async function giveBack(
   if (outcome.kind === 'pending')
     return postpone(db, refund, { lastError: null, reference: outcome.reference })
   const decided = outcome
-  return (await db.transaction((tx) => settleRefund(tx, { id }, decided))) ?? refund
+  return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, decided))) ?? refund
 }
 
 /** The first attempt, while the client waits that asked for the refund. It is written down, so where the database can't

@@ -12,7 +12,7 @@ const RefundStatusRef = builder.enumType('RefundStatus', {
 
 const RefundReasonRef = builder.enumType('RefundReason', {
   description:
-    'Why money goes back: it was asked for, by the warranty of a ticket, or by itself: it came too late and no place was left, after the checkout was cancelled, or a second time.',
+    'Why money goes back: it was asked for, by the warranty of a ticket, or by itself: it came too late and no place was left, after the checkout was cancelled, or a second time, or its amount or currency is not that of the payment.',
   values: refundReason.enumValues,
 })
 

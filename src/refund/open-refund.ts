@@ -18,12 +18,14 @@ type Wanted = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
   kept?: number
 }
 
-// The money that pays, as opposed to what came besides and goes back by itself.
+// The money that pays, as opposed to what came besides and goes back by itself. Of the former a surplus may go back.
 async function findPayingCharge(tx: Connection, paymentId: string): Promise<Charge> {
   const goesBack = tx
     .select({ one: sql`1` })
     .from(refunds)
-    .where(and(eq(refunds.chargeId, charges.id), isNull(refunds.ticketId)))
+    .where(
+      and(eq(refunds.chargeId, charges.id), isNull(refunds.ticketId), eq(refunds.amount, charges.amount)),
+    )
   const [charge] = await tx
     .select()
     .from(charges)

@@ -8,24 +8,31 @@ export const automaticReasons = [
   'LATE_NO_CAPACITY',
   'CANCELLED',
   'PAID_TWICE',
+  'AMOUNT_MISMATCH',
 ] as const satisfies Refund['reason'][]
 export type MoneyBack = (typeof automaticReasons)[number]
 
-/** Puts all of a charge that no ticket is given for on its way back, in the transaction that finds so. */
-export async function queueRefund(
-  tx: Connection,
-  { organizationId, channelId }: Payment,
-  { id, paymentId, amount, currency }: Charge,
-  reason: MoneyBack,
-): Promise<void> {
-  await tx.insert(refunds).values({
-    id: newId('ref'),
-    paymentId,
-    chargeId: id,
-    organizationId,
-    channelId,
-    reason,
-    amount,
-    currency,
-  })
+/** Money that no ticket is given for: a charge of a payment, or a part of it, and why it goes back. Amount in minor
+ *  units. */
+export type Unearned = {
+  payment: Pick<Payment, 'organizationId' | 'channelId'>
+  charge: Pick<Charge, 'id' | 'paymentId' | 'amount' | 'currency'>
+  reason: MoneyBack
+}
+
+/** Puts all of this money on its way back, in the transaction that finds that no ticket is given for them. */
+export async function queueRefunds(tx: Connection, unearned: Unearned[]): Promise<void> {
+  if (unearned.length === 0) return
+  await tx.insert(refunds).values(
+    unearned.map(({ payment: { organizationId, channelId }, charge, reason }) => ({
+      id: newId('ref'),
+      paymentId: charge.paymentId,
+      chargeId: charge.id,
+      organizationId,
+      channelId,
+      reason,
+      amount: charge.amount,
+      currency: charge.currency,
+    })),
+  )
 }

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { recordChanges } from '../change/record-changes.ts'
 import type { Connection } from '../database.ts'
-import { issueInvoice } from '../invoice/issue-invoice.ts'
+import { issueInvoices } from '../invoice/issue-invoice.ts'
 import { paymentChange } from '../payment/payment-change.ts'
 import { type Payment, payments } from '../payment/table.ts'
 import { canBecome } from '../payment/transitions.ts'
@@ -15,8 +15,9 @@ type Made = Refund & { at: Date }
  *  payment and the ticket stand, the corrective invoice, and that clients are told. */
 export async function recordRefunded(tx: Connection, payment: Payment, refund: Made): Promise<void> {
   if (refund.ticketId) return recordOfTicket(tx, payment, refund, refund.ticketId)
-  // What came a second time is no part of what was paid; nor is what came too late, once other money has paid.
-  if (refund.reason === 'PAID_TWICE' || payment.paidAt) return
+  // What came a second time, or does not match, is no part of what was paid; nor is what came too late, once other money
+  // has paid. What does not match may also be of another currency than the payment's sums.
+  if (refund.reason === 'PAID_TWICE' || refund.reason === 'AMOUNT_MISMATCH' || payment.paidAt) return
   const refundedAmount = Math.min(payment.refundedAmount + refund.amount, payment.totalAmount)
   await recordOnPayment(tx, payment, { status: 'refunded', refundedAmount })
 }
@@ -55,8 +56,10 @@ async function recordOfTicket(
   const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
   if (!(await recordOnPayment(tx, payment, { status, refundedAmount })))
     throw new Error('a payment is refunded that was paid')
-  const of = { organizationId: payment.organizationId, paymentId: payment.id, refundId: id }
-  const reference = await issueInvoice(tx, { kind: 'corrective', ...of, amount, currency })
+  const series = { organizationId: payment.organizationId, kind: 'corrective' } as const
+  const [reference] = await issueInvoices(tx, series, [
+    { paymentId: payment.id, refundId: id, amount, currency },
+  ])
   await tx
     .update(tickets)
     .set({

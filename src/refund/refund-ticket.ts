@@ -12,6 +12,7 @@ import { readAnew } from '../ticket/read-anew.ts'
 import { requireTicket } from '../ticket/require-ticket.ts'
 import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
+import { refundTransaction } from './refund-transaction.ts'
 import { type Refund, refunds } from './table.ts'
 
 /** What is to be refunded of a ticket: an amount in major units, or all that is left. */
@@ -62,7 +63,7 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
       }
     : null
   const open = () =>
-    db.transaction(async (tx) => {
+    refundTransaction(db, async (tx) => {
       const payment = await lockPayment(tx, paymentId)
       const kept = key && (await findKept(tx, key.idempotencyKey, key.requestHash))
       const ticket = await lockTicket(tx, id)

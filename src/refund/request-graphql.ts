@@ -1,4 +1,5 @@
 import { builder } from '../builder.ts'
+import { requireIntegration } from '../context.ts'
 import { asData, orRefused } from '../refused.ts'
 import * as scalars from '../scalars.ts'
 import { RefundAttemptRef } from './graphql.ts'
@@ -32,7 +33,10 @@ builder.mutationField('refundTicket', (t) =>
       }),
     },
     resolve: (_root, args, ctx) =>
-      asData(async () => ({ refund: await refundTicket(scalars.parse(refundInput, args), ctx) })),
+      asData(async () => {
+        requireIntegration(ctx)
+        return { refund: await refundTicket(scalars.parse(refundInput, args), ctx) }
+      }),
   }),
 )
 

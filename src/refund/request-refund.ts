@@ -13,6 +13,7 @@ import { requireTicket } from '../ticket/require-ticket.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
+import { refundTransaction } from './refund-transaction.ts'
 import { type Refund, refunds } from './table.ts'
 
 async function findAsked(tx: Connection, ticketId: string): Promise<Refund | null> {
@@ -56,7 +57,7 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
   requireChannel(ctx)
   const { db, provider } = ctx.house
   const { id, paymentId } = await requireTicket(ticketId, ctx)
-  const { ticket, refund, isNew, turned } = await db.transaction(async (tx) => {
+  const { ticket, refund, isNew, turned } = await refundTransaction(db, async (tx) => {
     const payment = await lockPayment(tx, paymentId)
     const ticket = await lockTicket(tx, id)
     const asked = await findAsked(tx, id)

@@ -11,13 +11,15 @@ const moment = (name: string) => timestamp(name, { withTimezone: true, precision
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed'])
 
 /** Why money goes back: somebody asked for it, the warranty of a ticket says so, or it came when it could not be taken
- *  any more: too late and without a place left, after the checkout was cancelled, or a second time. */
+ *  any more: too late and without a place left, after the checkout was cancelled, or a second time; or its amount or
+ *  currency is not that of the payment. */
 export const refundReason = pgEnum('refund_reason', [
   'REQUESTED',
   'WARRANTY',
   'LATE_NO_CAPACITY',
   'CANCELLED',
   'PAID_TWICE',
+  'AMOUNT_MISMATCH',
 ])
 
 /** One attempt to give money back. */

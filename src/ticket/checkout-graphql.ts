@@ -1,5 +1,5 @@
 import { builder } from '../builder.ts'
-import type { Context } from '../context.ts'
+import { type Context, requireChannel } from '../context.ts'
 import { toMajor } from '../money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { asData, isRefused } from '../refused.ts'
@@ -111,7 +111,7 @@ builder.queryField('quoteCheckout', (t) =>
     description: 'What a checkout would cost, by the same rules and prices, holding nothing.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: args.input }) },
     resolve: (_root, { input }, ctx: Context) =>
-      asData(async () => quoteCheckout(scalars.parse(checkoutInput, input), ctx)),
+      asData(async () => requireChannel(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx)),
   }),
 )
 
@@ -121,6 +121,6 @@ builder.mutationField('checkout', (t) =>
     description: 'Holds tickets of one rate and creates the payment for them. All tickets or none.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: args.input }) },
     resolve: (_root, { input }, ctx: Context) =>
-      asData(async () => checkoutTickets(scalars.parse(checkoutInput, input), ctx)),
+      asData(async () => requireChannel(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx)),
   }),
 )

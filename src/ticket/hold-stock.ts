@@ -106,14 +106,13 @@ function decide(jobs: HoldJob[], keys: Taken, codes: Set<string>, left: Map<stri
   })
 }
 
-// What costs nothing is paid at once (DECISIONS 4).
+// A total of 0 is paid at once (DECISIONS 4).
 async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | null)[]): Promise<void> {
-  const free = checkouts.filter((_, index) => jobs[index] && isFree(jobs[index]))
-  const { paid } = (await recordPaid(
-    tx,
-    free.flatMap((checkout) => checkout?.payment.id ?? []),
-    'held',
-  )) ?? { paid: [] }
+  const free = checkouts.flatMap((checkout, index) => {
+    const job = jobs[index]
+    return checkout && job && isFree(job) ? [checkout] : []
+  })
+  const { paid } = (await recordPaid(tx, free, 'held')) ?? { paid: [] }
   for (const made of paid)
     checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === made.payment.id)] = made
 }

@@ -7,6 +7,7 @@ export async function readTerms(ticketRateId: string, ctx: Context): Promise<Ter
   const { db, caller, terms: known } = ctx
   // Whoever looks again wants to see what has changed.
   ctx.terms = null
-  const terms = known?.rate.id === ticketRateId ? known : await findTermsOf(db, ticketRateId)
+  // Also where it is known that there are none: else a rate that is not there would take longer than somebody else's.
+  const terms = known?.ticketRateId === ticketRateId ? known.found : await findTermsOf(db, ticketRateId)
   return terms && caller?.organizationIds.includes(terms.rate.organizationId) ? terms : null
 }

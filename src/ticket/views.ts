@@ -4,7 +4,7 @@ import type { Ticket } from './table.ts'
 
 /** The word of the lookup view: `pending` until it is paid. */
 export const lookupStatuses = ['pending', 'activated', 'cancelled', 'expired'] as const
-export const lookupStatus = ({ status }: Ticket): (typeof lookupStatuses)[number] =>
+export const lookupStatus = ({ status }: Pick<Ticket, 'status'>): (typeof lookupStatuses)[number] =>
   status === 'held' ? 'pending' : status === 'active' ? 'activated' : status
 
 /** The word of the checkout view: `active` from the start, as documented. */

@@ -1,28 +1,29 @@
-import { Refusal } from '../errors.ts'
-
-export type HoldQueueOptions = {
-  /** The most jobs that are run together. */
-  mostTogether: number
-  /** The most runs at a time of jobs of several keys. */
-  mostMixed: number
-  /** The most runs at a time of jobs of one key each, which may have to wait for its rows. */
-  mostAlone: number
-  /** The most runs of one key at a time: one writes while another, a full one, waits for its rows. */
-  mostOfOneKey: number
-  /** The most jobs that wait for one key; more are refused. */
-  mostWaiting: number
+/** Limits of a queue. */
+export type BatchLimits = {
+  /** Jobs that run together. */
+  maxTogether: number
+  /** Runs at a time of jobs of several keys; 0 where every run is of one. */
+  maxMixed: number
+  /** Runs at a time of jobs of one key each, which may have to wait for its rows. */
+  maxAlone: number
+  /** Runs of one key at a time: one writes while another, a full one, waits for its rows. */
+  maxOfKey: number
+  /** Jobs that wait for one key; more are refused. */
+  maxWaiting: number
 }
 
-/** What a mixed run gives for a job that it left alone: its key is to be run by itself. */
-export const leftAlone = Symbol('left alone')
+/** Outcome that a mixed run gives for a job that it did not touch: the job's key is to run by itself. */
+export const deferred = Symbol('deferred')
 
-export type HoldRuns<Job, Outcome> = {
-  /** Runs jobs of any keys, and waits for none of their rows. */
-  mixed(jobs: Job[]): Promise<(Outcome | typeof leftAlone)[]>
+export type BatchRuns<Job, Outcome> = {
+  /** Runs jobs of any keys, and waits for none of their rows. Needed where `maxMixed` is not 0. */
+  mixed?(jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
   /** Runs jobs of one key. */
   alone(jobs: Job[]): Promise<Outcome[]>
   /** Whether an error has to do with none of the jobs, so that it would meet each of them alone too. */
   concernsAll(error: unknown): boolean
+  /** Error for a job whose key has too many waiting. */
+  busy(): Error
 }
 
 type Waiting<Job, Outcome> = {
@@ -31,7 +32,7 @@ type Waiting<Job, Outcome> = {
   resolve(outcome: Outcome): void
   reject(error: unknown): void
 }
-/** `isAlone` says that a mixed run has left it alone, until nobody waits in it any more. */
+/** `isAlone` says that a mixed run has deferred it, until nobody waits in it any more. */
 type Line<Job, Outcome> = {
   key: string
   waiting: Waiting<Job, Outcome>[]
@@ -39,14 +40,21 @@ type Line<Job, Outcome> = {
   isAlone: boolean
 }
 
-/** Jobs that come while others run wait for at most that long, and are then run together, first come first served,
- *  those of keys that nobody else is at in runs of many keys. A key that a mixed run leaves alone has runs of its own,
- *  so that it keeps no other waiting, and so has one that has a run already, once a full one waits. A run that fails is
- *  taken apart: a mixed one by keys, one of a key job by job, so that one never fails its neighbours.
- *  Refuses: BUSY, where too many wait. */
-export function queueByKey<Job, Outcome>(
-  runs: HoldRuns<Job, Outcome>,
-  { mostTogether, mostMixed, mostAlone, mostOfOneKey, mostWaiting }: HoldQueueOptions,
+/** Batches jobs by key: those that come while others run wait for at most that long, and then run together, first come
+ *  first served. It knows nothing of what a job is.
+ *
+ *      comes ──► waits in the line of its key ──► mixed run, with idle keys ──► done
+ *                        ▲      │                        │ deferred
+ *                        │      └──► run of its key ◄────┘
+ *                        │              │ fails
+ *                        └ refused, busy└──► each job alone ──► done or failed by itself
+ *
+ *  A key that a mixed run defers has runs of its own, so that it keeps no other waiting, and so has one that runs
+ *  already, once a full run waits. A run that fails is taken apart: a mixed one by keys, one of a key job by job, so that
+ *  one job never fails its neighbours. */
+export function batchByKey<Job, Outcome>(
+  runs: BatchRuns<Job, Outcome>,
+  { maxTogether, maxMixed, maxAlone, maxOfKey, maxWaiting }: BatchLimits,
 ): (key: string, job: Job) => Promise<Outcome> {
   type Group = Waiting<Job, Outcome>[]
   const lines = new Map<string, Line<Job, Outcome>>()
@@ -74,11 +82,11 @@ export function queueByKey<Job, Outcome>(
   async function runMixed(group: Group): Promise<void> {
     const left: Group = []
     try {
-      const outcomes = await runs.mixed(group.map(({ job }) => job))
+      const outcomes = (await runs.mixed?.(group.map(({ job }) => job))) ?? []
       group.forEach((waiting, index) => {
         const outcome = outcomes[index]
-        if (outcome === leftAlone) left.push(waiting)
-        else waiting.resolve(outcome as Outcome)
+        if (outcome === deferred || outcome === undefined) left.push(waiting)
+        else waiting.resolve(outcome)
       })
     } catch (error) {
       if (!runs.concernsAll(error)) left.push(...group)
@@ -91,16 +99,16 @@ export function queueByKey<Job, Outcome>(
     }
   }
 
-  const takeFrom = (line: Line<Job, Outcome>, most: number): Group => {
+  const takeFrom = (line: Line<Job, Outcome>, max: number): Group => {
     line.running++
-    return line.waiting.splice(0, most)
+    return line.waiting.splice(0, max)
   }
 
   function takeMixed(): Group {
     const group: Group = []
     for (const line of lines.values()) {
-      if (group.length >= mostTogether) break
-      if (line.running === 0 && !line.isAlone) group.push(...takeFrom(line, mostTogether - group.length))
+      if (group.length >= maxTogether) break
+      if (line.running === 0 && !line.isAlone) group.push(...takeFrom(line, maxTogether - group.length))
     }
     return group
   }
@@ -108,10 +116,10 @@ export function queueByKey<Job, Outcome>(
   function takeAlone(): Group {
     for (const line of lines.values()) {
       // It would wait for the rows of the one that runs: it may as well wait here, for those who are yet to come.
-      const least = line.running > 0 ? mostTogether : 1
-      const isApart = line.isAlone || line.running > 0
-      if (isApart && line.running < mostOfOneKey && line.waiting.length >= least)
-        return takeFrom(line, mostTogether)
+      const least = line.running > 0 ? maxTogether : 1
+      const isApart = maxMixed === 0 || line.isAlone || line.running > 0
+      if (isApart && line.running < maxOfKey && line.waiting.length >= least)
+        return takeFrom(line, maxTogether)
     }
     return []
   }
@@ -130,7 +138,7 @@ export function queueByKey<Job, Outcome>(
 
   function next(): void {
     isScheduled = false
-    while (mixed < mostMixed) {
+    while (mixed < maxMixed) {
       const group = takeMixed()
       if (group.length === 0) break
       mixed++
@@ -139,7 +147,7 @@ export function queueByKey<Job, Outcome>(
         end(group)
       })
     }
-    while (alone < mostAlone) {
+    while (alone < maxAlone) {
       const group = takeAlone()
       if (group.length === 0) break
       alone++
@@ -161,12 +169,7 @@ export function queueByKey<Job, Outcome>(
     new Promise((resolve, reject) => {
       const line = lines.get(key) ?? { key, waiting: [], running: 0, isAlone: false }
       lines.set(key, line)
-      if (line.waiting.length >= mostWaiting)
-        throw new Refusal({
-          code: 'BUSY',
-          message: 'Too many checkouts of this rate at once. Try again.',
-          facts: { retryAfter: 1 },
-        })
+      if (line.waiting.length >= maxWaiting) throw runs.busy()
       line.waiting.push({ job, line, resolve, reject })
       schedule()
     })

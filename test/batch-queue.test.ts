@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { leftAlone, queueByKey } from '../src/ticket/hold-queue.ts'
+import { batchByKey, deferred } from '../src/batch-queue.ts'
 
-const limits = { mostTogether: 4, mostMixed: 1, mostAlone: 2, mostOfOneKey: 2, mostWaiting: 6 }
+const limits = { maxTogether: 4, maxMixed: 1, maxAlone: 2, maxOfKey: 2, maxWaiting: 6 }
 
 type Job = `${string}${number}`
 type Run = {
@@ -18,20 +18,21 @@ const done = (job: Job) => `${job} done`
 function controlled(more: Partial<typeof limits> = {}) {
   const runs: Run[] = []
   const start = (kind: Run['kind']) => (jobs: Job[]) =>
-    new Promise<(string | typeof leftAlone)[]>((resolve, reject) => {
+    new Promise<(string | typeof deferred)[]>((resolve, reject) => {
       runs.push({
         kind,
         jobs,
         end: (...leaving) =>
-          resolve(jobs.map((job) => (leaving.some((key) => job.startsWith(key)) ? leftAlone : done(job)))),
+          resolve(jobs.map((job) => (leaving.some((key) => job.startsWith(key)) ? deferred : done(job)))),
         fail: reject,
       })
     })
-  const queue = queueByKey<Job, string>(
+  const queue = batchByKey<Job, string>(
     {
       mixed: start('mixed'),
       alone: async (jobs) => (await start('alone')(jobs)).map(String),
       concernsAll: ({ message }: Error) => message === 'down',
+      busy: () => new Error('busy'),
     },
     { ...limits, ...more },
   )
@@ -78,7 +79,7 @@ test('a key that runs gets its next run when that has ended, with all who came',
 })
 
 test('a key that runs gets one more run once a full one waits, of its own, and no third', async () => {
-  const { add, run, seen } = controlled({ mostMixed: 2, mostWaiting: 20 })
+  const { add, run, seen } = controlled({ maxMixed: 2, maxWaiting: 20 })
   const answers = add('a1')
   await run(0)
   answers.push(...add('a2', 'a3', 'a4', 'b1'))
@@ -185,10 +186,23 @@ test('what would meet each of them alone too is told to all at once', async () =
 })
 
 test('too many that wait for one key are refused; those that wait, and other keys, are not', async () => {
-  const { add, run } = controlled({ mostTogether: 100 })
+  const { add, run } = controlled({ maxTogether: 100 })
   const waiting = add('a1', 'a2', 'a3', 'a4', 'a5', 'a6')
-  await expect(add('a7')[0]).rejects.toMatchObject({ code: 'BUSY', problems: [{ facts: { retryAfter: 1 } }] })
+  await expect(add('a7')[0]).rejects.toThrow('busy')
   const [other] = add('b1')
   ;(await run(0)).end()
   expect(await Promise.all([...waiting, other])).toHaveLength(7)
+})
+
+test('without mixed runs each key has runs of its own, a bounded number at a time', async () => {
+  const { add, run, seen } = controlled({ maxMixed: 0, maxOfKey: 1 })
+  const answers = add('a1', 'b1', 'a2', 'c1')
+  await expect.poll(seen).toEqual(['alone a1 a2', 'alone b1'])
+  answers.push(...add('a3', 'a4', 'a5', 'a6'))
+  ;(await run(1)).end()
+  await expect.poll(seen).toEqual(['alone a1 a2', 'alone b1', 'alone c1'])
+  ;(await run(0)).end()
+  await expect.poll(seen).toEqual(['alone a1 a2', 'alone b1', 'alone c1', 'alone a3 a4 a5 a6'])
+  for (const index of [2, 3]) (await run(index)).end()
+  expect(await Promise.all(answers)).toHaveLength(8)
 })
