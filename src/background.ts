@@ -1,9 +1,10 @@
+import { assignPositions } from './change/assign-positions.ts'
 import type { Database } from './database.ts'
 import { type Senders, sendDeliveries } from './delivery/send-deliveries.ts'
 import { closeSessions } from './payment/close-sessions.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { sweepHolds } from './payment/sweep-holds.ts'
-import { giveBackDue } from './refund/give-back-due.ts'
+import { giveBackDue, type Mismatch } from './refund/give-back-due.ts'
 import { repeat } from './repeat.ts'
 import { sendWebhooks } from './webhook/send-webhooks.ts'
 
@@ -13,15 +14,18 @@ export type BackgroundOptions = {
   provider: PaymentProvider
   senders: Senders
   privateWebhooks: boolean
+  /** Called once for money that does not match its payment, for the operator. */
+  onMismatch?: (mismatch: Mismatch) => void
 }
 
 type Task = { name: string; everySeconds: number; run: (stopping: AbortSignal) => Promise<unknown> }
 
 // Each process does all of it: whoever is free takes what is due.
-const tasksOf = ({ db, provider, senders, privateWebhooks }: BackgroundOptions): Task[] => [
+const tasksOf = ({ db, provider, senders, privateWebhooks, onMismatch }: BackgroundOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
-  { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider) },
+  { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider, onMismatch) },
+  { name: 'feed', everySeconds: 1, run: () => assignPositions(db) },
   { name: 'delivery', everySeconds: 1, run: () => sendDeliveries(db, senders) },
   {
     name: 'webhooks',

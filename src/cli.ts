@@ -1,7 +1,11 @@
 import { runCommand } from './command-line.ts'
 import { parseConfig } from './config.ts'
-import type { OpenDatabase } from './database.ts'
+import type { MigrationWait, OpenDatabase } from './database.ts'
 import { openDatabase } from './open-database.ts'
+
+// To standard error, because standard output may be JSON.
+const tellWait = ({ file, tries, pauseMs }: MigrationWait) =>
+  console.error(`${file} waits for a lock (try ${tries}): again in ${pauseMs / 1000} s`)
 
 // The embedded database is migrated by whoever opens it; PostgreSQL only where that is asked for.
 async function openFor(what: 'migrate' | 'use'): Promise<OpenDatabase> {
@@ -9,10 +13,13 @@ async function openFor(what: 'migrate' | 'use'): Promise<OpenDatabase> {
   const config = parseConfig({ ...process.env, NODE_ENV: undefined })
   const database = await openDatabase(config)
   try {
-    if (what === 'migrate' || !config.databaseUrl) await database.migrate()
-    else if (!(await database.ready())) {
-      await database.db.execute('select 1')
-      throw new Error('The tables are not up to date: run npm run migrate first.')
+    if (what === 'migrate' || !config.databaseUrl) await database.migrate(tellWait)
+    else {
+      const unready = await database.whyUnready()
+      if (unready?.reason === 'READ_ONLY') throw new Error('The database takes no writes.')
+      // What keeps it from answering is its own to say.
+      if (unready) await database.db.execute('select 1')
+      if (unready) throw new Error('The tables are not up to date: run npm run migrate first.')
     }
     return database
   } catch (error) {

@@ -5,8 +5,10 @@ import type { FastifyInstance } from 'fastify'
 const unusedMs = 250
 
 /** Ends connections when the application closes: each with the answer it waits for, and one that nothing ever came on
- *  soon after. Else a client that keeps a connection, used or in store, would keep the service from ending. */
-export function closeConnectionsAtTheEnd(app: FastifyInstance): void {
+ *  soon after. Else a client that keeps a connection, used or in store, would keep the service from ending. Already
+ *  while it leaves, which is before the port is closed, each answer ends its connection: who asks again asks on a new one,
+ *  which a load balancer leads elsewhere. */
+export function closeConnectionsAtTheEnd(app: FastifyInstance, isLeaving: () => boolean): void {
   const connections = new Set<Socket>()
   let closing = false
   const destroyUnused = () => {
@@ -22,7 +24,7 @@ export function closeConnectionsAtTheEnd(app: FastifyInstance): void {
     setTimeout(() => setImmediate(destroyUnused), unusedMs).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close')
+    if (closing || isLeaving()) reply.header('connection', 'close')
     done()
   })
 }

@@ -39,10 +39,11 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
   hasNextPage: found.length > first,
 })
 
-/** The connection of a list, and its edges. `things` says in a description what is in it. */
-export function connectionOf<Node extends object>(
+/** The connection of a list, and its edges. `things` says in a description what is in it. A node in it may know more
+ *  than one elsewhere, such as its cursor. */
+export function connectionOf<Shape extends object, Node extends Shape = Shape>(
   name: string,
-  node: ObjectRef<typeof builder.$inferSchemaTypes, Node>,
+  node: ObjectRef<typeof builder.$inferSchemaTypes, Shape>,
   { things, description, toCursor }: { things: string; description: string; toCursor(node: Node): string },
 ) {
   const EdgeRef = builder.objectRef<{ node: Node }>(`${name}Edge`).implement({
@@ -66,7 +67,7 @@ export function connectionOf<Node extends object>(
         type: [node],
         complexity: { field: 1, multiplier: 1 },
         description: `The ${things}.`,
-        resolve: ({ nodes }) => nodes,
+        resolve: ({ nodes }) => nodes as never,
       }),
       pageInfo: t.field({
         type: PageInfoRef,

@@ -2,9 +2,16 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
-import { migrate } from 'drizzle-orm/pglite/migrator'
-import { type DatabaseOptions, logger, migrations, type OpenDatabase, readiness } from './database.ts'
+import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { lockFolder } from './lock-folder.ts'
+import { type MigrationSession, migrate } from './migrate.ts'
+
+const sessionOf = (client: PGlite): MigrationSession => ({
+  async run(statement) {
+    const results = await client.exec(statement)
+    return results.at(-1)?.rows ?? []
+  },
+})
 
 /** Opens the embedded database in a folder, for this process alone. Refuses a folder that another process has open,
  *  with that process's pid. */
@@ -14,10 +21,12 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
   try {
     const client = await PGlite.create(join(folder, 'postgres'))
     const db = drizzle(client, { logger: logger(options) })
+    const whyUnready = readiness(db)
     return {
       db,
-      migrate: () => migrate(db, migrations),
-      ready: readiness(db),
+      migrate: (onWait) => migrate(sessionOf(client), { onWait }),
+      ready: async () => (await whyUnready()) === null,
+      whyUnready,
       // It knows none, and nobody else waits for it.
       hasDeadlines: async () => true,
       replica: () => db,

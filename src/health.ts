@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 
-/** `/health`: the process runs. `/ready`: the database answers and its tables are up to date, so send requests here. */
-export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>): void {
+/** Why requests should not be sent here; null where they should. */
+export type WhyUnready = () => Promise<string | null>
+
+/** `/health`: the process runs. `/ready`: it is not about to end, and its database answers, takes writes and has its
+ *  tables up to date, so send requests here. */
+export function addHealth(app: FastifyInstance, whyUnready: WhyUnready): void {
   const options = {
     schema: { hide: true },
     config: { rateLimit: false as const },
@@ -9,7 +13,7 @@ export function addHealth(app: FastifyInstance, ready: () => Promise<boolean>): 
   }
   app.get('/health', options, async () => ({ status: 'ok' }))
   app.get('/ready', options, async (_request, reply) => {
-    const isReady = await ready()
-    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready' })
+    const reason = await whyUnready()
+    return reply.code(reason ? 503 : 200).send(reason ? { status: 'not ready', reason } : { status: 'ready' })
   })
 }

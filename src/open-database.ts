@@ -17,7 +17,8 @@ export async function openDatabase(
     const primary = openPostgres({ url: databaseUrl, isPooled, directUrl: directDatabaseUrl }, options)
     if (databaseReplicaUrls.length === 0) return primary
     const { withReplicas } = await import('./replicas.ts')
-    const open = (url: string) => openPostgres({ url, isPooled, directUrl: undefined }, options)
+    const open = (url: string) =>
+      openPostgres({ url, isPooled, directUrl: undefined, isOnlyRead: true }, options)
     return withReplicas(primary, databaseReplicaUrls.map(open))
   }
   const { openEmbedded } = await import('./embedded.ts')

@@ -1,66 +1,66 @@
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
-import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
-import { type DatabaseOptions, isTrue, logger, migrations, type OpenDatabase, readiness } from './database.ts'
-
-// Any number will do, as long as every version of this service takes the same one.
-const migrationLock = 7_264_337
+import { type DatabaseOptions, isTrue, logger, type OpenDatabase, readiness } from './database.ts'
+import { driverOver } from './driver-over.ts'
+import { hostFinder } from './find-host.ts'
+import { migratePostgres } from './migrate-postgres.ts'
+import { openPool } from './statement-pool.ts'
 
 // Nobody waits for the database longer than this, in milliseconds:
 // a stuck statement must not hold a connection or a row.
-const deadlines = {
-  statement_timeout: 15_000,
-  lock_timeout: 10_000,
-  idle_in_transaction_session_timeout: 15_000,
+const deadlinesOf = (statementTimeoutMs: number) => ({
+  statement_timeout: statementTimeoutMs,
+  lock_timeout: Math.round((statementTimeoutMs * 2) / 3),
+  idle_in_transaction_session_timeout: statementTimeoutMs,
+})
+const defaultTimeoutMs = 15_000
+
+// PostgreSQL ends a session within some ten seconds that nobody is at the other side of any more. Between a statement's
+// description and its execution it knows no deadline, and would keep a row locked until the system gives up, in hours.
+const tcp = {
+  tcp_keepalives_idle: 4,
+  tcp_keepalives_interval: 2,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 10_000,
 }
+
+// Milliseconds that an answer may be on its way, on top of what the statement may take.
+const onTheWayMs = 500
+// `/ready` is asked by who has little patience.
+const readinessTimeoutMs = 2_000
+
+// Two connections are never a transaction's, so that those who only read don't wait behind those who wait for a row.
+const limits = { max: 10, maxReserved: 8, maxPipeline: 16 }
 
 // Whatever the role, the database and the server have for their own.
 const formats = { TimeZone: 'UTC', DateStyle: 'ISO' }
 
-const pool = {
-  max: 10,
-  connect_timeout: 10,
+const driver = {
+  connect_timeout: 3,
   onnotice: () => {},
-  // Where BEGIN is what fills a connection's pipeline, the driver (3.4.9) doesn't reserve the connection, and the
-  // transaction becomes anybody's. So no pipeline is ever full. Its types don't know the option.
+  // The pool bounds it. Its types don't know the option.
   max_pipeline: 1_000_000,
+  // The pool ends connections that are old, once they are idle: the driver would refuse what comes meanwhile.
+  max_lifetime: null,
 }
-
-const ofItsOwn = { ...pool, connection: { ...deadlines, ...formats } }
-
-// What is prepared on one of the pooler's connections is not there on the next, and it refuses to begin with deadlines.
-const ofAPooler = { ...pool, connection: formats, prepare: false }
 
 // The role has them from its next connection on, so this one is given them as well.
 const giveDeadlines = sql.raw(`do $$ begin
-  ${Object.entries(deadlines)
+  ${Object.entries({ ...deadlinesOf(defaultTimeoutMs), ...tcp })
     .map(
-      ([name, milliseconds]) =>
-        `execute format('alter role current_user in database %I set ${name} = ${milliseconds}', current_database());
-  perform set_config('${name}', '${milliseconds}', false);`,
+      ([name, value]) =>
+        `execute format('alter role current_user in database %I set ${name} = ${value}', current_database());
+  perform set_config('${name}', '${value}', false);`,
     )
     .join('\n  ')}
 end $$`)
 
 const everyDeadline = sql.raw(
-  Object.keys(deadlines)
+  Object.keys(deadlinesOf(defaultTimeoutMs))
     .map((name) => `current_setting('${name}') <> '0'`)
     .join(' and '),
 )
-
-// Without a name a statement is first described and then, in a second message, bound and executed. A pooler that is
-// told of an end between the two, because another statement went before on the same connection, takes its own
-// connection back and the second message is lost. So outside of a transaction a connection waits for each answer. Its
-// types don't know the option.
-function oneAtATime(client: postgres.Sql): postgres.Sql {
-  const { unsafe } = client
-  const waiting = { onexecute: () => false }
-  return Object.assign(client, {
-    unsafe: (...[text, parameters, options]: Parameters<typeof unsafe>) =>
-      unsafe(text, parameters, { ...waiting, ...options }),
-  })
-}
 
 /** Where PostgreSQL is. */
 export type PostgresAddress = {
@@ -69,38 +69,79 @@ export type PostgresAddress = {
   isPooled: boolean
   /** The database itself, for what needs a session; `url` where that is no pooler. */
   directUrl: string | undefined
+  /** Whether it is only read, and so may be a standby. */
+  isOnlyRead?: boolean
 }
 
-/** Opens PostgreSQL: ten connections, made as they are needed. */
+/** What the driver makes of an address. It opens nothing. Of several hosts one that takes writes is meant, unless the
+ *  address says otherwise, or is only read. */
+function settingsOf(url: string, isOnlyRead: boolean, options: object): postgres.Sql['options'] {
+  const { options: settings } = postgres(url, { ...driver, ...options, max: 1 })
+  const wanted =
+    settings.target_session_attrs ?? (settings.host.length > 1 && !isOnlyRead ? 'read-write' : null)
+  return Object.assign(settings, { target_session_attrs: wanted })
+}
+
+/** Opens PostgreSQL: ten connections, made as they are needed, and one to ask it whether it is ready. */
 export function openPostgres(
-  { url, isPooled, directUrl }: PostgresAddress,
+  { url, isPooled, directUrl, isOnlyRead = false }: PostgresAddress,
   options: DatabaseOptions,
 ): OpenDatabase {
-  const client = isPooled ? oneAtATime(postgres(url, ofAPooler)) : postgres(url, ofItsOwn)
-  const db = drizzle(client, { logger: logger(options) })
+  const { statementTimeoutMs = defaultTimeoutMs } = options
+  // What is prepared on one of a pooler's connections is not there on the next, and it refuses to begin with deadlines.
+  const settings = settingsOf(
+    url,
+    isOnlyRead,
+    isPooled
+      ? { connection: formats, prepare: false }
+      : { connection: { ...deadlinesOf(statementTimeoutMs), ...tcp, ...formats } },
+  )
+  const findHost = hostFinder(settings)
+  const pool = openPool({
+    ...{ settings, findHost, ...limits },
+    // Without a name a statement is first described and then, in a second message, bound and executed. A pooler that is
+    // told of an end between the two, because another statement went before on the same connection, takes its own
+    // connection back and the second message is lost.
+    ...(isPooled && { maxPipeline: 1 }),
+    timeoutMs: statementTimeoutMs + onTheWayMs,
+  })
+  const db = drizzle(driverOver(settings, pool), { logger: logger(options) })
+  // One of its own, so that it never stands behind others.
+  const alone = { max: 1, maxReserved: 1, maxPipeline: 1, timeoutMs: readinessTimeoutMs }
+  const own = openPool({ settings, findHost, ...alone })
+  const ask = readiness(drizzle(driverOver(settings, own)), { isOnlyRead })
+  let asking: ReturnType<typeof ask> | null = null
+
+  async function whyUnready() {
+    asking ??= ask().finally(() => {
+      asking = null
+    })
+    const unready = await asking
+    // Somewhere else there may be a primary by now.
+    if (unready?.reason === 'READ_ONLY') for (const of of [pool, own]) of.renew()
+    return unready
+  }
+
   return {
     db,
-    async migrate() {
+    async migrate(onWait) {
       if (isPooled && !directUrl)
         throw new Error(
           'DIRECT_DATABASE_URL: migrations hold a lock for a session, which a pooler of transactions has none of; set it to the address of the database itself',
         )
-      // A connection of its own, without the deadlines: waiting for another's migration is no failure.
-      const session = postgres(directUrl ?? url, { max: 1, onnotice: () => {} })
-      try {
-        await session`select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
-        await session`select pg_advisory_lock(${migrationLock})`
-        await migrate(drizzle(session), migrations)
-        // Through the pooler, for that is who the service is to the database.
-        if (isPooled) await db.execute(giveDeadlines)
-      } finally {
-        await session.end()
-      }
+      const address = directUrl ?? url
+      const host = await hostFinder(settingsOf(address, false, {}))()
+      await migratePostgres(address, { host, onWait })
+      // Through the pooler, for that is who the service is to the database.
+      if (isPooled) await db.execute(giveDeadlines)
     },
-    ready: readiness(db),
+    ready: async () => (await whyUnready()) === null,
+    whyUnready,
     hasDeadlines: () => isTrue(db, everyDeadline),
     replica: () => db,
     followReplicas: async () => {},
-    close: () => client.end({ timeout: 5 }),
+    async close() {
+      await Promise.all([pool.close(5), own.close(1)])
+    },
   }
 }

@@ -34,7 +34,14 @@ export class Run {
   later<Value>(promise: Promise<Value>, write: (value: Value) => void): void {
     const pieces: Pieces = []
     this.#current.push(json.take(), pieces)
-    this.#waiting.push(promise.then((value) => this.#into(pieces, () => write(value))))
+    // Its failure is taken at once: what begins while others are waited for may fail before they are done, and a
+    // rejection that nobody handles by then would end the process.
+    this.#waiting.push(
+      promise.then(
+        (value) => this.#into(pieces, () => write(value)),
+        (error: unknown) => void this.#failures.push(error),
+      ),
+    )
   }
 
   #into(pieces: Pieces, write: () => void): void {
@@ -51,9 +58,7 @@ export class Run {
   /** Until nothing that was promised leads to another promise. All of them, even where one fails, so that none is left
    *  alone; then throws the first failure. */
   async settle(): Promise<void> {
-    while (this.#waiting.length > 0)
-      for (const settled of await Promise.allSettled(this.#waiting.splice(0)))
-        if (settled.status === 'rejected') this.#failures.push(settled.reason)
+    while (this.#waiting.length > 0) await Promise.all(this.#waiting.splice(0))
     if (this.#failures.length > 0) throw this.#failures[0]
   }
 

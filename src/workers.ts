@@ -19,8 +19,8 @@ async function exitCodeOf(worker: Worker): Promise<number> {
 
 /** Runs the service in `webConcurrency` processes on one port. The first starts alone: what keeps it from starting
  *  would keep each of them, and ends the service with its exit code. Later on, one that ends is replaced. On SIGTERM
- *  and SIGINT all are told to end, and what has not within `shutdownSeconds` is killed. */
-export function runWorkers({ webConcurrency, logLevel, shutdownSeconds }: Config): void {
+ *  and SIGINT all are told to leave and, `drainSeconds` later, to end; what has not `shutdownSeconds` after that is killed. */
+export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSeconds }: Config): void {
   const log = pino({ level: logLevel, base: { pid: process.pid } })
   const workers = new Map<Worker, () => void>()
   let hasStarted = false
@@ -31,7 +31,7 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds }: Config
     const startedAt = Date.now()
     const worker = cluster.fork()
     const { pid } = worker.process
-    workers.set(worker, drainer(worker))
+    workers.set(worker, drainer(worker, drainSeconds))
     worker.on('error', (error) => log.error({ worker: pid, error: error.name }, 'a process is out of reach'))
     worker.once('listening', () => {
       if (hasStarted) return
@@ -53,14 +53,18 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds }: Config
     if (draining) return
     draining = true
     const running = [...workers.keys()]
-    setTimeout(() => {
-      for (const worker of running) worker.process.kill('SIGKILL')
-    }, shutdownSeconds * 1000)
+    setTimeout(
+      () => {
+        for (const worker of running) worker.process.kill('SIGKILL')
+      },
+      (drainSeconds + shutdownSeconds) * 1000,
+    )
     const ended = running.map(exitCodeOf)
     for (const end of workers.values()) end()
     process.exit(Math.max(0, ...(await Promise.all(ended))))
   }
 
-  whenToldToEnd(() => void stop())
+  // Each worker has its own time to leave.
+  whenToldToEnd({ drainSeconds: 0, leave: () => {}, stop: () => void stop() })
   start(0)
 }

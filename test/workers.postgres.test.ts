@@ -155,6 +155,19 @@ test('exits within its deadline even when a request never ends', async () => {
   socket.destroy()
 })
 
+test('each drops the connections that it has no room for, and those that it keeps are answered', async () => {
+  await startTwo({ MAX_CONNECTIONS: '2' })
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(server.url)))
+  const kept = () => sockets.filter(({ destroyed }) => !destroyed)
+  for (const socket of sockets) socket.resume().on('end', () => socket.destroy())
+  await expect.poll(() => kept().length).toBeLessThanOrEqual(4)
+  const [socket] = kept()
+  socket?.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+  expect(socket && (await answerOn(socket))).toMatch(/^HTTP\/1\.1 200 /)
+  for (const open of kept()) open.destroy()
+  await expect.poll(() => ask('/health').catch(() => null)).toBe(200)
+})
+
 test('does not start where a process can not, and says why once', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
@@ -163,5 +176,5 @@ test('does not start where a process can not, and says why once', async () => {
   const ended = await startServer({ ...database.settings, WEB_CONCURRENCY: '2', PORT })
   other.close()
   expect(ended).toMatchObject({ code: 1 })
-  expect('errors' in ended && String(ended.errors).match(/EADDRINUSE/g)).toHaveLength(1)
+  expect('errors' in ended && String(ended.errors).match(/is taken/g)).toHaveLength(1)
 })

@@ -101,13 +101,16 @@ type Kept = {
   readyText: string
 }
 
+/** Stops a server, and removes its folder. */
+export type Stop = (() => Promise<void>) & { pid: number | undefined }
+
 /** Starts a server that ends with the process that started it, and takes its folder with it. Resolves, once it is ready,
  *  to what stops it. */
 export async function spawnKept(
   file: string,
   args: string[],
   { folder, user, signal, readyText }: Kept,
-): Promise<() => Promise<void>> {
+): Promise<Stop> {
   const server: ChildProcess = spawn('sh', ['-c', keeper, 'sh', file, ...args], {
     ...user,
     cwd: folder,
@@ -126,10 +129,11 @@ export async function spawnKept(
     server.once('error', reject)
     server.once('exit', (code) => reject(new Error(`${file} ended with ${code}:\n${log}`)))
   })
-  return async () => {
+  const stop = async () => {
     const ended = once(lifeline.resume(), 'close')
     lifeline.end()
     await ended
     await rm(folder, { recursive: true, force: true })
   }
+  return Object.assign(stop, { pid: server.pid })
 }

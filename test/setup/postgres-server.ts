@@ -9,6 +9,13 @@ import type { Place } from './temporary-folder.ts'
 const run = promisify(execFile)
 
 export type PostgresServer = { url: string; stop(): Promise<void> }
+/** A server of the test's own, by a user that owns its files. */
+export type OwnPostgresServer = PostgresServer & {
+  user: User
+  /** Ends it as an administrator does (`fast`), or as if it had crashed (`immediate`), and starts it again on its port.
+   *  Resolves once it accepts connections. */
+  restart(mode: 'fast' | 'immediate'): Promise<void>
+}
 
 // The binaries that npm brought, on machines that have a POSIX shell.
 async function findBinaries(): Promise<string> {
@@ -42,16 +49,17 @@ const settings = {
 
 /** Starts a PostgreSQL of its own from the binaries in node_modules, in a temporary folder, on a free port of
  *  the loopback. It ends with the process that started it, and takes its folder with it. `given` are settings on top of
- *  those of a test. */
+ *  those of a test; `binaries` is a folder with a `bin` in it that holds another PostgreSQL. */
 export async function startPostgres(
   given: Record<string, string> = {},
   place?: Place,
-): Promise<PostgresServer> {
+  binaries?: string,
+): Promise<OwnPostgresServer> {
   const user = await findUser()
   const folder = await makeFolder('postgres', user, place)
   const password = randomBytes(16).toString('hex')
   try {
-    const bin = join(await reachable(await findBinaries(), folder, user), 'bin')
+    const bin = join(await reachable(binaries ?? (await findBinaries()), folder, user), 'bin')
     const data = join(folder, 'data')
     const as = { ...user, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } }
     const passwordFile = join(folder, 'password')
@@ -76,7 +84,21 @@ export async function startPostgres(
       signal: 'QUIT',
       readyText: 'ready to accept connections',
     })
-    return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop }
+    const control = (...args: string[]) => run(join(bin, 'pg_ctl'), [...args, '-w', '-D', data], as)
+    let isRestarted = false
+    return {
+      url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      user,
+      async restart(mode) {
+        // From now on it is no child of the one that takes the folder away.
+        isRestarted = true
+        await control('restart', '-m', mode, '-l', join(folder, 'log'), '-o', flags.join(' '))
+      },
+      async stop() {
+        if (isRestarted) await control('stop', '-m', 'immediate')
+        await stop()
+      },
+    }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error

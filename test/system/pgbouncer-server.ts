@@ -5,6 +5,8 @@ import { findProgram, findUser, freePort, makeFolder, spawnKept } from '../setup
 export type Pgbouncer = {
   /** The address of the same database, by the same user, through PgBouncer. */
   url: string
+  /** Makes it hang, or go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
   stop(): Promise<void>
 }
 
@@ -47,7 +49,18 @@ query_wait_timeout = 15
     })
     const url = new URL(databaseUrl)
     url.port = String(ownPort)
-    return { url: url.href, stop }
+    const signal: Pgbouncer['signal'] = (name) => {
+      if (stop.pid) process.kill(stop.pid, name)
+    }
+    return {
+      url: url.href,
+      signal,
+      async stop() {
+        // One that hangs hears of no end.
+        signal('SIGCONT')
+        await stop()
+      },
+    }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error

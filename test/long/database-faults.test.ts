@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  answersOf,
+  type FaultService,
+  pidsOf,
+  refusedSales,
+  saleStatuses,
+  startFaultService,
+  terminateAll,
+} from '../fault-service.ts'
+import { smallDisk } from '../small-disk.ts'
+
+// Faults of the database under the built service while buyers buy and pay and doors look up. The process lives, everybody
+// is answered, it sells again by itself, and what it acknowledged is there, once.
+
+let fault: FaultService
+beforeAll(async () => {
+  fault = await startFaultService()
+})
+afterAll(() => fault?.close())
+
+const ready = async () => (await fetch(`${fault.url}/ready`)).json()
+const busy = (statuses: { status: number }[]) => statuses.filter(({ status }) => status === 503).length
+
+test('PostgreSQL is restarted, and crashes', async () => {
+  const load = await fault.meet('restarted twice', async ({ sells }) => {
+    await fault.server.restart('fast')
+    await sells()
+    await fault.server.restart('immediate')
+  })
+  expect(busy(load.answers)).toBeGreaterThan(0)
+})
+
+test('every connection is ended, again and again', async () => {
+  const load = await fault.meet('all backends terminated ten times', async () => {
+    for (let again = 0; again < 10; again++) {
+      await terminateAll(fault.admin)
+      await pause(150)
+    }
+  })
+  expect(busy(load.answers)).toBeGreaterThan(0)
+})
+
+test('there are no connections left for the service, and then there are', async () => {
+  const load = await fault.meet('no connections left', async () => {
+    await fault.admin`alter role box connection limit 0`
+    await terminateAll(fault.admin)
+    await pause(1_500)
+    expect(await ready()).toEqual({ status: 'not ready', reason: 'UNREACHABLE' })
+    await fault.admin`alter role box connection limit -1`
+  })
+  expect(busy(load.answers)).toBeGreaterThan(0)
+})
+
+test('the primary takes no writes, and takes them again', async () => {
+  const load = await fault.meet('read-only primary', async ({ answers }) => {
+    await fault.admin`alter system set default_transaction_read_only = on`
+    await fault.admin`select pg_reload_conf()`
+    await pause(500)
+    const before = await pidsOf(fault.admin)
+    const listed = answers.length
+    await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 'not ready', reason: 'READ_ONLY' })
+    await pause(6_000)
+    // Who only reads is answered, and connections were made anew: the address may lead elsewhere by now.
+    expect(
+      answers.slice(listed).filter(({ kind, status }) => kind === 'events' && status === 200).length,
+    ).toBeGreaterThan(0)
+    expect((await pidsOf(fault.admin)).filter((pid) => before.includes(pid)).length).toBeLessThan(
+      before.length,
+    )
+    await fault.admin`alter system reset default_transaction_read_only`
+    await fault.admin`select pg_reload_conf()`
+  })
+  expect(refusedSales(load)).toBeGreaterThan(0)
+})
+
+test('the disk is full, and has room again', async () => {
+  const disk = await smallDisk(fault)
+  const load = await fault.meet(`disk full (${disk.how})`, async ({ answers }) => {
+    await disk.fill()
+    const before = answers.length
+    const refused = () => refusedSales({ answers: answers.slice(before) })
+    await expect.poll(refused, { timeout: 30_000 }).toBeGreaterThan(20)
+    // What is left of the disk may do for a few more; then each is refused, and not made to wait.
+    const lastStatuses = () => new Set(saleStatuses({ answers }).slice(-20))
+    await expect.poll(lastStatuses, { timeout: 30_000 }).toEqual(new Set([503]))
+    await disk.free()
+  })
+  expect(answersOf(load, 'events', 200).length).toBeGreaterThan(0)
+  await disk.remove()
+})

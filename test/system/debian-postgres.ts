@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process'
+import { access, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const versions = '/usr/lib/postgresql'
+
+/** The newest PostgreSQL of Debian, whose package `postgresql` brings the programs that npm's lacks. */
+export async function findDebianPostgres(): Promise<string> {
+  const found = await readdir(versions).catch(() => [])
+  for (const version of found.sort((one, other) => Number(other) - Number(one))) {
+    const folder = join(versions, version)
+    const programs = ['postgres', 'initdb', 'pg_dump', 'psql'].map((name) =>
+      access(join(folder, 'bin', name)),
+    )
+    const isWhole = await Promise.all(programs).then(
+      () => true,
+      () => false,
+    )
+    if (isWhole) return folder
+  }
+  throw new Error('PostgreSQL is missing. Install the package postgresql: apt-get install postgresql')
+}
+
+/** Runs one of its programs. */
+export const runProgram = (folder: string, name: string, ...args: string[]) =>
+  promisify(execFile)(join(folder, 'bin', name), args, { env: { PATH: process.env.PATH, LC_ALL: 'C' } })

@@ -1,0 +1,34 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { answersOf, type FaultService, refusedSales, startFaultService } from '../fault-service.ts'
+import { type Pgbouncer, startPgbouncer } from './pgbouncer-server.ts'
+
+// PgBouncer is stopped as a machine is that hangs: its connections stay open, and nothing comes back on them.
+
+const statementTimeoutMs = 1_000
+
+let pooler: Pgbouncer
+let fault: FaultService
+beforeAll(async () => {
+  fault = await startFaultService({
+    statementTimeoutMs,
+    async through(address) {
+      pooler = await startPgbouncer(address, 4)
+      return pooler.url
+    },
+  })
+})
+afterAll(async () => {
+  await fault?.close()
+  await pooler?.stop()
+})
+
+test('PgBouncer is stopped for longer than anybody waits, and goes on', async () => {
+  const load = await fault.meet('PgBouncer stopped and continued', async () => {
+    pooler.signal('SIGSTOP')
+    await pause(5 * statementTimeoutMs)
+    pooler.signal('SIGCONT')
+  })
+  expect(refusedSales(load)).toBeGreaterThan(0)
+  expect(answersOf(load, 'lookup', 503).length).toBeGreaterThan(0)
+})

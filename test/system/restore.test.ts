@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../src/open-database.ts'
+import { anEntry, checkedOut } from '../checkouts.ts'
+import { aCatalogueOfTwo, channelHeaders } from '../factories.ts'
+import { readOn, refusalOf } from '../feed.ts'
+import { type Gateway, startGateway, type TestDatabase } from '../harness.ts'
+import { paid } from '../provider.ts'
+import { openSale, type Sale } from '../sale.ts'
+import { settlePayment } from '../settle.ts'
+import { inDatabase } from '../setup/database.ts'
+import { type PostgresServer, startPostgres } from '../setup/postgres-server.ts'
+import { findDebianPostgres, runProgram } from './debian-postgres.ts'
+
+// A database that moves into another cluster by pg_dump and psql, as an operator would move it. Clients go on with the
+// cursors that they had. The first cluster has lived for longer than the second, as clusters do.
+
+let debian: string
+let folder: string
+let first: PostgresServer
+let second: PostgresServer
+let url: string
+let sale: Sale
+let restored: Gateway
+
+const at = (url: string): TestDatabase => ({
+  settings: { DATABASE_URL: url },
+  open: (options) => openDatabase({ databaseUrl: url, dataDir: '' }, options),
+  drop: async () => {},
+})
+
+/** Makes an empty database of that name, and tells its address. */
+async function emptyDatabase({ url }: PostgresServer, name: string): Promise<string> {
+  const root = postgres(url, { max: 1, onnotice: () => {} })
+  await root.unsafe(`create database ${name}`).finally(() => root.end())
+  return inDatabase(url, name)
+}
+
+/** Dumps a database. Resolves to what restores it into another cluster, and opens the service there. */
+async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
+  const file = join(folder, 'dump.sql')
+  await runProgram(debian, 'pg_dump', '--no-owner', '--file', file, url)
+  return async (name) => {
+    const there = await emptyDatabase(second, name)
+    await runProgram(debian, 'psql', '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file, there)
+    return startGateway({ database: at(there) })
+  }
+}
+
+const sell = async (gateway: Gateway, number: number): Promise<string> => {
+  const { payment_id } = await checkedOut(
+    { ...sale, ...gateway },
+    { ticket_rate_id: `rate_${number}`, tickets: [anEntry(`price_${number}`)] },
+  )
+  await settlePayment(gateway.db, payment_id, paid(payment_id))
+  return payment_id
+}
+
+const paymentsIn = ({ nodes }: { nodes: { type: string; subjectId: string }[] }) =>
+  nodes.filter(({ type }) => type === 'PAYMENT_PAID').map(({ subjectId }) => subjectId)
+
+/** The number of transactions that a cluster has begun. */
+async function transactionsOf({ db }: Gateway): Promise<number> {
+  const [row] = await db
+    .select({ id: sql<string>`pg_current_xact_id()::text` })
+    .from(sql`(values (1)) as one`)
+  return Number(row?.id)
+}
+
+beforeAll(async () => {
+  debian = await findDebianPostgres()
+  folder = await mkdtemp(join(tmpdir(), 'boxoffice-dump-'))
+  ;[first, second] = await Promise.all([
+    startPostgres({}, undefined, debian),
+    startPostgres({}, undefined, debian),
+  ])
+  url = await emptyDatabase(first, 'box')
+  const database = await openDatabase({ databaseUrl: url, dataDir: '' })
+  await database.migrate()
+  await database.db.execute(sql`do $$ begin
+    for transaction in 1..5000 loop perform pg_current_xact_id(); commit; end loop;
+  end $$`)
+  await database.close()
+  sale = await openSale(aCatalogueOfTwo(20), { database: at(url) })
+})
+afterAll(async () => {
+  await restored?.close()
+  await sale?.close()
+  await Promise.all([first?.stop(), second?.stop()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a client reads on in another cluster, where it was', async () => {
+  const heard = [await sell(sale, 1), await sell(sale, 2)]
+  const kept = await readOn(sale, sale.channel)
+  expect(paymentsIn(kept)).toEqual(heard)
+  const keptByDoor = await readOn(sale, sale.integration.v2)
+  const missed = [await sell(sale, 1), await sell(sale, 2)]
+  const transactions = await transactionsOf(sale)
+
+  const restore = await dump(url)
+  restored = await restore('moved')
+  const behind = await readOn(restored, sale.channel, kept.end)
+  expect(paymentsIn(behind)).toEqual(missed)
+  const sold = [await sell(restored, 1), await sell(restored, 2)]
+  expect(paymentsIn(await readOn(restored, sale.channel, behind.end))).toEqual(sold)
+  expect(paymentsIn(await readOn(restored, sale.integration.v2, keptByDoor.end))).toEqual([
+    missed[0],
+    sold[0],
+  ])
+  // From the beginning it is the same feed, with each change once.
+  expect(paymentsIn(await readOn(restored, sale.channel))).toEqual([...heard, ...missed, ...sold])
+  // A grant that comes now has a number of its own.
+  const newcomer = await channelHeaders(restored.db, 'org_1', 'org_2')
+  expect((await readOn(restored, newcomer)).nodes).toEqual([])
+
+  // By transactions, what was sold in the second cluster would come before what the client has heard in the first.
+  expect(await transactionsOf(restored)).toBeLessThan(transactions - 1_000)
+})
+
+test('a cursor of what the dump does not hold is refused, and those before it are good', async () => {
+  const { end: kept } = await readOn(sale, sale.channel)
+  const restore = await dump(url)
+  const lost = await sell(sale, 1)
+  const after = await readOn(sale, sale.channel, kept)
+  expect(paymentsIn(after)).toEqual([lost])
+
+  const earlier = await restore('earlier')
+  expect(await refusalOf(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect((await readOn(earlier, sale.channel, kept)).nodes).toEqual([])
+  // Not even once as many changes are there again.
+  const sold = await sell(earlier, 1)
+  expect(paymentsIn(await readOn(earlier, sale.channel, kept))).toEqual([sold])
+  expect(await refusalOf(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  await earlier.close()
+})
