@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { assignPositions } from '../src/change/assign-positions.ts'
+import { recordChanges } from '../src/change/record-changes.ts'
 import { databaseCode, migrations, type OpenDatabase } from '../src/database.ts'
 import { createTestDatabase, openTestDatabase, type TestDatabase } from './harness.ts'
 
@@ -117,4 +119,81 @@ test('a database whose rows contradict each other is not migrated, and left as i
   await database.db.execute(sql`update tickets set price_id = 'price_of_rate_1'`)
   await database.migrate()
   expect(await database.ready()).toBe(true)
+})
+
+// Changes as the version before wrote them, which told them by transaction and then by position. More than are given
+// positions at once.
+const told = [
+  ['first', 100, 3, 'org_1'],
+  ['second', 100, 4, 'org_1'],
+  ['third', 200, 1, 'org_1'],
+  ['elsewhere', 150, 2, 'org_2'],
+]
+const many = 12_000
+const oldChanges = [
+  "insert into organizations (id, name, slug, currency) values ('org_2', 'Two', 'two', 'EUR')",
+  "insert into channels (id, name) values ('chn_2', 'Other')",
+  "insert into grants (channel_id, organization_id) values ('chn_2', 'org_2')",
+  ...told.map(
+    ([id, transaction, position, organizationId]) =>
+      `insert into changes (id, transaction_id, position, type, subject_id, sequence, organization_id, data)
+        overriding system value values ('${id}', '${transaction}', ${position}, 'rate.sold_out', '${id}', 1, '${organizationId}', '{}')`,
+  ),
+  `insert into changes (id, transaction_id, position, type, subject_id, sequence, organization_id, data)
+    overriding system value select 'many_' || n, '300', 1000 + n, 'rate.sold_out', 'many', n, 'org_1', '{}'
+    from generate_series(1, ${many}) as n`,
+]
+
+const positionsAre = (organizationId: string, expected: string) =>
+  isTrue(`(select string_agg(id || ' ' || feed_position, ', ' order by feed_position) from changes
+    where organization_id = '${organizationId}' and subject_id <> 'many') = '${expected}'`)
+
+test('changes of an earlier version have positions in the order that they were told in', async () => {
+  await migrateOnly(5)
+  for (const statement of oldChanges) await database.db.execute(sql.raw(statement))
+  await database.migrate()
+  expect(await positionsAre('org_1', 'first 1, second 2, third 3')).toBe(true)
+  expect(await positionsAre('org_2', 'elsewhere 1')).toBe(true)
+  expect(
+    await isTrue(
+      "(select count(*) from changes where subject_id = 'many' and feed_position = 3 + sequence) = 12000",
+    ),
+  ).toBe(true)
+  expect(
+    await isTrue(
+      `(select count(*) from change_feeds where (organization_id, last_position) in (('org_1', ${many + 3}), ('org_2', 1))) = 2`,
+    ),
+  ).toBe(true)
+  // A channel goes on hearing of what it sold, and of what it is granted.
+  expect(
+    await isTrue(
+      "(select count(*) from channel_organizations where (channel_id, organization_id) in (('chn_1', 'org_1'), ('chn_2', 'org_2'))) = 2",
+    ),
+  ).toBe(true)
+  const change = { type: 'rate.available', organizationId: 'org_1', channelId: null, data: {} } as const
+  await database.db.transaction((tx) => recordChanges(tx, [{ ...change, subjectId: 'new' }]))
+  await assignPositions(database.db)
+  expect(await isTrue(`(select feed_position from changes where subject_id = 'new') = ${many + 4}`)).toBe(
+    true,
+  )
+})
+
+test('a migration of positions that ended in the middle goes on where it was', async () => {
+  await migrateOnly(5)
+  for (const statement of oldChanges) await database.db.execute(sql.raw(statement))
+  // Done by then: the column, the table, and two changes of one organization.
+  await database.db.execute(sql.raw('alter table changes add column feed_position bigint'))
+  await database.db.execute(
+    sql.raw(
+      'create table change_feeds (organization_id text primary key, last_position bigint not null default 0)',
+    ),
+  )
+  await database.db.execute(sql.raw("insert into change_feeds values ('org_1', 2)"))
+  await database.db.execute(
+    sql.raw("update changes set feed_position = position - 2 where id in ('first', 'second')"),
+  )
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
+  expect(await positionsAre('org_1', 'first 1, second 2, third 3')).toBe(true)
+  expect(await positionsAre('org_2', 'elsewhere 1')).toBe(true)
 })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { builder } from '../builder.ts'
 import { connectionOf, toPage } from '../connection.ts'
+import { requireCaller } from '../context.ts'
 import * as scalars from '../scalars.ts'
-import { readCursor, start, toCursor } from './cursor.ts'
-import { listChanges } from './list-changes.ts'
+import { type FeedChange, listChanges } from './list-changes.ts'
 import { type Change, changeType } from './table.ts'
 
 // A name can't hold the dot that the type has on its way to a webhook.
@@ -33,7 +33,7 @@ export const ChangeRef = builder.objectRef<Change>('Change').implement({
 const ChangeConnectionRef = connectionOf('Change', ChangeRef, {
   things: 'changes',
   description: 'A page of the feed, the oldest first.',
-  toCursor,
+  toCursor: ({ cursor }: FeedChange) => cursor(),
 })
 
 builder.queryField('changes', (t) =>
@@ -41,15 +41,19 @@ builder.queryField('changes', (t) =>
     type: ChangeConnectionRef,
     nullable: true,
     description:
-      'What has changed for the caller, the oldest first: keep `endCursor` and ask again with it, and nothing is missed and nothing told twice. A channel hears of its payments and tickets and of the rates of organizations that granted it, an integration of its organization’s.',
+      'What has changed for the caller, the oldest first: keep `endCursor` and ask again with it, and nothing is missed and nothing told twice, also after the database has moved. The changes of one organization are in its order, those of several by time. A channel hears of its payments and tickets and of the rates of organizations that granted it, an integration of its organization’s. Refuses `CURSOR_UNKNOWN`: then ask without `after`, and tell by `id` what was heard before.',
     complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
-      after: t.arg.id({ description: 'Behind the change with this cursor; from the beginning without it.' }),
+      after: t.arg.id({
+        description:
+          'Returns changes after this cursor; from the oldest if omitted. A cursor is good for the caller that was given it.',
+      }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'How many, 1 to 100.' }),
     },
     resolve: async (_root, { after, first }, ctx) => {
+      requireCaller(ctx)
       const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
-      const found = await listChanges(after ? readCursor(after) : start, limit + 1, ctx)
+      const found = await listChanges(after || null, limit + 1, ctx)
       return toPage(found, limit, after)
     },
   }),

@@ -2,11 +2,14 @@ import { type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../access/table.ts'
 import { written } from '../batch.ts'
 import type { Connection } from '../database.ts'
-import { newId } from '../ids.ts'
+import { ascendingIds } from '../ids.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 import { type Change, changes } from './table.ts'
 
 export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'>
+
+// The order of a transaction's changes, which one process writes: they have one moment in common.
+const nextId = ascendingIds('chg')
 
 // Each way to a webhook is a join of its own, because a database joins by one condition and tries each of several.
 const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
@@ -42,7 +45,7 @@ const record = written<{ id: string }>(
 export async function recordChanges(tx: Connection, news: NewChange[]): Promise<void> {
   if (news.length === 0) return
   const rows = news.map(({ type, subjectId, organizationId, channelId, data }) => ({
-    id: newId('chg'),
+    id: nextId(),
     type,
     subject_id: subjectId,
     organization_id: organizationId,

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
-  customType,
   index,
   integer,
   jsonb,
@@ -27,7 +26,14 @@ export const changeType = pgEnum('change_type', [
   'rate.available',
 ])
 
-const transactionId = customType<{ data: string }>({ dataType: () => 'xid8' })
+/** The last position that was given in each organization's feed. A row is locked while positions of that feed are given,
+ *  and comes to be with the first. */
+export const changeFeeds = pgTable('change_feeds', {
+  organizationId: text('organization_id')
+    .primaryKey()
+    .references(() => organizations.id),
+  lastPosition: bigint('last_position', { mode: 'number' }).notNull().default(0),
+})
 
 /** The outbox: what has changed, written in the transaction that changed it. Nothing of a person is in it. */
 export const changes = pgTable(
@@ -35,9 +41,6 @@ export const changes = pgTable(
   {
     /** What a webhook is known by, too: `webhook-id`. */
     id: text().primaryKey(),
-    /** The transaction that wrote it. Positions are given out before transactions end, and these tell which have. */
-    transactionId: transactionId('transaction_id').notNull().default(sql`pg_current_xact_id()`),
-    position: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     type: changeType().notNull(),
     /** The payment, ticket or rate that has changed. */
     subjectId: text('subject_id').notNull(),
@@ -48,17 +51,26 @@ export const changes = pgTable(
       .references(() => organizations.id),
     /** The channel that it concerns; null for every channel that the organization granted. */
     channelId: text('channel_id').references(() => channels.id),
+    /** Its place among the changes of its organization: 1, 2, 3, mostly without gaps. Given once it is committed, and
+     *  null until then: what is given a position later never has a lower one. */
+    feedPosition: bigint('feed_position', { mode: 'number' }),
     /** What a client is told, in the words of REST. Amounts in major units. */
     data: jsonb().$type<Record<string, unknown>>().notNull(),
     createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
   },
+  // Those of positions are of what has one: the rest is written without them, in the transactions that sell. And what
+  // is unique in part of the rows is no key, so that giving a position waits for nobody who refers to the row.
   (change) => [
     uniqueIndex('changes_of_subject').on(change.subjectId, change.sequence),
-    index('changes_of_organization').on(change.organizationId, change.transactionId, change.position),
-    index('changes_of_every_channel')
-      .on(change.organizationId, change.transactionId, change.position)
-      .where(sql`${change.channelId} is null`),
-    index('changes_of_channel').on(change.channelId, change.transactionId, change.position),
+    uniqueIndex('changes_in_feed')
+      .on(change.organizationId, change.feedPosition)
+      .where(sql`${change.feedPosition} is not null`),
+    index('changes_of_audience')
+      .on(change.organizationId, sql`coalesce(${change.channelId}, '')`, change.feedPosition)
+      .where(sql`${change.feedPosition} is not null`),
+    index('changes_without_position')
+      .on(change.organizationId, change.sequence)
+      .where(sql`${change.feedPosition} is null`),
   ],
 )
 
