@@ -1,31 +1,37 @@
 import { randomUUID } from 'node:crypto'
-import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
-import cors from '@fastify/cors'
-import rateLimit from '@fastify/rate-limit'
-import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import helmet from 'helmet'
-import { areWellFormed, hashCredentials, readCredentials } from './access/authenticate.ts'
+import fastify, { type FastifyInstance, LogController } from 'fastify'
+import { answerInTime } from './answer-in-time.ts'
 import { closeConnectionsAtTheEnd } from './close-connections.ts'
 import type { Config } from './config.ts'
+import {
+  defaultTimeouts,
+  limitConnections,
+  type RequestTimeouts,
+  timeoutOptions,
+} from './connection-limits.ts'
 import type { House } from './context.ts'
 import type { Database } from './database.ts'
 import { addDocumentation } from './documentation.ts'
 import { Refusal } from './errors.ts'
 import type { Demo } from './graphiql-tabs.ts'
-import { bodyLimit } from './graphql-params.ts'
 import { addGraphql } from './graphql-route.ts'
-import { addHealth } from './health.ts'
+import { addHealth, type WhyUnready } from './health.ts'
 import { addHome } from './home.ts'
 import { answerClientError, answerErrors } from './http-errors.ts'
 import { readJsonStrictly } from './json-body.ts'
+import { errorInLogs } from './mask.ts'
 import { addPages } from './pages.ts'
 import type { PaymentProvider } from './payment/provider.ts'
 import { publicUrlOf } from './public-url.ts'
+import { createRateLimits } from './rate-limits.ts'
+import { type RequestLimits, requestLimits } from './request-limits.ts'
+import { logRequests } from './request-log.ts'
 import { sendRefusal, validatorCompiler } from './rest.ts'
 import { addRoutes } from './routes.ts'
 import { printedSchema } from './schema.ts'
+import { addSecurity } from './security.ts'
 import { createSharedReads } from './shared-reads.ts'
+import { trustProxyOf } from './trust-proxy.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
 
 export type AppOptions = {
@@ -35,71 +41,20 @@ export type AppOptions = {
   config: Config
   /** Who takes the money. */
   provider: PaymentProvider
-  /** Whether requests should be sent here; asked by `/ready`. */
-  ready?: () => Promise<boolean>
+  whyUnready?: WhyUnready
+  /** Whether the process is about to end, and answers end their connections. */
+  isLeaving?: () => boolean
+  answerTimeoutMs?: number
   /** What GraphiQL opens with, where the demo catalogue is seeded. */
   demo?: Demo
+  /** What a request may hold: other bounds than the service's are for tests that look for what these are good for. */
+  limits?: RequestLimits
   /** Where log lines go; standard output where it is absent. */
   logTo?: { write(line: string): void }
   /** What each log line says besides, such as which of several processes wrote it. */
   logFacts?: Record<string, unknown>
-}
-
-// Each set of credentials has a limit of its own, and only who has all of it can use it up; else who sends. Hashed,
-// because the limits are kept.
-function rateLimitKey({ headers, ip }: FastifyRequest): string {
-  const credentials = readCredentials(headers)
-  return areWellFormed(credentials) ? hashCredentials(credentials) : ip
-}
-
-// They are the same for every answer, so they are made once.
-function securityHeaders(): OutgoingHttpHeaders {
-  const response = new ServerResponse(new IncomingMessage(new Socket()))
-  helmet({ hsts: false })(response.req, response, () => {})
-  return { ...response.getHeaders() }
-}
-
-async function addProtection(
-  app: FastifyInstance,
-  { corsOrigins, rateLimit: perSecond }: Config,
-): Promise<void> {
-  const headers = securityHeaders()
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(headers)
-    done()
-  })
-  if (corsOrigins.length > 0)
-    await app.register(cors, {
-      origin: corsOrigins,
-      // A request that is no preflight would be answered in a shape of its own.
-      strictPreflight: false,
-      exposedHeaders: ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
-    })
-  if (perSecond === null) return
-  await app.register(rateLimit, {
-    max: perSecond,
-    timeWindow: 1000,
-    keyGenerator: rateLimitKey,
-    errorResponseBuilder: () =>
-      new Refusal({
-        code: 'RATE_LIMITED',
-        message: 'Too many requests with this key.',
-        facts: { limit: perSecond, retryAfter: 1 },
-      }),
-  })
-}
-
-// One line a request: the route and not the address, which may hold a payment page's token or what is searched for.
-function logRequests(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
-  })
-  app.addHook('onResponse', ({ method, routeOptions, log }, reply, done) => {
-    const route = routeOptions.url ?? 'unknown'
-    log.info({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
-    done()
-  })
+  /** How slowly a request may come; the defaults where they are absent. */
+  timeouts?: RequestTimeouts
 }
 
 // Fastify loads its own, a tenth of a second, where none are given from the start; ours are set before any route.
@@ -120,10 +75,11 @@ function isDecodable(text: string): boolean {
   }
 }
 
-// What is no percent-encoded UTF-8 behind the question mark would else be taken for what it spells.
-function refuseMalformedQueries(app: FastifyInstance): void {
+// A query that is no percent-encoded UTF-8 would else be taken for what it spells, and an asterisk (RFC 9112, 3.2.4) for
+// the home page.
+function refuseMalformedAddresses(app: FastifyInstance): void {
   app.addHook('onRequest', ({ url }, _reply, done) => {
-    done(isDecodable(url) ? undefined : malformedAddress())
+    done(/^(\/|https?:)/i.test(url) && isDecodable(url) ? undefined : malformedAddress())
   })
 }
 
@@ -134,27 +90,32 @@ export async function createApp({
   replica = () => db,
   config,
   provider,
-  ready = async () => true,
+  whyUnready = async () => null,
+  isLeaving = () => false,
+  answerTimeoutMs,
   demo,
+  limits = requestLimits,
   logTo,
   logFacts,
+  timeouts = defaultTimeouts,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: {
       level: config.logLevel,
       base: logFacts ?? null,
-      serializers: { req: () => ({}), res: () => ({}) },
+      serializers: { req: () => ({}), res: () => ({}), err: errorInLogs },
       stream: logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => randomUUID(),
-    bodyLimit,
+    bodyLimit: limits.maxBodyBytes,
     forceCloseConnections: 'idle',
     // What came before the port was closed is answered as ever.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     schemaController: { compilersFactory },
-    requestTimeout: 30_000,
+    ...timeoutOptions(timeouts),
+    trustProxy: trustProxyOf(config.trustProxy),
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
       // No hook runs for an address that can't be read.
@@ -172,22 +133,26 @@ export async function createApp({
     privateWebhooks: config.privateWebhooks,
     publicUrl: publicUrlOf(app, config),
   }
+  const rateLimits = createRateLimits(db, config.rateLimit)
   const sharedReads = createSharedReads(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
-  readJsonStrictly(app)
+  readJsonStrictly(app, limits)
   logRequests(app)
-  closeConnectionsAtTheEnd(app)
-  await addProtection(app, config)
-  refuseMalformedQueries(app)
+  closeConnectionsAtTheEnd(app, isLeaving)
+  limitConnections(app, config.maxConnections)
+  answerInTime(app, answerTimeoutMs)
+  await addSecurity(app, config.corsOrigins)
+  await rateLimits.addTo(app)
+  refuseMalformedAddresses(app)
   addDocumentation(app)
-  addHealth(app, ready)
+  addHealth(app, whyUnready)
   addHome(app, printedSchema())
-  await addGraphql(app, house, sharedReads, demo)
+  await addGraphql(app, house, { sharedReads, demo, limits })
   await addRoutes(app, house, sharedReads, config)
-  await addPages(app, house)
+  await addPages(app, house, rateLimits)
   await app.ready()
   return app
 }

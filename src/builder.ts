@@ -3,11 +3,11 @@ import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from './context.ts'
 import { printMoment } from './moment.ts'
+import { requestLimits } from './request-limits.ts'
 import { moment } from './scalars.ts'
 
-// Measured: a page of 50 events with everything under them costs 35,350 and takes a tenth of a second, one of 100 costs
-// 65,700, ten of 50 cost 353,500; all there is to say of a checkout, twice over, costs 138,790 and is 9 deep.
-const limit = { complexity: 150_000, depth: 10, breadth: 2_000 }
+const { maxComplexity, maxDepth, maxBreadth } = requestLimits
+const limit = { complexity: maxComplexity, depth: maxDepth, breadth: maxBreadth }
 
 export const builder = new SchemaBuilder<{
   Context: Context

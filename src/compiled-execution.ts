@@ -15,6 +15,7 @@ import {
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { compileOperation, type RootField } from './compile-operation.ts'
+import { bytesOf } from './document-cache.ts'
 import { Run, type Variables } from './run.ts'
 import { type Outcomes, writeInTurn, writeTogether } from './write-operation.ts'
 import { NotCompiled } from './write-value.ts'
@@ -40,6 +41,9 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
+// Measured: the functions of one variant hold about as much as the document, or less. Twice that is on the safe side.
+const functionsPerDocument = 2
+
 // Of one operation, for what its variables include and leave out. Whoever asks for more takes the standard way.
 const mostVariants = 16
 
@@ -53,6 +57,7 @@ const written = (bytes: Buffer): ExecutionResult => {
 /** A document's operation, made into functions as it is needed. */
 export class CompiledOperation {
   readonly #schema: GraphQLSchema
+  readonly #document: DocumentNode
   readonly #operation: OperationDefinitionNode
   readonly #fragments: Record<string, FragmentDefinitionNode>
   // The variables that decide what is included: their values are part of what is compiled.
@@ -63,6 +68,7 @@ export class CompiledOperation {
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#schema = schema
+    this.#document = document
     this.#operation = operation
     this.#fragments = Object.fromEntries(
       document.definitions.flatMap((definition) =>
@@ -86,12 +92,32 @@ export class CompiledOperation {
     this.hasFixedCost = this.#deciding.size === 0 && costly.size === 0
   }
 
+  /** How many variants of it there are. */
+  get variants(): number {
+    return this.#fields.size
+  }
+
+  /** How many bytes it holds, about: its document, and what has been made of that. */
+  bytes(): number {
+    return bytesOf(this.#document) * (1 + functionsPerDocument * this.variants)
+  }
+
+  /** What is wrong with the variables, the first few errors of it, as a request that can't be executed; null where they
+   *  are right. Each error is made with a text of all that was given. */
+  refuse(variables: Variables, maxErrors: number): ExecutionResult | null {
+    const definitions = this.#operation.variableDefinitions ?? []
+    const { errors } = getVariableValues(this.#schema, definitions, variables, { maxErrors })
+    if (!errors) return null
+    for (const { extensions } of errors) extensions.http = { status: 400 }
+    return { errors }
+  }
+
   /** The bytes of the answer. Where anything is not as it should be, what came out by then: a query may be asked again
    *  in the standard way, which changes nothing; a mutation has been made, and its outcomes stand. */
   async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const definitions = this.#operation.variableDefinitions ?? []
-    const { coerced } = getVariableValues(this.#schema, definitions, variables)
+    const { coerced } = getVariableValues(this.#schema, definitions, variables, { maxErrors: 1 })
     if (!coerced) return outcomes
     const key = JSON.stringify([...this.#deciding].map((name) => coerced[name]))
     try {
@@ -123,16 +149,20 @@ export class CompiledOperation {
 }
 
 /** Executes operations by functions that are made for them, once for each document. Whatever is not as it should be,
- *  and what they are not made for, is left to the standard way. */
-export function compiledExecution(): Plugin<Asked> {
-  const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation>()
+ *  and what they are not made for, is left to the standard way. Of variables so many errors are told. */
+export function compiledExecution(maxErrors: number): Plugin<Asked> {
+  // As long as somebody has a use for one: documents are kept for longer, and what is made of them can be many times as
+  // large.
+  const compiled = new WeakMap<OperationDefinitionNode, WeakRef<CompiledOperation>>()
 
   function compile({ schema, document, operationName }: ExecutionArgs): CompiledOperation | null {
     const operation = getOperationAST(document, operationName)
     if (!operation) return null
-    const found = compiled.get(operation) ?? new CompiledOperation(schema, document, operation)
-    compiled.set(operation, found)
-    return found
+    const found = compiled.get(operation)?.deref()
+    if (found) return found
+    const made = new CompiledOperation(schema, document, operation)
+    compiled.set(operation, new WeakRef(made))
+    return made
   }
 
   return {
@@ -145,6 +175,8 @@ export function compiledExecution(): Plugin<Asked> {
           context.onCompiled?.(operation)
           return written(executed)
         }
+        const refused = operation.refuse(args.variableValues ?? {}, maxErrors)
+        if (refused) return refused
         const rootValue = {}
         outcomesOf.set(rootValue, executed)
         return executeFn({ ...args, rootValue })

@@ -1,11 +1,14 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
+import { isDatabaseUrl, splitDatabaseUrls } from './database-url.ts'
 import {
   type DeliveryConfig,
   deliveryConfigOf,
   deliveryContradictionsIn,
   deliverySettings,
 } from './delivery-settings.ts'
+import { type HttpConfig, httpConfigOf, httpSettings } from './http-settings.ts'
+import { wholeNumber } from './setting-types.ts'
 import {
   type StripeSettings,
   stripeContradictionsIn,
@@ -13,34 +16,14 @@ import {
   stripeSettingsOf,
 } from './stripe-settings.ts'
 
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
-
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
 
-const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
-
-const commaSeparated = z.string().transform((list) =>
-  list
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean),
-)
+const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// address')
 
 const trueOrFalse = z
   .enum(['true', 'false'])
   .default('false')
   .transform((value) => value === 'true')
-
-// '' and '/' are the root; '/v1/' is '/v1'.
-const basePath = z
-  .string()
-  .transform((path) => path.replace(/\/+$/, ''))
-  .refine((path) => path === '' || /^(\/[\w.~-]+)+$/.test(path), 'must be a path such as /channels')
 
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
@@ -50,7 +33,7 @@ const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
   DIRECT_DATABASE_URL: databaseUrl.optional(),
-  DATABASE_REPLICA_URLS: commaSeparated.pipe(z.array(databaseUrl)).default([]),
+  DATABASE_REPLICA_URLS: z.string().transform(splitDatabaseUrls).pipe(z.array(databaseUrl)).default([]),
   DATA_DIR: z
     .string()
     .min(1)
@@ -59,38 +42,23 @@ const environment = z.object({
   HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
   ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  RATE_LIMIT: z
-    .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
-    .default(1000),
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
   REMEMBERED_EVENTS: wholeNumber(0, 100_000).default(2000),
-  CORS_ORIGINS: commaSeparated
-    .pipe(
-      z.array(
-        z
-          .url('must be a comma-separated list of origins')
-          .refine(
-            (origin) => URL.canParse(origin) && new URL(origin).origin === origin,
-            'must be origins such as https://shop.example',
-          ),
-      ),
-    )
-    .default([]),
-  CHANNELS_BASE_PATH: basePath.default(''),
-  INTEGRATIONS_BASE_PATH: basePath.default(''),
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
+  ...httpSettings,
   ...stripeEnvironment,
   ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
   WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
+  DRAIN_SECONDS: wholeNumber(0, 600).optional(),
   ...deliverySettings.shape,
 })
 
 type Settings = z.output<typeof environment>
 
 /** What the service is told at its start. Times in minutes and seconds, as named. */
-export type Config = {
+export type Config = HttpConfig & {
   port: number
   host: string
   /** Where buyers and clients reach the service; from the port that it listens on where it is not set. */
@@ -109,15 +77,10 @@ export type Config = {
   /** How long before an event starts its tickets admit. */
   admissionHours: number
   logLevel: Settings['LOG_LEVEL']
-  /** Requests a second and key; null is no limit. */
-  rateLimit: number | null
   /** How old the answer to a catalogue read may be, in milliseconds, when it is shared; 0 shares none. */
   sharedReadsMs: number
   /** How many events' rows a process remembers by their revisions; 0 for none. */
   rememberedEvents: number
-  corsOrigins: string[]
-  channelsBasePath: string
-  integrationsBasePath: string
   paymentProvider: Settings['PAYMENT_PROVIDER']
   /** What reaches Stripe; null with another provider. */
   stripe: StripeSettings | null
@@ -125,6 +88,8 @@ export type Config = {
    *  and inside a network of one's own. */
   privateWebhooks: boolean
   shutdownSeconds: number
+  /** How long it goes on answering, told to end, while it says that it is not ready. */
+  drainSeconds: number
   /** What buyers are sent their tickets by. */
   delivery: DeliveryConfig
 }
@@ -163,6 +128,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     throw new Error(`Settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   const { data } = parsed
   return {
+    ...httpConfigOf(data),
     port: data.PORT,
     host: data.HOST,
     publicUrl: data.PUBLIC_URL,
@@ -175,16 +141,13 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     holdMinutes: data.HOLD_MINUTES,
     admissionHours: data.ADMISSION_HOURS,
     logLevel: data.LOG_LEVEL,
-    rateLimit: data.RATE_LIMIT === 'off' ? null : data.RATE_LIMIT,
     sharedReadsMs: data.SHARED_READS_MS,
     rememberedEvents: data.REMEMBERED_EVENTS,
-    corsOrigins: data.CORS_ORIGINS,
-    channelsBasePath: data.CHANNELS_BASE_PATH,
-    integrationsBasePath: data.INTEGRATIONS_BASE_PATH,
     paymentProvider: data.PAYMENT_PROVIDER,
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     stripe: stripeSettingsOf(data),
     shutdownSeconds: data.SHUTDOWN_SECONDS,
+    drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }
 }

@@ -1,11 +1,6 @@
-import {
-  type Authenticated,
-  areWellFormed,
-  authenticate,
-  type Caller,
-  type Credentials,
-} from './access/authenticate.ts'
+import { type Authenticated, areWellFormed, authenticate, type Caller } from './access/authenticate.ts'
 import { readKey } from './access/key.ts'
+import type { Credentials } from './access/known-credentials.ts'
 import { isIdentifier, type Scope } from './batch.ts'
 import { wasJustTouched } from './catalogue-version.ts'
 import { type Database, isUnavailable } from './database.ts'
@@ -51,8 +46,9 @@ export type Context = {
   /** Where the catalogue is read. */
   catalogue: Database
   loaders: Loaders
-  /** Of the rate that the request seems to check out, whoever may see it: for `readTerms`, which takes them. */
-  terms: Terms | null
+  /** The outcome of looking up the rate that the request seems to check out, whoever may see it: for `readTerms`, which
+   *  takes it. Null where nobody has looked. */
+  terms: { ticketRateId: string; found: Terms | null } | null
   /** Whether it is known that the operation is not too complex, whatever its variables. */
   isMeasured?: boolean
 }
@@ -127,7 +123,7 @@ export async function createCheckoutContext(
   const key = ticketRateId !== null && isIdentifier(ticketRateId) ? readKey(credentials.apiKey ?? '') : null
   if (!key || ticketRateId === null) return createContext(house, credentials)
   const { ctx, read } = await letIn(house, credentials, readTermsAtTheDoor(house.db, key.id, ticketRateId))
-  ctx.terms = read?.asked ?? null
+  if (read) ctx.terms = { ticketRateId, found: read.asked }
   return ctx
 }
 

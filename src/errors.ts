@@ -42,6 +42,7 @@ export const statusOf = {
   REFUND_TOO_HIGH: 422,
   NO_WARRANTY: 422,
   ADDRESS_NOT_ALLOWED: 422,
+  CURSOR_UNKNOWN: 422,
   RATE_LIMITED: 429,
   INTERNAL: 500,
   BUSY: 503,
@@ -89,6 +90,10 @@ export class Refusal extends Error {
     this.code = problems[0].code
   }
 }
+
+/** Says that what is asked for can't be done now, and when to ask again. */
+export const busy = (message = 'The service is busy. Try again.') =>
+  new Refusal({ code: 'BUSY', message, facts: { retryAfter: 1 } })
 
 /** Throws one Refusal that lists all the problems, if there are any. */
 export function refuseIf(problems: Problem[]): void {

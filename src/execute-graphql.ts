@@ -1,70 +1,100 @@
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import type { MediaType } from './accept.ts'
 import type { CompiledOperation } from './compiled-execution.ts'
 import type { Context } from './context.ts'
-import { Refusal } from './errors.ts'
+import { keepDecisions } from './decide-once.ts'
+import { createDocuments, type Documents } from './document-cache.ts'
 import { graphqlPath, type Parameters } from './graphql-params.ts'
 import type { Answer } from './representation.ts'
+import type { RequestLimits } from './request-limits.ts'
 import type { Outcomes } from './write-operation.ts'
 
 /** A GraphQL request: as it came, what was read of it, and for whom it is executed. */
 export type Asking = {
   request: FastifyRequest
+  /** The form of the answer, which the client accepts. */
+  mediaType: MediaType
   parameters: Parameters
   ctx: Context
   /** Whether a whole answer may be shared. */
   isCatalogue: boolean
 }
 
-/** An operation that Yoga has let through, and the headers that it answered with. */
-type Known = { operation: CompiledOperation; headers: Record<string, string> }
+/** An operation that Yoga has let through, the headers that it answered with, and how many variants of it there were. */
+type Known = { operation: CompiledOperation; headers: Record<string, string>; variants: number }
 
-// Each keeps its functions, so it is their number that counts, whatever the length of their documents.
-const mostKnown = 500
-const mostBytes = 2 ** 20
+// Some 800 operations as clients have them, or 30 of the largest.
+const maxBytes = 64 * 2 ** 20
 
 // All that Yoga decides by whether it lets an operation through, and in which form it answers: null for what it is
 // always asked about.
-function formOf(
-  { method, url, headers }: FastifyRequest,
-  { query, operationName }: Parameters,
-): string | null {
+function formOf({ request, mediaType, parameters: { query, operationName } }: Asking): string | null {
+  const { method, url, headers } = request
   if (method !== 'POST' || url !== graphqlPath) return null
-  return `${headers['content-type']}\n${headers.accept}\n${JSON.stringify(operationName ?? null)}\n${query}`
+  return `${headers['content-type']}\n${mediaType}\n${JSON.stringify(operationName ?? null)}\n${query}`
 }
 
-// Without the query, which the address has already: Yoga would write it there once more.
-const asSent = ({ raw, method, headers, body }: FastifyRequest) => ({ raw, method, headers, body })
+// Without the query, which the address has already: Yoga would write it there once more. It answers in the form that
+// was chosen: left to itself it offers parts and events as well.
+const asSent = ({ request: { raw, method, headers, body }, mediaType }: Asking) => ({
+  raw,
+  method,
+  headers: { ...headers, accept: mediaType },
+  body,
+})
+
+// Those between one server and the next, which has them of its own, and the length: the HTTP server counts what it
+// sends (RFC 9110, 7.6.1).
+const hopByHop = new Set(
+  'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade content-length'.split(
+    ' ',
+  ),
+)
+
+/** The headers of an answer that are meant for the client. */
+export const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<string, string> =>
+  Object.fromEntries(
+    [...headers]
+      .map(([name, value]) => [name.toLowerCase(), value])
+      .filter(([name]) => !hopByHop.has(name ?? '')),
+  )
 
 // Yoga and its plugins are a fifth of all that the service loads.
-const openGateway = async () => (await import('./yoga.ts')).createGateway()
+const openGateway = async (limits: RequestLimits, documents: Documents) =>
+  (await import('./yoga.ts')).createGateway(limits, documents)
 
 /** What executes GraphQL requests, and loads what it needs of that. */
 export type Executor = { execute(asking: Asking): Promise<Answer>; load(): Promise<unknown> }
 
 /** Executes by Yoga. What it let through once and answered in full is executed without it from then on, because its
  *  requests and responses take longer than a small answer; where that is not answered in full, it is Yoga's again. */
-export function createExecutor(): Executor {
+export function createExecutor(limits: RequestLimits): Executor {
+  const documents = createDocuments()
   let opened: ReturnType<typeof openGateway> | undefined
   const load = () => {
-    opened ??= openGateway()
+    opened ??= openGateway(limits, documents)
     return opened
   }
   const known = new LRUCache<string, Known>({
-    max: mostKnown,
-    maxSize: mostBytes,
-    sizeCalculation: (_known, form) => form.length,
+    maxSize: maxBytes,
+    sizeCalculation: ({ operation }, form) => operation.bytes() + 2 * form.length,
   })
+  const know = (form: string, operation: CompiledOperation, headers: Record<string, string>) =>
+    known.set(form, { operation, headers, variants: operation.variants })
 
-  async function executeByYoga(
-    { request, ctx, isCatalogue }: Asking,
-    form: string | null,
-    outcomes?: Outcomes,
-  ): Promise<Answer> {
+  // Only of somebody who may be here, and only what was answered: so what strangers send pushes none of it out.
+  function keep({ parameters: { query } }: Asking): void {
+    documents.keep(query)
+    keepDecisions(query)
+  }
+
+  async function executeByYoga(asking: Asking, form: string | null, outcomes?: Outcomes): Promise<Answer> {
+    const { request, ctx, isCatalogue } = asking
     let hasErrors = false
     let operation: CompiledOperation | undefined
     const gateway = await load()
-    const response = await gateway.handleNodeRequest(asSent(request), {
+    const response = await gateway.handleNodeRequest(asSent(asking), {
       requestId: request.id,
       log: request.log,
       ctx,
@@ -77,30 +107,31 @@ export function createExecutor(): Executor {
       },
     })
     const { status } = response
-    if (status === 406)
-      throw new Refusal({ code: 'NOT_ACCEPTABLE', message: 'GraphQL is answered as application/json.' })
-    // The length is of the body as it is: the HTTP server counts what it sends.
-    const { 'content-length': _, ...headers } = Object.fromEntries(
-      [...response.headers].map(([name, value]) => [name.toLowerCase(), value]),
-    )
-    // An error holds the id of its request, and an event stream is no body to be kept.
-    const isWhole = status === 200 && !hasErrors && /^application\/.*json/.test(headers['content-type'] ?? '')
-    if (form !== null && operation && isWhole) known.set(form, { operation, headers })
+    const headers = endToEnd(response.headers)
+    // An error holds the id of its request.
+    const isWhole = status === 200 && !hasErrors
+    if (isWhole && ctx.caller) {
+      keep(asking)
+      if (form !== null && operation) know(form, operation, headers)
+    }
     const { buffer, byteOffset, byteLength } = await response.bytes()
     const body = Buffer.from(buffer, byteOffset, byteLength)
     return { status, headers, body, isShareable: isCatalogue && isWhole }
   }
 
   async function execute(asking: Asking): Promise<Answer> {
-    const { request, parameters, ctx, isCatalogue } = asking
-    const form = formOf(request, parameters)
+    const { parameters, ctx, isCatalogue } = asking
+    const form = formOf(asking)
     const found = form === null ? undefined : known.get(form)
-    if (!found) return executeByYoga(asking, form)
-    ctx.isMeasured = found.operation.hasFixedCost
-    const executed = await found.operation.execute(ctx, parameters.variables ?? {})
-    return Buffer.isBuffer(executed)
-      ? { status: 200, headers: found.headers, body: executed, isShareable: isCatalogue }
-      : executeByYoga(asking, form, executed)
+    if (form === null || !found) return executeByYoga(asking, form)
+    const { operation, headers, variants } = found
+    ctx.isMeasured = operation.hasFixedCost
+    const body = await operation.execute(ctx, parameters.variables ?? {})
+    // Weighed anew.
+    if (operation.variants !== variants) know(form, operation, headers)
+    if (!Buffer.isBuffer(body)) return executeByYoga(asking, form, body)
+    if (ctx.caller) keep(asking)
+    return { status: 200, headers, body, isShareable: isCatalogue }
   }
 
   return { execute, load }

@@ -1,6 +1,8 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { type Code, type Problem, statusOf } from './errors.ts'
 import { type Log, toRefusal } from './mask.ts'
+import { requestLimits } from './request-limits.ts'
+import { problemsToTell } from './told-problems.ts'
 
 // What a GraphQL client is told of an error: a code of the list that both surfaces share, the place, the facts.
 
@@ -13,10 +15,10 @@ const toExtensions = ({ code, path, facts }: Problem, requestId: string) => ({
 
 /** The error of a request that never reached Yoga, in GraphQL's shape. */
 export const toErrorResult = (
-  problems: Problem[],
+  problems: readonly [Problem, ...Problem[]],
   requestId: string,
 ): { errors: GraphQLFormattedError[] } => ({
-  errors: problems.map((problem) => ({
+  errors: problemsToTell(problems).map((problem) => ({
     message: problem.message,
     extensions: toExtensions(problem, requestId),
   })),
@@ -65,6 +67,12 @@ function readMessage({ message, originalError }: GraphQLError): { message: strin
   return { message: `Variable "$${variable}" is not valid: ${withoutValues(reason)}`, path: path.join('.') }
 }
 
+const { maxMessageLength, maxLocations } = requestLimits
+
+// A name in it may be as long as the document.
+const cut = (text: string): string =>
+  text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text
+
 // What graphql-js and the limits say is the client's to read; what a resolver threw is behind it.
 function originOf({ originalError }: GraphQLError): unknown {
   return originalError instanceof GraphQLError ? originOf(originalError) : originalError
@@ -77,14 +85,19 @@ export function toClientError(
   isWhole: boolean,
   { requestId, log }: { requestId: string; log: Log },
 ): GraphQLError {
-  const { nodes, source, positions, path } = error
-  const at = { nodes, source, positions, path }
+  const { source, positions, path } = error
+  const at = { source, positions: positions?.slice(0, maxLocations), path }
   const origin = originOf(error)
   if (!origin) {
     const { message, path: place } = readMessage(error)
     const { http } = error.extensions
-    const extensions = { code: codeOf(error), path: place, request_id: requestId, ...(http && { http }) }
-    return new GraphQLError(message, { ...at, extensions })
+    const extensions = {
+      code: codeOf(error),
+      path: place && cut(place),
+      request_id: requestId,
+      ...(http && { http }),
+    }
+    return new GraphQLError(cut(message), { ...at, extensions })
   }
   const [first, ...rest] = toRefusal(origin, requestId, log).problems
   const retryAfter = first.facts?.retryAfter

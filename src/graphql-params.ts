@@ -1,15 +1,28 @@
 import { z } from 'zod'
 import { Refusal } from './errors.ts'
+import { excessIn } from './json-bounds.ts'
+import { requestLimits } from './request-limits.ts'
 import { parse } from './scalars.ts'
 
 export const graphqlPath = '/graphql'
-/** Bytes of a request's body, on both surfaces. */
-export const bodyLimit = 256 * 1024
+
+const { maxDocumentLength, maxDocumentLines } = requestLimits
+
+function hasFewLines(query: string): boolean {
+  if (query.length <= maxDocumentLines) return true
+  let lines = 1
+  for (const _ of query.matchAll(/\r\n|[\n\r]/g)) if (++lines > maxDocumentLines) return false
+  return true
+}
 
 const object = z.record(z.string(), z.unknown(), 'must be a JSON object').nullish()
 
 const parameters = z.strictObject({
-  query: z.string('must be text').min(1, 'must not be empty').max(50_000, 'must be at most 50000 characters'),
+  query: z
+    .string('must be text')
+    .min(1, 'must not be empty')
+    .max(maxDocumentLength, { error: `must be at most ${maxDocumentLength} characters`, abort: true })
+    .refine(hasFewLines, `must have at most ${maxDocumentLines} lines`),
   variables: object,
   operationName: z.string().nullish(),
   extensions: object,
@@ -17,13 +30,17 @@ const parameters = z.strictObject({
 
 export type Parameters = z.output<typeof parameters>
 
+// What comes in a body is bounded where that is read.
 const json = z.string().transform((text, issues): unknown => {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    const excess = excessIn(value, requestLimits)
+    if (excess === null) return value
+    issues.addIssue({ code: 'custom', message: excess })
   } catch {
     issues.addIssue({ code: 'custom', message: 'must be JSON' })
-    return z.NEVER
   }
+  return z.NEVER
 })
 
 const inQuery = parameters.extend({

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Credentials, readCredentials } from './access/authenticate.ts'
+import { chooseMediaType, type MediaType } from './accept.ts'
+import { readCredentials } from './access/authenticate.ts'
+import type { Credentials } from './access/known-credentials.ts'
 import { isCatalogueRead } from './catalogue-documents.ts'
 import {
   browse,
@@ -9,7 +11,7 @@ import {
   createLookupContext,
   type House,
 } from './context.ts'
-import { type Refusal, statusOf } from './errors.ts'
+import { Refusal, statusOf } from './errors.ts'
 import { createExecutor } from './execute-graphql.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql.ts'
 import type { Demo } from './graphiql-tabs.ts'
@@ -18,6 +20,7 @@ import { graphqlPath, type Parameters, readParameters } from './graphql-params.t
 import { answerErrors } from './http-errors.ts'
 import { logFailure } from './mask.ts'
 import { type Representation, toRepresentation } from './representation.ts'
+import type { RequestLimits } from './request-limits.ts'
 import { sendRead } from './send-read.ts'
 import type { SharedReads } from './shared-reads.ts'
 import { rateAskedFor, ticketAskedFor } from './ticket-documents.ts'
@@ -29,21 +32,29 @@ const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
 }
 
-// All that decides a catalogue answer beside who asks.
-const questionOf = ({ headers }: FastifyRequest, { operationName, variables, query }: Parameters): string =>
-  JSON.stringify([headers.accept, operationName, variables, query])
+// All that decides a catalogue answer beside who asks. Variables are bounded by then: their text is made by recursion.
+const questionOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
+  JSON.stringify([mediaType, operationName, variables, query])
+
+const notAcceptable = () =>
+  new Refusal({
+    code: 'NOT_ACCEPTABLE',
+    message: 'GraphQL is answered as application/json or application/graphql-response+json.',
+  })
 
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
+
+/** What `/graphql` is made with: what GraphiQL opens with, and what a request may hold. */
+export type GraphqlOptions = { sharedReads: SharedReads; demo: Demo | undefined; limits: RequestLimits }
 
 /** `/graphql`: Yoga behind the HTTP server, and GraphiQL for a browser. */
 export async function addGraphql(
   app: FastifyInstance,
   house: House,
-  sharedReads: SharedReads,
-  demo: Demo | undefined,
+  { sharedReads, demo, limits }: GraphqlOptions,
 ): Promise<void> {
-  const { execute, load } = createExecutor()
+  const { execute, load } = createExecutor(limits)
   const page: GraphiqlPage = graphiqlPage(demo)
 
   function contextOf(
@@ -61,16 +72,18 @@ export async function addGraphql(
   }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
+    const mediaType = chooseMediaType(request.headers.accept)
+    if (!mediaType) throw notAcceptable()
     const parameters = readParameters(request)
     const credentials = readCredentials(request.headers)
     const isCatalogue = isCatalogueRead(parameters)
-    const kept = isCatalogue && sharedReads.find(credentials, () => questionOf(request, parameters))
+    const kept = isCatalogue && sharedReads.find(credentials, () => questionOf(mediaType, parameters))
     if (kept) return kept
     const ctx = await contextOf(parameters, credentials, isCatalogue)
     if (!ctx.caller || !isCatalogue)
-      return toRepresentation(await execute({ request, parameters, ctx, isCatalogue: false }))
-    return sharedReads.read(ctx.caller, questionOf(request, parameters), () =>
-      execute({ request, parameters, ctx: browse(ctx), isCatalogue }),
+      return toRepresentation(await execute({ request, mediaType, parameters, ctx, isCatalogue: false }))
+    return sharedReads.read(ctx.caller, questionOf(mediaType, parameters), () =>
+      execute({ request, mediaType, parameters, ctx: browse(ctx), isCatalogue }),
     )
   }
 

@@ -36,11 +36,15 @@ const clientErrors: Record<string, [status: string, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }
 
+// Time for a client to read why. A client that keeps its own side open would else keep the connection.
+const lingerMs = 1_000
+
 /** Answers what never becomes a request, because it is no HTTP or comes too slowly, in the documented body. */
 export function answerClientError({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, message] = clientErrors[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']
   const problem = { code: 'BAD_REQUEST' satisfies Code, message }
+  setTimeout(() => socket.destroy(), lingerMs).unref()
   const body = JSON.stringify({ success: false, ...problem, errors: [problem], request_id: randomUUID() })
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
-import { encodeTime } from 'ulid'
+import { encodeTime, incrementBase32 } from 'ulid'
 
 type Prefix =
   | 'evt'
@@ -27,6 +27,19 @@ const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 /** A new identifier: type prefix, then a ULID, which is random and ordered by time (DECISIONS 1). */
 export const newId = (prefix: Prefix): string =>
   `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
+
+/** Makes identifiers of which each comes after the one before, within a millisecond too, and when the clock is set back. */
+export function ascendingIds(prefix: Prefix): () => string {
+  const randomLength = 16
+  const after = (id: string) =>
+    id.slice(0, -randomLength) + incrementBase32(id.slice(-randomLength).toUpperCase()).toLowerCase()
+  let last = ''
+  return () => {
+    const id = newId(prefix)
+    last = id > last ? id : after(last)
+    return last
+  }
+}
 
 /** A name for a text that tells nothing of it, and is the same for the same text. */
 export const sha256 = (text: string): string => hash('sha256', text)

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from './errors.ts'
+import { excessIn } from './json-bounds.ts'
+import type { RequestLimits } from './request-limits.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -23,10 +25,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Reads JSON bodies strictly: in UTF-8 and not compressed. Fastify's own reader would take bytes that are no UTF-8
- *  for question marks, and store them so. Bodies of any other type are refused.
- *  Refuses: UNSUPPORTED_MEDIA_TYPE, BAD_REQUEST. */
-export function readJsonStrictly(app: FastifyInstance): void {
+/** Reads JSON bodies strictly: in UTF-8, not compressed, and within the bounds of width and nesting, which hold before
+ *  anything of a body is looked at. Fastify's own reader would take bytes that are no UTF-8 for question marks, and
+ *  store them so. Bodies of any other type are refused. Refuses: UNSUPPORTED_MEDIA_TYPE, BAD_REQUEST. */
+export function readJsonStrictly(app: FastifyInstance, limits: RequestLimits): void {
   const parseText = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -43,7 +45,10 @@ export function readJsonStrictly(app: FastifyInstance): void {
     parseText(request, text, (error, value) => {
       parsed = { error, value }
     })
-    if (!parsed.error) return done(null, parsed.value)
+    if (!parsed.error) {
+      const excess = excessIn(parsed.value, limits)
+      return excess === null ? done(null, parsed.value) : done(malformed(`The body ${excess}.`))
+    }
     done(
       malformed(
         isJson(text)

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import { byKey, type Find, findTogether, isIdentifier, keyedBy, rowStatement, type Scope } from './batch.ts'
-import type { Database } from './database.ts'
+import { type Database, isTransient, isUnavailable } from './database.ts'
 import { Loader } from './loader.ts'
 import type { Revisions } from './revised.ts'
 
@@ -25,6 +25,24 @@ export type Readers = { readonly own: Reader; readonly catalogue: Reader }
 
 const keysOf = (kind: number) => `keys_${kind}`
 
+// Of a database. Each stays prepared on every connection, here and there, and a client that asks for ever other kinds
+// together would make thousands of them. What comes after these is read kind by kind.
+const maxJoinedStatements = 100
+const joinedNames = new WeakMap<Database, Set<string>>()
+
+function mayJoin(db: Database, name: string): boolean {
+  const names = joinedNames.get(db) ?? new Set()
+  joinedNames.set(db, names)
+  if (names.size < maxJoinedStatements) names.add(name)
+  return names.has(name)
+}
+
+const nameOf = (asks: readonly Ask[]) =>
+  asks
+    .map(({ find }) => find.name)
+    .sort()
+    .join('_and_')
+
 const findOne = (db: Database, scope: Scope, { find, keys }: Ask): Promise<unknown[]> =>
   rowStatement(db, find.name, find).execute({ ...scope, keys })
 
@@ -34,7 +52,7 @@ async function findAll(db: Database, scope: Scope, asks: readonly Ask[]): Promis
   const values = Object.fromEntries(sorted.map(({ keys }, kind) => [keysOf(kind), keys]))
   const found = await findTogether<unknown[]>(
     db,
-    sorted.map(({ find }) => find.name).join('_and_'),
+    nameOf(asks),
     // The keys of a kind are its own; who calls is the same for all of them.
     sorted.map(({ find }, kind) => keyedBy(keysOf(kind), find)),
     { ...scope, ...values },
@@ -42,10 +60,15 @@ async function findAll(db: Database, scope: Scope, asks: readonly Ask[]): Promis
   return asks.map((ask) => found[sorted.indexOf(ask)] ?? [])
 }
 
-// What fails together is asked once more, each alone: what can be had is had, and each error is its own.
+// What fails together is asked once more, each alone: what can be had is had, and each error is its own. A database that
+// can't answer now is not asked the same again, in as many statements as there were asks.
 const findEach = (db: Database, scope: Scope, asks: readonly Ask[]): Promise<(unknown[] | Error)[]> => {
   const alone = () => Promise.all(asks.map((ask) => findOne(db, scope, ask).catch((error: Error) => error)))
-  return asks.length === 1 ? alone() : findAll(db, scope, asks).catch(alone)
+  if (asks.length === 1 || !mayJoin(db, nameOf(asks))) return alone()
+  return findAll(db, scope, asks).catch((error: unknown) => {
+    if (isUnavailable(error) && !isTransient(error)) throw error
+    return alone()
+  })
 }
 
 /** Makes what the loaders of one request read with. */

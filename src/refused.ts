@@ -1,6 +1,7 @@
 import type { ObjectRef } from '@pothos/core'
 import { builder } from './builder.ts'
 import { type Code, type Problem, Refusal, statusOf } from './errors.ts'
+import { problemsToTell } from './told-problems.ts'
 
 /** A Refusal as data: all its problems. */
 export type Refused = { refused: Problem[] }
@@ -15,7 +16,8 @@ export async function asData<T>(result: () => Promise<T>): Promise<T | Refused> 
   try {
     return await result()
   } catch (error) {
-    if (error instanceof Refusal && !error.problems.some(isException)) return { refused: error.problems }
+    if (error instanceof Refusal && !error.problems.some(isException))
+      return { refused: problemsToTell(error.problems) }
     throw error
   }
 }

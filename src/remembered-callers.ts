@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { type Authenticated, type Caller, type Credentials, hashCredentials } from './access/authenticate.ts'
+import type { Authenticated, Caller } from './access/authenticate.ts'
+import { type Credentials, hashCredentials } from './access/known-credentials.ts'
 import { touchedAt } from './catalogue-version.ts'
 import type { Database } from './database.ts'
 

@@ -15,6 +15,7 @@ import { peekBody } from './peek-body.ts'
 import { parse } from './scalars.ts'
 import { sendRead } from './send-read.ts'
 import type { SharedReads } from './shared-reads.ts'
+import { problemsToTell } from './told-problems.ts'
 
 const codes = Object.keys(statusOf) as [Code, ...Code[]]
 
@@ -57,7 +58,7 @@ export function sendRefusal(reply: FastifyReply, { problems, code }: Refusal): F
     success: false,
     code,
     message: first.message,
-    errors: problems.map(toProblemBody),
+    errors: problemsToTell(problems).map(toProblemBody),
     request_id: reply.request.id,
   } satisfies z.output<typeof errorBody>)
 }

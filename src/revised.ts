@@ -51,7 +51,8 @@ export class RevisedLoader<Value extends object> extends Loader<Value | null> {
 type Remembering = { db: Database; rememberedEvents: number; revisions: Revisions }
 
 /** Makes loaders of values that are the same as long as their revision is, whoever asks. `read` gives values with their
- *  revisions, of one snapshot; `mostOf` bounds the sum of the sizes of what is kept of a database, 0 is nothing. */
+ *  revisions, of one snapshot; `mostOf` bounds the sum of the sizes of what is kept of a database, 0 is nothing. Sizes
+ *  are rows and not bytes: only an import writes them, whose texts have limits of their own. */
 export function revisedLoaders<Value extends object>(
   mostOf: (remembering: Remembering) => number,
   sizeOf: (value: Value) => number,

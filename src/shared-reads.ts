@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { Authenticated, Caller, Credentials } from './access/authenticate.ts'
+import type { Authenticated, Caller } from './access/authenticate.ts'
+import type { Credentials } from './access/known-credentials.ts'
 import { catalogueVersion } from './catalogue-version.ts'
 import type { Database } from './database.ts'
 import { rememberCallers, viewOf } from './remembered-callers.ts'
@@ -32,6 +33,7 @@ const overhead = 1024
 /** Shares catalogue reads within a process. `ms` is how old an answer may be, counted from the moment that its read
  *  began; 0 shares nothing. What `touchCatalogue` tells of shows at once. Holds at most 16 MB, in all codings. */
 export function createSharedReads(db: Database, ms: number): SharedReads {
+  // As many as there are requests that wait for them.
   const running = new Map<string, Running>()
   const kept = new LRUCache<string, Kept>({
     maxSize: mostBytes,

@@ -1,12 +1,13 @@
-import { maxAliasesPlugin } from '@escape.tech/graphql-armor-max-aliases'
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
-import { GraphQLError } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
+import { boundedValidation, tooComplex } from './bounded-validation.ts'
 import { type Asked, compiledExecution } from './compiled-execution.ts'
 import type { Context } from './context.ts'
+import { type Documents, reuseDocuments } from './document-cache.ts'
 import { toClientError } from './graphql-errors.ts'
-import { bodyLimit, graphqlPath } from './graphql-params.ts'
+import { graphqlPath } from './graphql-params.ts'
 import type { Log } from './mask.ts'
+import type { RequestLimits } from './request-limits.ts'
 import { schema } from './schema.ts'
 
 /** What the HTTP server gives Yoga with each request. */
@@ -18,25 +19,22 @@ export type ServerContext = Asked & {
   onErrors(): void
 }
 
-const clientErrors: Plugin<Context, ServerContext> = {
+const clientErrors = (limits: RequestLimits): Plugin<Context, ServerContext> => ({
   onResultProcess({ result, setResult, serverContext }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors?.length) return
     serverContext.onErrors()
     const isWhole = !('data' in result)
     setResult({
       ...result,
-      errors: result.errors.map((error) => toClientError(error, isWhole, serverContext)),
+      errors: result.errors
+        .slice(0, limits.maxErrors)
+        .map((error) => toClientError(error, isWhole, serverContext)),
     })
   },
-}
-
-const tooComplex = (message = '') =>
-  new GraphQLError(message.replace('Syntax Error', 'The query is too complex'), {
-    extensions: { code: 'QUERY_TOO_COMPLEX' },
-  })
+})
 
 /** The GraphQL server: schema, limits, errors. It reads no environment and opens nothing. */
-export const createGateway = () =>
+export const createGateway = (limits: RequestLimits, documents: Documents) =>
   createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,
@@ -49,23 +47,21 @@ export const createGateway = () =>
     batching: false,
     logging: false,
     maskedErrors: false,
-    maxRequestBodySize: bodyLimit,
+    maxRequestBodySize: limits.maxBodyBytes,
+    parserAndValidationCache: false,
     plugins: [
-      compiledExecution(),
-      clientErrors,
+      compiledExecution(limits.maxGraphqlErrors),
+      clientErrors(limits),
+      reuseDocuments(documents),
+      boundedValidation(limits),
       maxTokensPlugin({
-        n: 2000,
+        n: limits.maxDocumentTokens,
         propagateOnRejection: false,
         onReject: [
           (_ctx, error) => {
             throw tooComplex(error?.message)
           },
         ],
-      }),
-      maxAliasesPlugin({
-        n: 30,
-        propagateOnRejection: false,
-        onReject: [(ctx, error) => ctx?.reportError(tooComplex(error.message))],
       }),
     ],
   })

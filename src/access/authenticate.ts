@@ -5,16 +5,14 @@ import { present } from '../due.ts'
 import { Refusal } from '../errors.ts'
 import { fewRowsOf } from '../rows.ts'
 import { readByTurn } from '../turn.ts'
-import { hashSecret, matchesHash, readKey } from './key.ts'
+import { matchesHash, readKey } from './key.ts'
+import { type Credentials, rememberWhetherGood } from './known-credentials.ts'
 import { grants, integrations, keys } from './table.ts'
 
 /** Who calls, and whose objects it may see: organizations in the order of their ids. */
 export type Caller =
   | { kind: 'channel'; channelId: string; organizationIds: string[] }
   | { kind: 'integration'; integrationId: string; organizationIds: [string] }
-
-/** The headers of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
-export type Credentials = { apiKey?: string; integrationId?: string; secret?: string }
 
 type Headers = Record<string, string | string[] | undefined>
 
@@ -26,10 +24,6 @@ export const readCredentials = (headers: Headers): Credentials => ({
   integrationId: one(headers.integration_id),
   secret: one(headers.secret),
 })
-
-/** One name for the same credentials, which tells nothing of them. */
-export const hashCredentials = ({ apiKey, integrationId, secret }: Credentials): string =>
-  hashSecret(JSON.stringify([apiKey, integrationId, secret]))
 
 /** Whether credentials look like some: what does not is refused without any SQL. */
 export const areWellFormed = ({ apiKey, integrationId, secret }: Credentials): boolean =>
@@ -150,23 +144,37 @@ async function authenticateSecret(
   }
 }
 
+async function verify(
+  db: Database,
+  credentials: Credentials,
+  findKey: FindKey,
+): Promise<Authenticated | null> {
+  const byKey =
+    credentials.apiKey === undefined ? null : await authenticateKey(db, credentials.apiKey, findKey)
+  if (credentials.integrationId === undefined && credentials.secret === undefined) return byKey
+  const bySecret = await authenticateSecret(db, credentials)
+  const [organizationId = ''] = bySecret.caller.organizationIds
+  // A channel belongs to the organizations that it sells for.
+  if (byKey && !byKey.caller.organizationIds.some((id) => id === organizationId))
+    throw unauthenticated('The two sets of credentials are not of the same organization.', 'integration_id')
+  return byKey ?? bySecret
+}
+
 /** Lets a caller in by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both, which must then
- *  be valid and of the same organization. Null where no credentials were sent. A malformed key costs no SQL. `findKey`
- *  is for who reads the key together with something else.
+ *  be valid and of the same organization, which for a channel is one that it sells for. Null where no credentials were
+ *  sent. A malformed key costs no SQL. `findKey` is for who reads the key together with something else.
  *  Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
 export async function authenticate(
   db: Database,
   credentials: Credentials,
   findKey: FindKey = keyById,
 ): Promise<Authenticated | null> {
-  const byKey =
-    credentials.apiKey === undefined ? null : await authenticateKey(db, credentials.apiKey, findKey)
-  if (credentials.integrationId === undefined && credentials.secret === undefined) return byKey
-  const bySecret = await authenticateSecret(db, credentials)
-  if (
-    byKey?.caller.kind === 'integration' &&
-    byKey.caller.organizationIds[0] !== bySecret.caller.organizationIds[0]
-  )
-    throw unauthenticated('The two sets of credentials are not of the same organization.', 'integration_id')
-  return byKey ?? bySecret
+  try {
+    const authenticated = await verify(db, credentials, findKey)
+    if (authenticated) rememberWhetherGood(db, credentials, true)
+    return authenticated
+  } catch (error) {
+    if (error instanceof Refusal) rememberWhetherGood(db, credentials, false)
+    throw error
+  }
 }

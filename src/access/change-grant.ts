@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import { touchCatalogue } from '../catalogue-version.ts'
 import type { Database } from '../database.ts'
-import { refuseUnknown } from './issue-key.ts'
+import { addGrants, refuseUnknown } from './issue-key.ts'
 import { grants } from './table.ts'
 
 /** Grants an organization's catalogue to a channel, or takes the grant back: from then on the channel sells none of its
@@ -15,7 +15,7 @@ export async function changeGrant(
     await refuseUnknown(tx, 'channel', channelId)
     await refuseUnknown(tx, 'organization', organizationId)
     const changed = granted
-      ? await tx.insert(grants).values({ channelId, organizationId }).onConflictDoNothing().returning()
+      ? await addGrants(tx, channelId, [organizationId])
       : await tx
           .delete(grants)
           .where(and(eq(grants.channelId, channelId), eq(grants.organizationId, organizationId)))

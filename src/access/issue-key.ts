@@ -5,7 +5,8 @@ import { Refusal, refuseIf } from '../errors.ts'
 import { newId, newSecret } from '../ids.ts'
 import { organizations } from '../organization/table.ts'
 import { hashSecret, type KeyMode, newKey } from './key.ts'
-import { channels, grants, integrations, keys } from './table.ts'
+import { forgetListed } from './known-credentials.ts'
+import { channelOrganizations, channels, grants, integrations, keys } from './table.ts'
 
 type Issue = {
   mode: KeyMode
@@ -26,6 +27,18 @@ export async function refuseUnknown(tx: Connection, kind: keyof typeof tables, .
       .map((id) => ({ code: 'NOT_FOUND', message: `There is no ${kind} ${id}.`, path: [kind] })),
   )
 }
+
+/** Grants a channel what it is not granted already. Resolves to the grants that are new. */
+export async function addGrants(tx: Connection, channelId: string, organizationIds: string[]) {
+  if (organizationIds.length === 0) return []
+  const pairs = organizationIds.map((organizationId) => ({ channelId, organizationId }))
+  await tx.insert(channelOrganizations).values(pairs).onConflictDoNothing()
+  return tx.insert(grants).values(pairs).onConflictDoNothing().returning()
+}
+
+// A new key must be good at once, also for a sender whose address has failed too often.
+const issue = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
+  db.transaction(write).finally(() => forgetListed(db))
 
 async function insertKey(
   tx: Connection,
@@ -49,7 +62,7 @@ export const issueChannelKey = (
   db: Database,
   input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string }),
 ): Promise<{ channelId: string; key: string }> =>
-  db.transaction(async (tx) => {
+  issue(db, async (tx) => {
     if ('channelId' in input) {
       const { channelId } = input
       await refuseUnknown(tx, 'channel', channelId)
@@ -59,8 +72,7 @@ export const issueChannelKey = (
     const organizationIds = [...new Set(input.organizationIds)]
     await refuseUnknown(tx, 'organization', ...organizationIds)
     await tx.insert(channels).values({ id: channelId, name: input.name })
-    if (organizationIds.length > 0)
-      await tx.insert(grants).values(organizationIds.map((organizationId) => ({ channelId, organizationId })))
+    await addGrants(tx, channelId, organizationIds)
     return { channelId, key: await insertKey(tx, input, { channelId }) }
   })
 
@@ -71,7 +83,7 @@ export const issueIntegrationKey = (
   db: Database,
   input: Issue & ({ name: string; organizationId: string } | { integrationId: string }),
 ): Promise<{ integrationId: string; secret: string | null; key: string }> =>
-  db.transaction(async (tx) => {
+  issue(db, async (tx) => {
     if ('integrationId' in input) {
       const { integrationId } = input
       await refuseUnknown(tx, 'integration', integrationId)

@@ -1,5 +1,16 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgEnum, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
+import {
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import { organizations } from '../organization/table.ts'
 
 const createdAt = () => timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow()
@@ -10,6 +21,26 @@ export const channels = pgTable('channels', {
   name: text().notNull(),
   createdAt: createdAt(),
 })
+
+/** Each organization that ever granted a channel. The row stays when the grant goes, because the channel goes on hearing
+ *  of what it sold for it. */
+export const channelOrganizations = pgTable(
+  'channel_organizations',
+  {
+    channelId: text('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    /** A short name of the two, in the cursors of the feed. */
+    number: integer().notNull().generatedAlwaysAsIdentity(),
+  },
+  (pair) => [
+    primaryKey({ columns: [pair.channelId, pair.organizationId] }),
+    uniqueIndex('channel_organizations_number').on(pair.number),
+  ],
+)
 
 export const grants = pgTable(
   'grants',
@@ -22,7 +53,14 @@ export const grants = pgTable(
       .references(() => organizations.id),
     createdAt: createdAt(),
   },
-  (grant) => [primaryKey({ columns: [grant.channelId, grant.organizationId] })],
+  (grant) => [
+    primaryKey({ columns: [grant.channelId, grant.organizationId] }),
+    foreignKey({
+      name: 'grants_are_remembered',
+      columns: [grant.channelId, grant.organizationId],
+      foreignColumns: [channelOrganizations.channelId, channelOrganizations.organizationId],
+    }),
+  ],
 )
 
 /** Reads one organization's tickets. */

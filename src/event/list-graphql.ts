@@ -1,13 +1,26 @@
 import { builder } from '../builder.ts'
 import { PageInfoRef } from '../connection.ts'
+import { type Context, requireChannel } from '../context.ts'
 import { preload } from '../preload.ts'
 import * as scalars from '../scalars.ts'
 import { readCursor, toCursor } from './cursor.ts'
 import { EventRef } from './graphql.ts'
-import { countEvents, type EventFilter, eventFilter, searchEvents } from './search-events.ts'
+import { countEvents, type EventCount, type EventFilter, eventFilter, searchEvents } from './search-events.ts'
 import type { Event } from './table.ts'
 
-type EventConnection = { filter: EventFilter; nodes: Event[]; hasNextPage: boolean; hasPreviousPage: boolean }
+type EventConnection = {
+  filter: EventFilter
+  nodes: Event[]
+  hasNextPage: boolean
+  hasPreviousPage: boolean
+  /** Once it was asked for: two fields tell of it. */
+  counted?: Promise<EventCount>
+}
+
+function counted(page: EventConnection, ctx: Context): Promise<EventCount> {
+  page.counted ??= countEvents(page.filter, ctx)
+  return page.counted
+}
 
 const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
   description: 'An event in a list.',
@@ -42,16 +55,24 @@ const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection')
     pageInfo: t.field({
       type: PageInfoRef,
       description: 'Where the page stands.',
-      resolve: ({ nodes, ...page }) => ({
-        ...page,
+      resolve: ({ nodes, hasNextPage, hasPreviousPage }) => ({
+        hasNextPage,
+        hasPreviousPage,
         startCursor: toCursor(nodes[0]),
         endCursor: toCursor(nodes.at(-1)),
       }),
     }),
     totalCount: t.int({
       complexity: 100,
-      description: 'How many events there are in all. Counted only when it is asked for.',
-      resolve: ({ filter }, _args, ctx) => countEvents(filter, ctx),
+      description:
+        'How many events there are in all, at most 10000: see `totalCountIsCapped`. Counted only when it is asked for.',
+      resolve: async (page, _args, ctx) => (await counted(page, ctx)).count,
+    }),
+    totalCountIsCapped: t.boolean({
+      complexity: 100,
+      description:
+        'Whether there are more events than `totalCount` says, because no more than 10000 are counted. Pages go on all the same.',
+      resolve: async (page, _args, ctx) => (await counted(page, ctx)).isCapped,
     }),
   }),
 })
@@ -95,9 +116,10 @@ builder.queryFields((t) => ({
       after: t.arg.id({ description: 'Behind the event with this cursor.' }),
     },
     resolve: async (_root, { after, ...given }, ctx, info) => {
+      requireChannel(ctx)
       const { first, ...filter } = scalars.parse(pageInput, given)
       const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
-      const page = {
+      const page: EventConnection = {
         filter,
         nodes: found.slice(0, first),
         hasNextPage: found.length > first,

@@ -33,7 +33,9 @@ const query = z.strictObject({
     .optional()
     .meta({ description: 'Kilometres, at most 500; 5 where lat and lng are given.' }),
   limit: number(scalars.pageSize).default(50).meta({ description: 'How many, 1 to 100.' }),
-  offset: number(scalars.offset).default(0).meta({ description: 'How many to skip.' }),
+  offset: number(scalars.offset).default(0).meta({
+    description: 'How many to skip, at most 10000: narrow a longer list down by its dates.',
+  }),
 })
 
 type Query = z.output<typeof query>
@@ -96,7 +98,7 @@ function linksOf(address: string, asked: string, { limit, offset }: Query, goesO
     return `<${address}?${searchParams}>; rel="${rel}"`
   }
   return [
-    ...(goesOn ? [link('next', offset + limit)] : []),
+    ...(goesOn && offset + limit <= scalars.maxOffset ? [link('next', offset + limit)] : []),
     ...(offset > 0 ? [link('prev', Math.max(0, offset - limit))] : []),
   ].join(', ')
 }

@@ -107,12 +107,22 @@ const eventPage = (db: Database, names: Condition[]) =>
         .offset(parameter('offset')),
   })
 
+// Nobody reads on to the end of more, and each costs as much as one that is read.
+const maxCounted = 10_000
+
+/** How many there are, up to 10,000; `isCapped` where there are more. */
+export type EventCount = { count: number; isCapped: boolean }
+
 const eventCount = (db: Database, names: Condition[]) =>
   statement(db, `count_events_${names.join('_')}`, (db) =>
-    db
-      .select({ count: sql<number>`count(*)`.mapWith(Number) })
-      .from(events)
-      .where(where(names)),
+    db.select({ count: sql<number>`count(*)`.mapWith(Number) }).from(
+      db
+        .select({ one: sql`1`.as('one') })
+        .from(events)
+        .where(where(names))
+        .limit(maxCounted + 1)
+        .as('counted'),
+    ),
   )
 
 /** The events that a channel sees, by `startDate` and id; one more than asked for where the list goes on, so that a
@@ -132,10 +142,11 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   return loaded.filter((event) => event !== null)
 }
 
-/** How many events the same filter finds in all. */
-export async function countEvents(filter: EventFilter, ctx: Context): Promise<number> {
+/** How many events the same filter finds in all, counted up to 10,000. */
+export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
   const { organizationIds } = requireChannel(ctx)
   const { names, values } = readFilter(filter)
   const [row] = await eventCount(ctx.catalogue, names).execute({ ...values, organizationIds })
-  return row?.count ?? 0
+  const count = row?.count ?? 0
+  return { count: Math.min(count, maxCounted), isCapped: count > maxCounted }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { builder } from '../builder.ts'
 import { ChangeRef } from '../change/graphql.ts'
 import { connectionOf, toPage } from '../connection.ts'
+import { requireCaller } from '../context.ts'
 import { asData, orRefused } from '../refused.ts'
 import * as scalars from '../scalars.ts'
 import { readCursor, toCursor } from './cursor.ts'
@@ -75,6 +76,7 @@ builder.queryField('webhookDeliveries', (t) =>
       after: t.arg.id({ description: 'Behind the delivery with this cursor.' }),
     },
     resolve: async (_root, { webhookId, status, after, ...given }, ctx) => {
+      requireCaller(ctx)
       const { first } = scalars.parse(z.object({ first: scalars.pageSize }), given)
       const place = after ? readCursor(after) : undefined
       const webhook = await findWebhook(webhookId, ctx)

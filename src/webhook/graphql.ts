@@ -1,5 +1,6 @@
 import { builder } from '../builder.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
+import { requireCaller } from '../context.ts'
 import { asData, orRefused } from '../refused.ts'
 import * as scalars from '../scalars.ts'
 import { deleteWebhook } from './delete-webhook.ts'
@@ -94,6 +95,7 @@ builder.mutationFields((t) => {
       },
       resolve: (_root, { id, url, types }, ctx) =>
         asData(async () => {
+          requireCaller(ctx)
           const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
           return { webhook: await updateWebhook(id, changes, ctx) }
         }),

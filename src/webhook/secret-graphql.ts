@@ -1,5 +1,6 @@
 import { builder } from '../builder.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
+import { requireCaller } from '../context.ts'
 import { asData, orRefused } from '../refused.ts'
 import * as scalars from '../scalars.ts'
 import { WebhookRef } from './graphql.ts'
@@ -40,8 +41,10 @@ builder.mutationFields((t) => ({
       types: t.arg({ type: [ChangeTypeRef], description: 'What it is told of; of everything without it.' }),
     },
     resolve: (_root, { url, types }, ctx) =>
-      asData(async () =>
-        registerWebhook(scalars.parse(webhookInput, { url, types: types ?? undefined }), ctx),
+      asData(
+        async () =>
+          requireCaller(ctx) &&
+          registerWebhook(scalars.parse(webhookInput, { url, types: types ?? undefined }), ctx),
       ),
   }),
   rotateWebhookSecret: t.field({

@@ -18,6 +18,14 @@ export const webhookInput = z.object({
 /** What is to be different. */
 export const webhookChanges = z.object({ url: scalars.httpUrl.optional(), types: types.optional() })
 
+// Below 1024 are the services of a host's own, such as SSH and mail, which must not be spoken to in our name.
+const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1024
+
+// A name without a domain resolves by the search list of our own network alone.
+const isSingleLabel = ({ hostname }: URL) => !hostname.replace(/\.$/, '').includes('.')
+
+const notAllowed = (message: string) => ({ code: 'ADDRESS_NOT_ALLOWED' as const, message })
+
 const isLocalName = ({ hostname }: URL) => /(^|\.)localhost\.?$/.test(hostname)
 
 function problemOf(url: URL, privateWebhooks: boolean): Omit<Problem, 'path'> | null {
@@ -27,8 +35,10 @@ function problemOf(url: URL, privateWebhooks: boolean): Omit<Problem, 'path'> | 
   if (url.protocol !== 'https:') return { code: 'INVALID', message: 'url must be an https address.' }
   const address = literalAddress(url)
   if (isLocalName(url) || (address && !isPublicAddress(address)))
-    return { code: 'ADDRESS_NOT_ALLOWED', message: 'url must lead to a public address.' }
-  return null
+    return notAllowed('url must lead to a public address.')
+  if (!address && isSingleLabel(url))
+    return notAllowed('url must name its host in full, such as hooks.example.com.')
+  return isAllowedPort(url) ? null : notAllowed('url must lead to port 443, or to one from 1024 on.')
 }
 
 /** The address as it is called. What its name leads to is looked at each time that something is sent there. Refuses:

@@ -1,0 +1,44 @@
+// The forms that GraphQL is answered in: what a client gets who likes both comes first.
+const offered = ['application/json', 'application/graphql-response+json'] as const
+
+export type MediaType = (typeof offered)[number]
+
+type Range = { type: string; quality: number }
+
+// Texts in UTF-8 are all there are.
+function rangesOf(accept: string): Range[] {
+  return accept
+    .toLowerCase()
+    .split(',')
+    .flatMap((item) => {
+      const [type = '', ...parameters] = item.split(';').map((part) => part.trim())
+      const parameterOf = (name: string) =>
+        parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1)
+      const quality = Number(parameterOf('q') ?? 1)
+      const charset = parameterOf('charset') ?? 'utf-8'
+      return charset === 'utf-8' ? [{ type, quality: quality >= 0 && quality <= 1 ? quality : 0 }] : []
+    })
+}
+
+// The most specific one counts (RFC 9110, 12.5.1).
+function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place: number } {
+  for (const type of [mediaType, 'application/*', '*/*']) {
+    const place = ranges.findIndex((range) => range.type === type)
+    const found = ranges[place]
+    if (found) return { quality: found.quality, place }
+  }
+  return { quality: 0, place: 0 }
+}
+
+/** The form that a client likes best, by its `Accept`, the first that it names where it likes both as well; null where
+ *  it likes none that is offered. Neither events nor parts are offered: every answer is one JSON text. */
+export function chooseMediaType(accept: string | undefined): MediaType | null {
+  if (!accept || accept === '*/*' || accept === offered[0]) return offered[0]
+  const ranges = rangesOf(accept)
+  const [json, response] = offered.map((mediaType) => ({ mediaType, ...rankOf(mediaType, ranges) }))
+  if (!json || !response) return null
+  const isResponse =
+    response.quality > json.quality || (response.quality === json.quality && response.place < json.place)
+  const best = isResponse ? response : json
+  return best.quality > 0 ? best.mediaType : null
+}

@@ -1,0 +1,313 @@
+import { getIntrospectionQuery } from 'graphql'
+
+/** A request that nobody sends who means well. */
+export type Hostile = {
+  name: string
+  method: 'GET' | 'POST'
+  url: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+// Bytes. Just less than the service reads of a body.
+const most = 256 * 1024 - 512
+const json = { 'content-type': 'application/json' }
+
+/** As many parts as fit beside what takes `less` bytes. */
+function fill(part: (index: number) => string, less = 0, separator = ','): string {
+  const parts: string[] = []
+  for (let bytes = less, index = 0; ; index++) {
+    const next = part(index)
+    bytes += next.length + separator.length
+    if (bytes > most) return parts.join(separator)
+    parts.push(next)
+  }
+}
+const nested = (depth: number, open = '[', close = ']', inside = '') =>
+  open.repeat(depth) + inside + close.repeat(depth)
+const times = (count: number, part: (index: number) => string, separator = ' ') =>
+  Array.from({ length: count }, (_, index) => part(index)).join(separator)
+
+const graphql = (name: string, query: string, variables = '{}'): Hostile => ({
+  name: `GraphQL: ${name}`,
+  method: 'POST',
+  url: '/graphql',
+  headers: json,
+  body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+})
+const checkout = (name: string, body: string): Hostile => ({
+  name: `REST: ${name}`,
+  method: 'POST',
+  url: '/tickets/checkout',
+  headers: json,
+  body,
+})
+
+const buy = 'mutation ($i: CheckoutInput!) { checkout(input: $i) { __typename } }'
+const register =
+  'mutation ($t: [ChangeType!]) { registerWebhook(url: "https://a.example", types: $t) { __typename } }'
+const list = 'query ($s: String) { events(search: $s) { nodes { id } } }'
+const input = (inside: string) => `{"i":{"ticketRateId":"rate_1","tickets":[],${inside}}}`
+const entries = (part: (index: number) => string) =>
+  `{"i":{"ticketRateId":"rate_1","tickets":[${fill(part, 400)}]}}`
+const entry = '{"priceId":"price_1","fullName":"A","email":"a@b.co"}'
+const longName = 'x'.repeat(20_000)
+
+const variables: Hostile[] = [
+  graphql('unknown fields by the ten thousand', buy, `{"i":{${fill((index) => `"a${index}":1`, 400)}}}`),
+  graphql(
+    'entries that are no objects',
+    buy,
+    entries(() => '0'),
+  ),
+  graphql(
+    'entries that are lists',
+    buy,
+    entries(() => '[]'),
+  ),
+  graphql(
+    'entries without anything',
+    buy,
+    entries(() => '{}'),
+  ),
+  graphql(
+    'entries by the thousand',
+    buy,
+    entries(() => entry),
+  ),
+  graphql('enum values that are none', register, `{"t":[${fill(() => '"PAYMENT_PAD"', 400)}]}`),
+  graphql('a value where a list of lists is', register, `{"t":${nested(120_000)}}`),
+  graphql('arrays nested in a variable that is text', list, `{"s":${nested(120_000)}}`),
+  graphql('arrays nested 5,000 deep', list, `{"s":${nested(5_000)}}`),
+  graphql('objects nested deep', list, `{"s":${nested(40_000, '{"a":', '}', '1')}}`),
+  graphql('objects nested deep in metadata', buy, input(`"metadata":${nested(40_000, '{"a":', '}', '1')}`)),
+  graphql('a wide metadata', buy, input(`"metadata":{${fill((index) => `"a${index}":[{}]`, 400)}}`)),
+  graphql(
+    'supplements by the ten thousand',
+    buy,
+    `{"i":{"ticketRateId":"r","tickets":[{"supplements":[${fill(() => '1', 400)}]}]}}`,
+  ),
+  graphql('variables that nobody asked for', list, `{${fill((index) => `"v${index}":[{}]`, 400)}}`),
+  graphql('a long text', list, `{"s":"${'ñ'.repeat(120_000)}"}`),
+  graphql('a text of escapes', list, `{"s":"${'\\u0000'.repeat(40_000)}"}`),
+  graphql('a long name', buy, input(`"${'x'.repeat(250_000)}":1`)),
+  graphql('names that are long', buy, input(fill((index) => `"${'x'.repeat(1000)}${index}":1`, 600))),
+  graphql('a number of a quarter of a million digits', list, `{"s":${'9'.repeat(250_000)}}`),
+  graphql('numbers that are too large', register, `{"t":[${fill(() => '1e400', 400)}]}`),
+]
+
+const parameters: Hostile[] = [
+  graphql('deep extensions', list, `{},"extensions":{"a":${nested(120_000)}}`),
+  graphql('wide extensions', list, `{},"extensions":{${fill((index) => `"v${index}":[]`, 500)}}`),
+  graphql('parameters that nobody knows', list, `{},${fill((index) => `"v${index}":[]`, 500)}`),
+  { ...graphql('a batch', list), body: `[${fill(() => '{"query":"{a}"}')}]` },
+  { ...graphql('arrays alone', list), body: nested(125_000) },
+  { ...graphql('text that may be __proto__', list), body: `[${fill(() => '"__proto__ "')}]` },
+  {
+    name: 'GraphQL: variables in the address',
+    method: 'GET',
+    url: `/graphql?query=${encodeURIComponent(list)}&variables=${encodeURIComponent('{"s":')}${nested(7_000)}${encodeURIComponent('}')}`,
+  },
+]
+
+const everyType = `types { ${times(28, (index) => `a${index}: fields { args { name description type { name kind ofType { name kind ofType { name } } } } }`)} }`
+const introspection = getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true })
+const [wholeSchema = '', ...fragments] = introspection.split(/(?=fragment )/)
+const schemaSelection = wholeSchema.slice(
+  wholeSchema.indexOf('__schema') + '__schema'.length,
+  wholeSchema.lastIndexOf('}'),
+)
+
+const documents: Hostile[] = [
+  graphql(
+    'introspection under 30 aliases',
+    `{ ${times(30, (index) => `a${index}: __schema ${schemaSelection}`)} } ${fragments.join(' ')}`
+      .replace(/\s+/g, ' ')
+      .slice(0, 50_000),
+  ),
+  graphql(
+    'all of the schema in 30 ways',
+    `{ ${times(30, (index) => `a${index}: __schema { ...S }`)} } fragment S on __Schema ${schemaSelection} ${fragments.join(' ')}`,
+  ),
+  graphql('types in 28 ways', `{ __schema { ${everyType} } }`),
+  graphql(
+    'fields of fields',
+    '{ __schema { types { fields { type { fields { args { type { ofType { name enumValues { name } ofType { name } } } } } } } } } }',
+  ),
+  graphql('a wide selection', `{ ${times(1_990, () => '__typename')} }`),
+  graphql('a wide selection of one field', `{ events { nodes { ${times(600, () => 'id name')} } } }`),
+  graphql('fields that nobody knows', `{ ${times(1_900, (index) => `f${index}`)} }`),
+  graphql(
+    'fields that nobody knows, in as many lines',
+    `{ ${times(1_900, (index) => `f${index}`)} ${'\n'.repeat(35_000)} ${'x '.repeat(80)} }`,
+  ),
+  graphql(
+    'lines before fields that nobody knows',
+    `{ ${'\n'.repeat(40_000)} ${times(1_500, (index) => `f${index}`)} }`,
+  ),
+  graphql('selections that conflict', `{ ${times(190, (index) => `a: event(id: "${index}") { id }`)} }`),
+  graphql(
+    'selections that conflict deep below',
+    `{ ${times(70, (index) => `events(first: ${index}) { nodes { ticketRates { prices { a: id } } } }`)} }`,
+  ),
+  graphql(
+    'fragments that nobody uses',
+    `{ __typename } ${times(280, (index) => `fragment F${index} on Event { id }`)}`,
+  ),
+  graphql(
+    'fragments in a chain',
+    `{ events { nodes { ...F0 } } } ${times(220, (index) => `fragment F${index} on Event { ...F${index + 1} }`)} fragment F220 on Event { id }`,
+  ),
+  graphql(
+    'fragments in circles',
+    `{ events { nodes { ...F0 } } } ${times(240, (index) => `fragment F${index} on Event { ...F${(index * 7) % 240} id }`)}`,
+  ),
+  graphql(
+    'fragments that spread each other',
+    `{ events { nodes { ...F0 } } } ${times(40, (index) => `fragment F${index} on Event { ${times(15, (other) => `...F${(index + other + 1) % 40}`)} }`)}`,
+  ),
+  graphql(
+    'fragments that double',
+    `{ events { nodes { ...F0 } } } ${times(100, (index) => `fragment F${index} on Event { ...F${index + 1} ...F${index + 1} }`)} fragment F100 on Event { id }`,
+  ),
+  graphql('directives', `{ __typename ${times(600, () => '@include(if: true)')} }`),
+  graphql('directives that nobody knows', `{ __typename ${times(990, () => '@x')} }`),
+  graphql(
+    'directives of variables',
+    `query (${times(30, (index) => `$v${index}: Boolean = true`)}) { ${times(200, (index) => `__typename @include(if: $v${index % 30})`)} }`,
+  ),
+  graphql(
+    'operations',
+    times(280, (index) => `query Q${index} { __typename }`),
+  ),
+  graphql(
+    'operations that spread all fragments',
+    `${times(90, (index) => `query Q${index} { ...F0 }`)} ${times(110, (index) => `fragment F${index} on Query { ...F${index + 1} }`)} fragment F110 on Query { __typename }`,
+  ),
+  graphql(
+    'an operation of a long name',
+    `query ${longName} { events(first: 1) { ${times(900, (index) => `f(a: $v${index})`)} } }`,
+  ),
+  graphql('variables', `query (${times(480, (index) => `$v${index}: Int`)}) { __typename }`),
+  graphql(
+    'variables that are all used wrong',
+    `query Q(${times(240, (index) => `$v${index}: Int`)}) { ${times(29, (index) => `a${index}: events(${times(8, (arg) => `search: $v${index * 8 + arg}`)}) { totalCount }`)} }`,
+  ),
+  graphql(
+    'variables that are all given wrong',
+    `query (${times(330, (index) => `$v${index}: Int`)}) { event(id: "x") { id } }`,
+    `{${times(330, (index) => `"v${index}":"${'x'.repeat(700)}"`, ',')}}`,
+  ),
+  graphql('a literal as deep as can be', `{ event(id: ${nested(980)}) { id } }`),
+  graphql(
+    'a literal object as wide as can be',
+    `mutation { checkout(input: { ${times(600, (index) => `a${index}: 1`)} }) { __typename } }`,
+  ),
+  graphql(
+    'a literal list of what is none',
+    `mutation { checkout(input: { ticketRateId: "a", tickets: [${times(1_900, () => '1')}] }) { __typename } }`,
+  ),
+  graphql(
+    'enum literals that are none',
+    `mutation { registerWebhook(url: "a", types: [${times(1_900, () => 'PAYMENT_PAD')}]) { __typename } }`,
+  ),
+  graphql(
+    'a long name in many errors',
+    `query ($${longName}: Int) { ${times(29, (index) => `a${index}: event(id: $${longName.slice(0, 900)}${index}) { id }`)} }`,
+  ),
+  graphql('a long text in a literal', `{ event(id: "${'x'.repeat(49_000)}") { id } }`),
+  graphql('a block of lines', `{ event(id: """${' \n'.repeat(24_000)}""") { id } }`),
+  graphql('digits in a literal', `{ events(first: ${'9'.repeat(49_000)}) { totalCount } }`),
+  graphql('comments', `{ ${'#\n'.repeat(24_900)} __typename }`),
+  graphql('commas', `{ __typename ${','.repeat(49_900)} }`),
+  graphql('a document of no end', `{ ${'a { '.repeat(990)}`),
+]
+
+const restEntry = '{"price_id":"price_1","full_name":"A","email":"a@b.co"}'
+const restEntries = (part: (index: number) => string) =>
+  `{"ticket_rate_id":"rate_1","tickets":[${fill(part, 100)}]}`
+const inEntry = (inside: string) =>
+  `{"ticket_rate_id":"rate_1","tickets":[{"price_id":"price_1","full_name":"A","email":"a@b.co",${inside}}]}`
+
+const bodies: Hostile[] = [
+  checkout(
+    'entries that are no objects',
+    restEntries(() => '0'),
+  ),
+  checkout(
+    'entries without anything',
+    restEntries(() => '{}'),
+  ),
+  checkout(
+    'entries by the thousand',
+    restEntries(() => restEntry),
+  ),
+  checkout(
+    'entries of the wrong kind',
+    restEntries(() => '{"price_id":1,"full_name":2,"email":3,"gender":4}'),
+  ),
+  checkout('fields that nobody knows', `{${fill((index) => `"a${index}":1`)}}`),
+  checkout('fields in entries that nobody knows', inEntry(fill((index) => `"a${index}":1`, 200))),
+  checkout('arrays nested deep', nested(125_000)),
+  checkout('arrays nested in an entry', inEntry(`"phone":${nested(120_000)}`)),
+  checkout(
+    'objects nested in metadata',
+    `{"ticket_rate_id":"a","tickets":[],"metadata":${nested(40_000, '{"a":', '}', '1')}}`,
+  ),
+  checkout(
+    'wide metadata',
+    `{"ticket_rate_id":"a","tickets":[],"metadata":{${fill((index) => `"a${index}":[{}]`, 100)}}}`,
+  ),
+  checkout('long metadata', `{"ticket_rate_id":"a","tickets":[],"metadata":{"a":"${'ñ'.repeat(120_000)}"}}`),
+  checkout(
+    'supplements by the ten thousand',
+    inEntry(`"supplements":[${fill(() => '{"supplement_id":"a"}', 200)}]`),
+  ),
+  checkout('answers of the wrong kind', inEntry(`"answers":[${fill(() => '{"a":[]}', 200)}]`)),
+  checkout('a long name', `{"${'x'.repeat(250_000)}":1}`),
+  checkout('a long text for a person', inEntry(`"address":"${'x '.repeat(120_000)}"`)),
+  checkout(
+    'a long address',
+    inEntry(`"redirect_url":1`).replace('{', `{"redirect_url":"http://${'a.'.repeat(120_000)}",`),
+  ),
+  checkout('a long e-mail address', inEntry(`"email":"${'a.'.repeat(60_000)}@${'b.'.repeat(60_000)}"`)),
+  checkout('a long telephone number', inEntry(`"phone":"+${'1'.repeat(240_000)}"`)),
+  checkout('a number of a quarter of a million digits', `{"ticket_rate_id":${'9'.repeat(250_000)}}`),
+  checkout('half a body', `{"a":"${'\\'.repeat(250_000)}`),
+  checkout('white space', ' '.repeat(most)),
+  {
+    name: 'REST: parameters that nobody knows',
+    method: 'GET',
+    url: `/events?${times(3_500, (index) => `${index.toString(36)}`, '&')}`,
+  },
+  { name: 'REST: a search of many words', method: 'GET', url: `/events?search=${'a+'.repeat(7_000)}` },
+  { name: 'REST: one parameter a thousand times', method: 'GET', url: `/events?${'limit=1&'.repeat(1_800)}` },
+  {
+    name: 'page: a form of many fields',
+    method: 'POST',
+    url: '/pay/x',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: fill((index) => `a${index}=1`, 0, '&'),
+  },
+]
+
+/** Each of at most 256 kB, and none of it of any use. */
+export const corpus: Hostile[] = [...variables, ...parameters, ...documents, ...bodies]
+
+const slow = new Set([
+  'GraphQL: unknown fields by the ten thousand',
+  'GraphQL: entries that are no objects',
+  'GraphQL: entries that are lists',
+  'GraphQL: entries without anything',
+  'GraphQL: enum values that are none',
+  'GraphQL: supplements by the ten thousand',
+  'GraphQL: names that are long',
+  'GraphQL: numbers that are too large',
+  'GraphQL: all of the schema in 30 ways',
+  'REST: entries that are no objects',
+  'REST: entries without anything',
+  'REST: answers of the wrong kind',
+])
+
+/** Those that hold up a service which has no bounds for a fifth of a second and more. */
+export const slowRequests = corpus.filter(({ name }) => slow.has(name))

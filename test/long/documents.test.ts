@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Hostile } from '../hostile/corpus.ts'
+import { type HostileService, openHostileService } from '../hostile/hostile-service.ts'
+
+// Different documents, and by how many bytes a process may hold more after them.
+const many = 2_000
+const most = 250 * 2 ** 20
+
+let service: HostileService
+beforeAll(async () => {
+  service = await openHostileService('bounded')
+})
+afterAll(() => service.close())
+
+const times = (count: number, part: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => part(index)).join(' ')
+
+// Of some 1,900 tokens and 45,000 characters, most of which belong to an operation that is not asked for.
+const large = (tokens: number, rest: string) =>
+  `${rest} mutation Never { registerWebhook(url: "https://a.example", types: [${times(tokens, () => 'PAYMENT_PAID')}]) { __typename } } #${'x'.repeat(20_000)}\n`
+const rate =
+  'id name available availability { sold available } prices { id name price } supplements { id label }'
+
+type Kind = { what: string; hasKey: boolean; code?: string; make: (id: number) => string }
+const kinds: Kind[] = [
+  {
+    what: 'refused as too complex',
+    hasKey: false,
+    code: 'QUERY_TOO_COMPLEX',
+    make: (id) =>
+      large(
+        1_800,
+        `query Asked { a${id}: events(first: 100) { nodes { ticketRates { event { ticketRates { event { id } } } } } } }`,
+      ),
+  },
+  {
+    what: 'known to no schema',
+    hasKey: false,
+    code: 'BAD_REQUEST',
+    make: (id) => `query Asked { ${times(1_900, (index) => `f${id}x${index}`)} } #${'x'.repeat(20_000)}\n`,
+  },
+  {
+    what: 'answered to a stranger',
+    hasKey: false,
+    make: (id) => large(1_800, `query Asked { a${id}: __typename }`),
+  },
+  {
+    what: 'answered to a caller',
+    hasKey: true,
+    make: (id) =>
+      large(
+        1_200,
+        `query Asked { events(first: 1) { nodes { ${times(10, (index) => `a${id}x${index}: ticketRates { ${rate} b${index}: name }`)} } } }`,
+      ),
+  },
+]
+
+test('2,000 different large documents leave the process as small as they should', async () => {
+  const before = await service.memory()
+  for (const { what, hasKey, code, make } of kinds) {
+    const requests = Array.from({ length: many / kinds.length }, (_, id): Hostile => {
+      const body = JSON.stringify({ query: make(id), operationName: 'Asked' })
+      const headers = { 'content-type': 'application/json' }
+      return { name: what, method: 'POST', url: '/graphql', headers, body }
+    })
+    const last = await service.flood(requests, hasKey ? service.channel : {})
+    expect(JSON.parse(last).errors?.[0].extensions.code, what).toBe(code)
+    const grown = (await service.memory()) - before
+    console.log(`${requests.length} documents ${what}: ${Math.round(grown / 2 ** 20)} MB more by now`)
+    expect(grown).toBeLessThan(most)
+  }
+})

@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { slowRequests } from '../hostile/corpus.ts'
+import { type HostileService, openHostileService } from '../hostile/hostile-service.ts'
+
+// The control of test/hostile.postgres.test.ts: what it sends holds up a service that has no bounds. Milliseconds.
+const mostHeldUp = 100
+const patience = 5_000
+
+let service: HostileService
+beforeAll(async () => {
+  service = await openHostileService('unbounded')
+})
+afterAll(() => service.close())
+
+test('there is enough to hold it up', () => {
+  expect(slowRequests).toHaveLength(12)
+})
+
+test.each(slowRequests)('$name', async (request) => {
+  const answer = await service.send(request, service.channel, patience)
+  const heldUp = answer?.longest ?? Number.POSITIVE_INFINITY
+  console.log(`${request.name}: ${answer ? `${Math.round(heldUp)} ms` : `more than ${patience} ms, or dead`}`)
+  expect(heldUp).toBeGreaterThan(mostHeldUp)
+})
