@@ -1,0 +1,120 @@
+import type { Caller } from './callers.ts'
+import { seesCatalogue, seesSale } from './oracle.ts'
+import { graphqlOf, isChannel, organizationOf, type Row, type Rows } from './rows.ts'
+import { absentCursor, type Kind, type Thing } from './world.ts'
+
+// What is read: the catalogue, and what was sold of it.
+
+const byId = (name: string, kind: Kind, sees: Row['sees'], only?: string): Row => {
+  const ask = graphqlOf('query', name, '$id: ID!', 'id: $id', only)
+  return { kind, sees, ask: (_caller, id) => ask({ id }) }
+}
+
+const filtered = (name: string, kind: Kind): Row => {
+  const ask = graphqlOf('query', 'events', '$id: ID', `${name}: $id, first: 5`)
+  return {
+    kind,
+    sees: (caller, thing) => isChannel(caller) && seesCatalogue(caller, thing),
+    ask: (_caller, id) => ask({ id }),
+  }
+}
+
+const eventsAfter = graphqlOf('query', 'events', '$after: ID', 'after: $after, first: 5')
+
+// A checkout names a rate, and parts that must be the rate's.
+const input = {
+  ticketRateId: (caller: Caller, id: string) => entryOf(organizationOf(caller), { rate: id }),
+  'tickets.priceId': (caller: Caller, id: string) => entryOf(organizationOf(caller), { price: id }),
+  'tickets.supplements.supplementId': (caller: Caller, id: string) =>
+    entryOf(organizationOf(caller), { supplement: id }),
+  'tickets.answers.questionId': (caller: Caller, id: string) =>
+    entryOf(organizationOf(caller), { question: id }),
+  'tickets.qrCode': (caller: Caller, id: string) => entryOf(organizationOf(caller), { code: id }),
+}
+const kindOf = {
+  ticketRateId: 'rate',
+  'tickets.priceId': 'price',
+  'tickets.supplements.supplementId': 'supplement',
+  'tickets.answers.questionId': 'question',
+  'tickets.qrCode': 'code',
+} as const
+export type CheckoutPlace = keyof typeof input
+export const checkoutPlaces = Object.keys(input) as CheckoutPlace[]
+
+type Named = { rate?: string; price?: string; supplement?: string; question?: string; code?: string }
+
+function entryOf(organization: string, { rate, price, supplement, question, code }: Named) {
+  // The price of a rate that is named has the same last letters.
+  const suffix = rate?.slice(4) ?? `_${organization}_a`
+  return {
+    ticketRateId: rate ?? `rate_${organization}_a`,
+    tickets: [
+      {
+        priceId: price ?? `price${suffix}`,
+        fullName: 'mk-sale-matrix',
+        email: 'matrix@example.com',
+        ...(code && { qrCode: code }),
+        ...(supplement && { supplements: [{ supplementId: supplement }] }),
+        ...(question && { answers: [{ questionId: question, answer: 'x' }] }),
+      },
+    ],
+  }
+}
+
+/** What a checkout sees of an identifier in it, and the input that names it, in GraphQL's names. */
+export const checkoutRow = (place: CheckoutPlace) => ({
+  kind: kindOf[place],
+  sees: (caller: Caller, thing: Thing): boolean | null => {
+    if (!isChannel(caller) || caller.organizations.length === 0) return false
+    // A code must be unused within its event, whoever used it.
+    if (place === 'tickets.qrCode') return null
+    // A part of another rate is no part of this one, whoever sees both.
+    return seesCatalogue(caller, thing) && (place === 'ticketRateId' || thing.id.endsWith('_a'))
+  },
+  inputOf: input[place],
+})
+
+const inCheckout = (operation: 'query' | 'mutation', name: string) =>
+  Object.fromEntries(
+    checkoutPlaces.map((place): [string, Row] => {
+      const { inputOf, ...row } = checkoutRow(place)
+      const ask = graphqlOf(operation, name, '$input: CheckoutInput!', 'input: $input')
+      const root = operation === 'query' ? 'Query' : 'Mutation'
+      return [
+        `${root}.${name}(input.${place})`,
+        {
+          ...row,
+          writes: operation === 'mutation',
+          ask: (caller, id) => ask({ input: inputOf(caller, id) }),
+        },
+      ]
+    }),
+  )
+
+export const catalogueRows: Rows = {
+  'Query.event(id)': byId('event', 'event', seesCatalogue),
+  'Query.ticketRate(id)': byId('ticketRate', 'rate', seesCatalogue),
+  'Query.ticket(id)': byId('ticket', 'ticket', seesSale),
+  'Query.payment(id)': byId('payment', 'payment', seesSale),
+  'Query.node(id) Event': byId('node', 'event', seesCatalogue, 'Event'),
+  'Query.node(id) TicketRate': byId('node', 'rate', seesCatalogue, 'TicketRate'),
+  'Query.node(id) Location': byId('node', 'location', seesCatalogue, 'Location'),
+  'Query.node(id) Organization': byId('node', 'organization', seesCatalogue, 'Organization'),
+  'Query.node(id) Ticket': byId('node', 'ticket', seesSale, 'Ticket'),
+  'Query.node(id) Payment': byId('node', 'payment', seesSale, 'Payment'),
+  'Query.events': {
+    open: true,
+    isFor: ['channel'],
+    ask: () => graphqlOf('query', 'events', '', 'first: 5')(),
+  },
+  'Query.events(organizationId)': filtered('organizationId', 'organization'),
+  'Query.events(locationId)': filtered('locationId', 'location'),
+  'Query.events(after)': {
+    kind: 'eventCursor',
+    sees: (caller, thing) => (isChannel(caller) && seesCatalogue(caller, thing) ? null : false),
+    absent: (cursor) => absentCursor(cursor, 'evt_0'),
+    ask: (_caller, after) => eventsAfter({ after }),
+  },
+  ...inCheckout('query', 'quoteCheckout'),
+  ...inCheckout('mutation', 'checkout'),
+}

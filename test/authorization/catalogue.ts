@@ -1,0 +1,69 @@
+import {
+  aCatalogue,
+  aLocation,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aQuestion,
+  aRate,
+  aSupplement,
+  inDays,
+} from '../factories.ts'
+
+// Two organizations with the same kinds of things. Every text of one that a stranger must not read holds a mark, so that
+// an answer which shows it to somebody else is recognised wherever it stands.
+
+/** Recognises a mark in any text: `mk-catalogue-1`, `mk-sale-shop`, `mk-hook-shop`. */
+export const marks = /\bmk-[a-z]+-[a-zA-Z0-9]+/g
+
+export const catalogueMark = (organization: number | string) => `mk-catalogue-${organization}`
+
+const rateOf = (organization: number, name: string) =>
+  aRate({
+    _id: `rate_${organization}_${name}`,
+    name: `${catalogueMark(organization)} ${name}`,
+    availability: { sold: 0, available: 100_000 },
+    warranty: { enabled: true, percentage: 10, hours: 24 },
+    // Nothing says whose these are: a ticket shows them to its channel for ever.
+    prices: [aPrice({ _id: `price_${organization}_${name}` })],
+    supplements: [aSupplement({ _id: `sup_${organization}_${name}` })],
+    questions: [
+      aQuestion({
+        _id: `que_${organization}_${name}`,
+        label: catalogueMark(organization),
+        type: 'text',
+        items: [],
+      }),
+    ],
+  })
+
+const eventOf = (organization: number) =>
+  anEvent({
+    _id: `evt_${organization}`,
+    name: `${catalogueMark(organization)} night`,
+    description: catalogueMark(organization),
+    // As old as no buyer is too young for: what it says is read by whoever looks a ticket up.
+    age: '18',
+    organization_id: `org_${organization}`,
+    location_id: `loc_${organization}`,
+    artists: [{ name: catalogueMark(organization), image_url: null }],
+    iframe: { tag_url: `https://shop.example/${catalogueMark(organization)}`, script_url: null },
+    start_date: inDays(30 + organization),
+    end_date: inDays(30.5 + organization),
+    ticket_rates: [rateOf(organization, 'a'), rateOf(organization, 'b')],
+  })
+
+export const catalogueOfTwo = () =>
+  aCatalogue({
+    organizations: [1, 2].map((organization) =>
+      anOrganization({ _id: `org_${organization}`, name: catalogueMark(organization) }),
+    ),
+    locations: [1, 2].map((organization) =>
+      aLocation({
+        _id: `loc_${organization}`,
+        organization_id: `org_${organization}`,
+        name: catalogueMark(organization),
+      }),
+    ),
+    events: [eventOf(1), eventOf(2)],
+  })

@@ -1,0 +1,26 @@
+import type { Rule } from './oracle.ts'
+
+// Whose the thing must be that an edge leads to, for whoever got there. `part`: it has no owner but the object that it is
+// part of, which is held against the matrix where it is asked for. A price is part of a ticket that was sold at it.
+
+const edges: Record<Rule | 'part', string> = {
+  catalogue: `Event.location Event.organization Event.ticketRates EventConnection.nodes EventEdge.node
+    Location.organization TicketRate.event TicketRate.prices TicketRate.currentPrice TicketRate.supplements
+    TicketRate.questions Ticket.event Ticket.ticketRate CheckoutQuote.ticketRate QuotedTicket.price`,
+  sale: `Payment.tickets Payment.refunds Ticket.payment Ticket.refundAttempts RefundAttempt.ticket
+    CheckoutPayload.payment CheckoutPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
+    RefundPayload.refund CheckIn.ticket`,
+  webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
+  change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
+  part: `Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability
+    TicketRate.warranty Ticket.answers Ticket.fees Ticket.price Ticket.priceInfo Ticket.refunds Ticket.supplements
+    Ticket.warranty CheckoutQuote.tickets ChangeConnection.edges ChangeConnection.pageInfo
+    WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
+    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery Refused.errors CheckoutRefused.errors`,
+}
+
+export const edgeRules = new Map(
+  Object.entries(edges).flatMap(([rule, list]) =>
+    list.split(/\s+/).map((edge): [string, Rule | 'part'] => [edge, rule as Rule | 'part']),
+  ),
+)

@@ -1,0 +1,23 @@
+import type { Matrix, Seen } from './checker.ts'
+import { ownersIn, type Rule, rules } from './oracle.ts'
+
+/** Holds every edge that was gone along against the rows of the database: whose it is that it led to. */
+export async function checkEdges(
+  { world, seen }: Matrix,
+  ruleOf: Map<string, Rule | 'part'>,
+): Promise<string[]> {
+  const owners = await ownersIn(world.sale.db)
+  const wrongWith = ({ at, id, type, caller }: Seen): string | null => {
+    const rule = ruleOf.get(at)
+    if (rule === undefined) return `${at} has no row`
+    if (rule === 'part' || id === null) return null
+    const thing = owners.get(id)
+    if (!thing) return `${at} leads to ${type} ${id}, which nobody knows`
+    return rules[rule](caller, thing) ? null : `${at} leads ${caller.name} to ${type} ${id}`
+  }
+  return [...new Set(seen.map(wrongWith).filter((wrong) => wrong !== null))]
+}
+
+/** The edges that led to something for somebody. */
+export const reached = ({ seen }: Matrix): Set<string> =>
+  new Set(seen.filter(({ type }) => type !== '').map(({ at }) => at))

@@ -1,0 +1,115 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+} from 'graphql'
+
+// All the places where a client names a thing, or is led to one, as they are called in the tables of the matrix.
+
+// A code names a ticket as well as its identifier does.
+type IdPath = { path: string; isRequired: boolean }
+
+function idPathsOf(
+  given: GraphQLArgument | GraphQLInputField,
+  isRequired: boolean,
+  above: string[] = [],
+): IdPath[] {
+  const type = getNamedType(given.type)
+  const path = [...above, given.name]
+  if (type.name === 'ID' || given.name === 'qrCode') return [{ path: path.join('.'), isRequired }]
+  if (!isInputObjectType(type)) return []
+  return Object.values(type.getFields()).flatMap((field) =>
+    idPathsOf(field, isRequired && isRequiredInputField(field), path),
+  )
+}
+
+function entriesOfField(root: string, field: GraphQLField<unknown, unknown>, schema: GraphQLSchema) {
+  const ids = field.args.flatMap((arg) => idPathsOf(arg, isRequiredArgument(arg)))
+  const at = `${root}.${field.name}`
+  const type = getNamedType(field.type)
+  const kinds = isInterfaceType(type) ? schema.getPossibleTypes(type).map(({ name }) => ` ${name}`) : ['']
+  const entries = ids.flatMap(({ path }) => kinds.map((kind) => `${at}(${path})${kind}`))
+  return ids.some(({ isRequired }) => isRequired) ? entries : [at, ...entries]
+}
+
+/** Each field of the root types that can be asked for without an identifier, by its name; each identifier that one takes,
+ *  by its path: `Mutation.checkout(input.tickets.priceId)`; an interface once for each of its types. */
+export const graphqlEntryPoints = (schema: GraphQLSchema): string[] =>
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
+    Object.values(root?.getFields() ?? {}).flatMap((field) =>
+      entriesOfField(root?.name ?? '', field, schema),
+    ),
+  )
+
+/** Each field that leads from an object to another: `Ticket.event`. */
+export function edgesOf(schema: GraphQLSchema): string[] {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+  return Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) && !type.name.startsWith('__') && !roots.includes(type))
+    .flatMap((type) =>
+      isObjectType(type)
+        ? Object.values(type.getFields())
+            .filter((field) => isCompositeType(getNamedType(field.type)))
+            .map((field) => `${type.name}.${field.name}`)
+        : [],
+    )
+}
+
+/** Calls back with each route that an application is given while `work` runs, and lets `also` add to it. */
+export async function watchRoutes<T>(
+  work: () => Promise<T>,
+  also: (app: FastifyInstance) => void = () => {},
+): Promise<{ result: T; routes: string[] }> {
+  const routes: string[] = []
+  const onApp = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRoute', ({ method, url }: RouteOptions) => {
+      for (const one of [method].flat()) routes.push(`${one} ${url}`)
+    })
+    also(fastify)
+  }
+  subscribe('fastify.initialization', onApp)
+  try {
+    return { result: await work(), routes: [...new Set(routes)] }
+  } finally {
+    unsubscribe('fastify.initialization', onApp)
+  }
+}
+
+type JsonSchema = { properties?: Record<string, JsonSchema>; items?: JsonSchema; anyOf?: JsonSchema[] }
+type Operation = {
+  parameters?: { name: string; in: string }[]
+  requestBody?: { content: Record<string, { schema: JsonSchema }> }
+}
+export type OpenApi = { paths: Record<string, Record<string, Operation>> }
+
+const namesId = (name: string) => /(^|_)id$|Id$|^qr_code$/.test(name)
+
+function idFieldsIn({ properties = {}, items, anyOf = [] }: JsonSchema, above: string[] = []): string[] {
+  const below = Object.entries(properties).flatMap(([name, field]) => [
+    ...(namesId(name) ? [[...above, name].join('.')] : []),
+    ...idFieldsIn(field, [...above, name]),
+  ])
+  return [...below, ...[...anyOf, ...(items ? [items] : [])].flatMap((schema) => idFieldsIn(schema, above))]
+}
+
+/** Each documented operation, and each identifier that it takes: `GET /events organization_id`. */
+export const openApiEntryPoints = ({ paths }: OpenApi): string[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { parameters = [], requestBody }]) => {
+      const at = `${method.toUpperCase()} ${path}`
+      const ids = parameters.map(({ name }) => name).filter(namesId)
+      const inBody = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => idFieldsIn(schema))
+      return [at, ...[...ids, ...inBody].map((name) => `${at} ${name}`)]
+    }),
+  )

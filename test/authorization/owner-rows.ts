@@ -1,0 +1,134 @@
+import type { Caller } from './callers.ts'
+import { owns, seesCatalogue, seesChange, seesSale } from './oracle.ts'
+import { graphqlOf, isChannel, isIntegration, type Row, type Rows } from './rows.ts'
+import { register, type Thing, type World } from './world.ts'
+
+// What is done with what a caller owns: its payments and tickets, its webhooks and what they are told.
+
+const verb = (name: string, argument: string, row: Pick<Row, 'kind' | 'sees'>, more = ''): Row => {
+  const ask = graphqlOf('mutation', name, '$id: ID!', `${argument}: $id${more}`)
+  return { ...row, writes: true, ask: (_caller, id) => ask({ id }) }
+}
+
+const webhook = (name: string, more = '') => verb(name, 'id', { kind: 'webhook', sees: owns }, more)
+
+const ofChannel: Row['sees'] = (caller, thing) => isChannel(caller) && seesSale(caller, thing)
+const ofIntegration: Row['sees'] = (caller, thing) => isIntegration(caller) && seesSale(caller, thing)
+
+const ownedBy = (things: Thing[], caller: Caller) =>
+  things.find((thing) => owns(caller, thing))?.id ?? 'whk_0'
+
+const soldFor = ({ things }: World, caller: Caller) =>
+  things.ticket.find((thing) => seesSale(caller, thing))?.id ?? 'tkt_0'
+
+const deliveries = graphqlOf(
+  'query',
+  'webhookDeliveries',
+  '$id: ID!, $after: ID',
+  'webhookId: $id, after: $after, first: 5',
+)
+const redeliver = graphqlOf(
+  'mutation',
+  'redeliverWebhook',
+  '$id: ID!, $changeId: ID!',
+  'webhookId: $id, changeId: $changeId',
+)
+const changes = graphqlOf('query', 'changes', '$after: ID', 'after: $after, first: 20')
+
+let scans = 0
+// The moment is told, because each scan has its own.
+const scanned = graphqlOf(
+  'mutation',
+  'checkInTicket',
+  '$id: ID, $code: String, $eventId: ID, $nonce: String!',
+  'ticketId: $id, qrCode: $code, eventId: $eventId, nonce: $nonce, at: "2026-01-01"',
+)
+const scan = (given: object) => scanned({ ...given, nonce: `scan-${++scans}` })
+// A scan is noted whatever it comes to, so that it is answered the same again.
+const scanRow = { writes: true, notes: ['check_ins'] }
+
+export const ownerRows: Rows = {
+  'Query.changes': { open: true, isFor: ['channel', 'integration'], ask: () => changes() },
+  'Query.changes(after)': {
+    kind: 'changeCursor',
+    sees: () => null,
+    ask: (_caller, after) => changes({ after }),
+  },
+  'Query.webhooks': {
+    open: true,
+    isFor: ['channel', 'integration'],
+    ask: () => graphqlOf('query', 'webhooks', '', '')(),
+  },
+  'Query.webhookDeliveries(webhookId)': {
+    kind: 'webhook',
+    sees: owns,
+    ask: (_caller, id) => deliveries({ id }),
+  },
+  'Query.webhookDeliveries(after)': {
+    kind: 'change',
+    sees: () => null,
+    ask: (caller, id, { things }) =>
+      deliveries({ id: ownedBy(things.webhook, caller), after: Buffer.from(id).toString('base64url') }),
+  },
+  // A code that has expired is free again, so scans come before what ends a checkout.
+  'Mutation.checkInTicket': { ...scanRow, open: true, isFor: ['integration'], ask: () => scan({}) },
+  'Mutation.checkInTicket(qrCode)': {
+    ...scanRow,
+    kind: 'code',
+    sees: ofIntegration,
+    ask: (_caller, code) => scan({ code }),
+  },
+  'Mutation.checkInTicket(ticketId)': {
+    ...scanRow,
+    kind: 'ticket',
+    sees: ofIntegration,
+    ask: (_caller, id) => scan({ id }),
+  },
+  'Mutation.checkInTicket(eventId)': {
+    ...scanRow,
+    kind: 'event',
+    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
+    ask: (caller, eventId, world) => scan({ id: soldFor(world, caller), eventId }),
+  },
+  'Mutation.cancelCheckout(paymentId)': verb('cancelCheckout', 'paymentId', {
+    kind: 'payment',
+    sees: ofChannel,
+  }),
+  'Mutation.requestRefund(ticketId)': verb('requestRefund', 'ticketId', { kind: 'ticket', sees: ofChannel }),
+  'Mutation.refundTicket(ticketId)': verb('refundTicket', 'ticketId', {
+    kind: 'ticket',
+    sees: ofIntegration,
+  }),
+  'Mutation.cancelTicket(ticketId)': verb('cancelTicket', 'ticketId', { kind: 'ticket', sees: seesSale }),
+  'Mutation.registerWebhook': {
+    open: true,
+    isFor: ['channel', 'integration'],
+    ask: ({ name }: Caller) =>
+      graphqlOf(
+        'mutation',
+        'registerWebhook',
+        '$url: String!',
+        'url: $url',
+      )({ url: `https://hooks.example/mk-hook-${name}` }),
+  },
+  'Mutation.updateWebhook(id)': webhook('updateWebhook', ', types: [PAYMENT_PAID]'),
+  'Mutation.rotateWebhookSecret(id)': webhook('rotateWebhookSecret'),
+  'Mutation.redeliverWebhook(webhookId)': {
+    kind: 'webhook',
+    sees: owns,
+    writes: true,
+    ask: (_caller, id) => redeliver({ id, changeId: 'chg_0' }),
+  },
+  'Mutation.redeliverWebhook(changeId)': {
+    kind: 'change',
+    sees: seesChange,
+    writes: true,
+    ask: (caller, changeId, { things }) => redeliver({ id: ownedBy(things.webhook, caller), changeId }),
+  },
+  'Mutation.disableWebhook(id)': webhook('disableWebhook'),
+  'Mutation.enableWebhook(id)': webhook('enableWebhook'),
+  'Mutation.deleteWebhook(id)': {
+    ...webhook('deleteWebhook'),
+    fresh: (caller, { sale }) => register(sale, caller),
+  },
+}

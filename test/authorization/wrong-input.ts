@@ -1,0 +1,28 @@
+import { type Ask, graphqlOf } from './rows.ts'
+
+const graphql = (
+  operation: 'query' | 'mutation',
+  name: string,
+  args: string,
+  kinds: string,
+): [string, Ask, string] => [name, graphqlOf(operation, name, '', args)(), kinds]
+
+/** What is not as it must be, and for whom it is at all: nobody else is told what was wrong with it. */
+export const wrongInput: [name: string, ask: Ask, isFor: string][] = [
+  graphql('query', 'events', 'first: 0', 'channel'),
+  graphql('query', 'changes', 'first: 0', 'channel integration'),
+  graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
+  graphql('query', 'quoteCheckout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
+  graphql('mutation', 'checkout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
+  graphql('mutation', 'refundTicket', 'ticketId: "x", amount: -1', 'integration'),
+  graphql('mutation', 'checkInTicket', 'nonce: ""', 'integration'),
+  graphql('mutation', 'registerWebhook', 'url: "x"', 'channel integration'),
+  graphql('mutation', 'updateWebhook', 'id: "x", url: "x"', 'channel integration'),
+  ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel'],
+  ['POST /tickets/checkout', { method: 'POST', url: '/tickets/checkout', body: { nothing: 1 } }, 'channel'],
+  [
+    'GET /integrations/tickets/{ticketId}',
+    { method: 'GET', url: '/integrations/tickets/%00?nothing=1' },
+    'integration',
+  ],
+]

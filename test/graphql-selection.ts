@@ -1,0 +1,63 @@
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isLeafType,
+  isObjectType,
+  isRequiredArgument,
+} from 'graphql'
+
+const fieldsOf = (type: GraphQLNamedType): GraphQLField<unknown, unknown>[] =>
+  isObjectType(type) ? Object.values(type.getFields()) : []
+
+// As deep as what a checkout answers with costs less than the limit.
+const maxDepth = 4
+
+/** Selects every field of a type and of what is below it, with the name of each type, without going back up to a type
+ *  that is selected already, and four types deep. */
+export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above: string[] = []): string {
+  if (isAbstractType(type)) {
+    const kinds = schema
+      .getPossibleTypes(type)
+      .map((kind) => `... on ${kind.name} { ${selectionOf(schema, kind, above)} }`)
+    return ['__typename', ...kinds].join(' ')
+  }
+  const path = [...above, type.name]
+  const fields = fieldsOf(type)
+    .filter(({ args }) => !args.some(isRequiredArgument))
+    .flatMap((field) => {
+      const named = getNamedType(field.type)
+      if (isLeafType(named)) return [field.name]
+      if (path.includes(named.name) || path.length === maxDepth) return []
+      return [`${field.name} { ${selectionOf(schema, named, path)} }`]
+    })
+  return ['__typename', ...fields].join(' ')
+}
+
+/** A field that leads from one object to another, and what it led to in an answer: null where it led to nothing. */
+export type Edge = { at: string; type: string; id: string | null }
+
+type Fields = Record<string, unknown>
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+
+/** The edges in the data of an answer, whose objects tell their types by `__typename` and their fields by their own names. */
+export function edgesIn(schema: GraphQLSchema, value: unknown): Edge[] {
+  if (Array.isArray(value)) return value.flatMap((item) => edgesIn(schema, item))
+  if (!isFields(value)) return []
+  const type = schema.getType(String(value.__typename))
+  if (!type) return Object.values(value).flatMap((field) => edgesIn(schema, field))
+  return fieldsOf(type)
+    .filter((field) => isCompositeType(getNamedType(field.type)) && field.name in value)
+    .flatMap((field) => {
+      const found = [value[field.name]].flat()
+      const at = `${type.name}.${field.name}`
+      const edges = found.map((target): Edge => {
+        if (!isFields(target)) return { at, type: '', id: null }
+        return { at, type: String(target.__typename), id: 'id' in target ? String(target.id) : null }
+      })
+      return [...edges, ...found.flatMap((target) => edgesIn(schema, target))]
+    })
+}
