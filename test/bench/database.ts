@@ -133,14 +133,17 @@ export async function queuedIn({ sql }: BenchDatabase): Promise<number> {
 }
 
 /** A key for the integration of the organization that sold most tickets, and some of these tickets. */
-export async function ticketsOf({ url, sql }: BenchDatabase): Promise<{ key: string; ids: string[] }> {
+export async function ticketsOf({
+  url,
+  sql,
+}: BenchDatabase): Promise<{ organizationId: string; key: string; ids: string[] }> {
   const [organization] = await sql<{ id: string }[]>`
     select organization_id as id from tickets group by 1 order by count(*) desc, 1 limit 1`
   if (!organization) throw new Error('no ticket is sold')
   const tickets = await sql<{ id: string }[]>`
     select id from tickets where organization_id = ${organization.id} order by md5(id) limit 2000`
   const key = await issueKey(url, 'integration', '--name', 'bench', '--organization', organization.id)
-  return { key, ids: tickets.map(({ id }) => id) }
+  return { organizationId: organization.id, key, ids: tickets.map(({ id }) => id) }
 }
 
 /** How many rows of each kind the database has. */
@@ -172,9 +175,11 @@ export async function sampleOf({ sql }: BenchDatabase): Promise<Sample> {
   return { word: word.word, latitude: place.latitude, longitude: place.longitude, radius: 25 }
 }
 
-export async function targetsOf({ sql }: BenchDatabase): Promise<Target[]> {
+/** What can be bought; of one organization where it is named. */
+export async function targetsOf({ sql }: BenchDatabase, organizationId?: string): Promise<Target[]> {
   const targets = await sql<Target[]>`
-    select rate_id as "rateId", price_id as "priceId" from bench_targets order by number`
+    select rate_id as "rateId", price_id as "priceId" from bench_targets
+    where organization_id = ${organizationId ?? sql`organization_id`} order by number`
   if (targets.length === 0) throw new Error('the catalogue has no rate that a ticket can be bought of')
   return targets
 }

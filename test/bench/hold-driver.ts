@@ -1,11 +1,9 @@
 import postgres from 'postgres'
 import { hold } from './hold-statements.ts'
-import { percentile } from './statistics.ts'
+import { runTransactions } from './transactions.ts'
 import { answerTasks } from './worker.ts'
 
 export type HoldTask = { clients: number; seconds: number; targets: number }
-/** Latencies in milliseconds. */
-export type HoldResult = { transactions: number; seconds: number; p50: number; p99: number }
 
 // The yardstick of the checkouts where there is no pgbench: the driver, and nothing between it and the transaction.
 
@@ -20,24 +18,6 @@ async function holdOnce(target: number, client: number): Promise<void> {
   })
 }
 
-answerTasks(async ({ clients, seconds, targets }: HoldTask): Promise<HoldResult> => {
-  const latencies: number[] = []
-  const start = performance.now()
-  const end = start + seconds * 1000
-  await Promise.all(
-    Array.from({ length: clients }, async (_, client) => {
-      for (let now = performance.now(); now < end; ) {
-        await holdOnce(1 + Math.floor(Math.random() * targets), client)
-        const done = performance.now()
-        latencies.push(done - now)
-        now = done
-      }
-    }),
-  )
-  return {
-    transactions: latencies.length,
-    seconds: (performance.now() - start) / 1000,
-    p50: percentile(latencies, 0.5),
-    p99: percentile(latencies, 0.99),
-  }
-})
+answerTasks((task: HoldTask) =>
+  runTransactions(task, (client) => holdOnce(1 + Math.floor(Math.random() * task.targets), client)),
+)

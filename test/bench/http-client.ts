@@ -16,10 +16,13 @@ export function toBytes({ method, path, headers, body }: Ask, port: number): Buf
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`)
 }
 
-/** What is read of an answer; `length` is the body's, in bytes. */
-type Answer = { status: number; length: number }
+/** What is read of an answer; `length` is the body's, in bytes. The texts are there where they are kept. */
+export type Answer = { status: number; length: number; head?: string; body?: string }
 
 export type Client = { send(bytes: Buffer): Promise<Answer>; close(): void }
+
+/** Whether the texts of answers are kept. Reading them takes time from what is measured. */
+type ClientOptions = { keepsText?: boolean }
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
@@ -34,12 +37,13 @@ function readHead(head: string): Answer {
 
 /** One client: a connection that is kept, on which one request is sent after the answer to the last. `send` resolves
  *  once the whole answer is here, and rejects when the connection ends before. */
-export function openClient(port: number): Promise<Client> {
+export function openClient(port: number, { keepsText = false }: ClientOptions = {}): Promise<Client> {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let pending: { resolve(answer: Answer): void; reject(error: Error): void } | null = null
   let head: Buffer = Buffer.alloc(0)
   let answer: Answer = { status: 0, length: 0 }
   let missing = -1
+  const kept: Buffer[] = []
 
   const fail = (error: Error) => {
     pending?.reject(error)
@@ -47,7 +51,7 @@ export function openClient(port: number): Promise<Client> {
     socket.destroy()
   }
   const read = (chunk: Buffer) => {
-    let body = chunk.length
+    let body = chunk
     if (missing < 0) {
       const seen = head.length
       head = seen === 0 ? chunk : Buffer.concat([head, chunk])
@@ -55,13 +59,16 @@ export function openClient(port: number): Promise<Client> {
       if (end < 0) return
       answer = readHead(head.toString('latin1', 0, end))
       missing = answer.length
-      body = head.length - end - endOfHead.length
+      if (keepsText) answer.head = head.toString('latin1', 0, end)
+      body = head.subarray(end + endOfHead.length)
     }
-    missing -= body
+    missing -= body.length
+    if (keepsText) kept.push(body)
     if (missing > 0) return
     if (missing < 0) throw new Error('more than one answer came')
     missing = -1
     head = Buffer.alloc(0)
+    if (keepsText) answer.body = Buffer.concat(kept.splice(0)).toString()
     const answered = pending
     pending = null
     answered?.resolve(answer)

@@ -1,6 +1,6 @@
 import type { Surface } from './bare-lookups-sql.ts'
 import type { Page } from './bare-pages-sql.ts'
-import type { HoldResult, HoldTask } from './hold-driver.ts'
+import type { HoldTask } from './hold-driver.ts'
 import type { Ask } from './http-client.ts'
 import { allTheSame, answerOf, clients, eachWithItsOwn, type JobPlan, jsonOf } from './job-plan.ts'
 import type { Load, LoadResult } from './load.ts'
@@ -9,6 +9,7 @@ import { checkoutAsks, lookupAsks, nestedPageAsk, pageAsks, type Sample, type Ta
 import { disagreement } from './same-answer.ts'
 import type { Server } from './server-process.ts'
 import { asked, counted, type Holds, holding } from './sides.ts'
+import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
 /** What the jobs work with. */
@@ -30,7 +31,7 @@ export type Stage = {
   sample: Sample
   targets: Target[]
   /** The bare hold transaction, and what does it. */
-  hold: { name: string; run(task: HoldTask): Promise<HoldResult> }
+  hold: { name: string; run(task: HoldTask): Promise<Transactions> }
   countHolds(): Promise<Holds>
   /** Why no hold can be compared; null where nothing is in the way. */
   holdProblem: string | null

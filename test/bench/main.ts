@@ -1,16 +1,20 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { findProgram } from '../setup/kept-process.ts'
 import { openServer } from './database.ts'
 import { growthPlans } from './growth-jobs.ts'
-import { pgbenchVersion } from './hold-pgbench.ts'
 import type { JobPlan } from './job-plan.ts'
 import { plans } from './jobs.ts'
 import { describeMachine } from './machine.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, parseOptions } from './options.ts'
+import { paymentPlans } from './payment-jobs.ts'
+import { openPaymentStage } from './payment-stage.ts'
+import { pgbenchVersion } from './pgbench.ts'
 import { tableOf } from './report.ts'
 import { openScope, type Scope } from './scope.ts'
-import { openGrowthStage, openStage, type SetUp } from './stages.ts'
+import type { SetUp } from './set-up.ts'
+import { openGrowthStage, openStage } from './stages.ts'
 
 const say = (text: string) => console.log(text)
 
@@ -42,11 +46,20 @@ async function report(options: Options, machine: object, results: Result[]): Pro
 }
 
 async function run(options: Options): Promise<void> {
-  const all = { onOne: plans, onMany: growthPlans(options.sizes) }
+  const pgbouncer = await findProgram('pgbouncer')
+  const all = {
+    onOne: plans,
+    onMany: growthPlans(options.sizes),
+    onPayments: paymentPlans({ hasPgbouncer: pgbouncer !== null }),
+  }
   const isChosen = ({ name }: { name: string }) => options.only.some((part) => name.includes(part))
-  const [onOne, onMany] = [all.onOne.filter(isChosen), all.onMany.filter(isChosen)]
-  if (onOne.length + onMany.length === 0) {
-    const names = [...all.onOne, ...all.onMany].map(({ name }) => name)
+  const [onOne, onMany, onPayments] = [
+    all.onOne.filter(isChosen),
+    all.onMany.filter(isChosen),
+    all.onPayments.filter(isChosen),
+  ]
+  if (onOne.length + onMany.length + onPayments.length === 0) {
+    const names = Object.values(all).flatMap((plans) => plans.map(({ name }) => name))
     throw new Error(`no job has ${options.only.join(' or ')} in its name: ${names.join(', ')}`)
   }
   const server = await everything.keep(openServer(), (server) => server.stop())
@@ -57,11 +70,13 @@ async function run(options: Options): Promise<void> {
     holdYardstick: pgbench ?? 'postgres.js: there is no pgbench on the PATH',
   }
   say(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgresql}.`)
-  say(`Bare holds: ${machine.holdYardstick}.`)
+  say(`Bare holds and payments: ${machine.holdYardstick}.`)
+  if (!pgbouncer) say('There is no PgBouncer on the PATH: payments through it are not measured.')
   const setUp = { server, options, hasPgbench: pgbench !== null, say }
   const results: Result[] = []
   try {
     await measureOn(onOne, openStage, setUp, results)
+    await measureOn(onPayments, openPaymentStage, setUp, results)
     await measureOn(onMany, openGrowthStage, setUp, results)
   } finally {
     // What was measured is told even where a later job ends the run.

@@ -22,8 +22,8 @@ export type Side = {
 }
 
 /** How many of the yardstick's requests a second are to be reached at least, or how much of its time a request may take
- *  at most. */
-export type Reach = { atLeast: number } | { atMost: number }
+ *  at most; by the medians where both are asked at a pace of their own. */
+export type Reach = { atLeast: number } | { atMost: number; by?: 'medians' }
 
 /** The gateway's work beside the same work done by something simpler, in the same minute on the same machine. */
 export type Job = {
@@ -32,7 +32,8 @@ export type Job = {
   /** Null where nothing is asked for. */
   reach: Reach | null
   gateway: Side
-  yardstick: Side
+  /** Null where the gateway's work is only recorded. */
+  yardstick: Side | null
   /** What must be done before the two are compared. */
   prepare?(): Promise<void>
   /** Compares what the two answer. Resolves to why they can't be compared, or to null. */
@@ -55,10 +56,10 @@ export type Result = {
   job: string
   description: string
   gateway: Measured
-  yardstick: Measured
+  yardstick: Measured | null
   reach: Reach | null
   /** The gateway's requests for each of the yardstick's, or its time for each of the yardstick's where there is a most
-   *  to it: the median over the rounds. Null where `problem` says why. */
+   *  to it: the median over the rounds. Null where there is no yardstick, or where `problem` says why. */
   ratio: number | null
   /** Whether there is a ratio and it is what it is to be; null where nothing is asked for. */
   reached: boolean | null
@@ -83,6 +84,11 @@ async function summarize(side: Side, rounds: Round[]): Promise<Measured> {
   }
 }
 
+function ratioOf(one: Round, other: Round, reach: Reach | null): number {
+  if (!reach || !('atMost' in reach)) return perSecond(one) / perSecond(other)
+  return reach.by === 'medians' ? one.p50 / other.p50 : perSecond(other) / perSecond(one)
+}
+
 const isReached = (ratio: number, reach: Reach): boolean =>
   'atLeast' in reach ? ratio >= reach.atLeast : ratio <= reach.atMost
 
@@ -96,23 +102,27 @@ export async function measure(
   const problems = [await job.disagreement()]
   const gateway: Round[] = []
   const yardstick: Round[] = []
-  for (const side of [job.gateway, job.yardstick]) problems.push((await side.run(warmUpSeconds)).problem)
+  for (const side of [job.gateway, job.yardstick])
+    if (side) problems.push((await side.run(warmUpSeconds)).problem)
   for (let round = 0; round < rounds; round++) {
     gateway.push(await job.gateway.run(seconds))
-    yardstick.push(await job.yardstick.run(seconds))
+    if (job.yardstick) yardstick.push(await job.yardstick.run(seconds))
   }
-  problems.push(...[...gateway, ...yardstick].map(({ problem }) => problem), await job.disagreement())
+  const measured = [...gateway, ...yardstick]
+  problems.push(...measured.map(({ problem }) => problem), await job.disagreement())
+  if (measured.some(({ requests }) => requests === 0))
+    problems.push('there was a round in which nothing was done')
   const problem = problems.find((problem) => problem !== null) ?? null
-  const ratioOf = (one: Round, other: Round) =>
-    job.reach && 'atMost' in job.reach ? perSecond(other) / perSecond(one) : perSecond(one) / perSecond(other)
-  const ratio = problem
-    ? null
-    : median(gateway.map((round, index) => ratioOf(round, yardstick[index] ?? round)))
+  const ratios = gateway.flatMap((round, index) => {
+    const other = yardstick[index]
+    return other ? [ratioOf(round, other, job.reach)] : []
+  })
+  const ratio = problem || ratios.length === 0 ? null : median(ratios)
   return {
     job: job.name,
     description: job.description,
     gateway: await summarize(job.gateway, gateway),
-    yardstick: await summarize(job.yardstick, yardstick),
+    yardstick: job.yardstick && (await summarize(job.yardstick, yardstick)),
     reach: job.reach,
     ratio,
     reached: job.reach && ratio !== null && isReached(ratio, job.reach),

@@ -15,11 +15,13 @@ const head = [
   ...['requests/s', 'p50 ms', 'p99 ms', 'ratio', 'to reach', 'reached'],
 ]
 
-const cellsOf = ({ description, gateway, yardstick, ratio, reach, reached }: Result): string[] => [
+const cellsOf = ({ description, gateway, yardstick, ratio, reach, reached, problem }: Result): string[] => [
   ...[description, number(gateway.clients), rate(gateway.requestsPerSecond), ...latencies(gateway)],
-  ...[number(gateway.cpuMillisecondsPerRequest, 2), number(gateway.residentMegabytes), yardstick.name],
-  ...[rate(yardstick.requestsPerSecond), ...latencies(yardstick)],
-  ...[ratio === null ? 'none' : `${ratio.toFixed(2)}×`, inWords(reach)],
+  ...[number(gateway.cpuMillisecondsPerRequest, 2), number(gateway.residentMegabytes)],
+  ...(yardstick
+    ? [yardstick.name, rate(yardstick.requestsPerSecond), ...latencies(yardstick)]
+    : ['', '', '', '']),
+  ...[ratio !== null ? `${ratio.toFixed(2)}×` : yardstick || problem ? 'none' : '', inWords(reach)],
   reached === null ? '' : reached ? 'yes' : 'no',
 ]
 

@@ -57,6 +57,14 @@ const lookup = `query ($id: ID!) {
   }
 }`
 
+const quote = `query ($input: CheckoutInput!) {
+  quoteCheckout(input: $input) {
+    __typename
+    ... on CheckoutRefused { errors { code message path } }
+    ... on CheckoutQuote { totalAmount conditionsChanged tickets { price { id } totalPrice } }
+  }
+}`
+
 const getting = (apiKey: string, path: string): Ask => ({
   method: 'GET',
   path,
@@ -73,13 +81,16 @@ const posting = (apiKey: string, path: string, body: object): Ask => ({
 /** The request for the page with everything nested. */
 export const nestedPageAsk = (apiKey: string): Ask => posting(apiKey, '/graphql', { query: nestedPage })
 
+/** The request for the same page by REST. */
+export const listAsk = (apiKey: string): Ask => getting(apiKey, '/events?populate=*')
+
 /** The request for each page. */
 export const pageAsks = (
   apiKey: string,
   { word, latitude, longitude, radius }: Sample,
 ): Record<Page, Ask> => ({
   graphql: nestedPageAsk(apiKey),
-  rest: getting(apiKey, '/events?populate=*'),
+  rest: listAsk(apiKey),
   events: getting(apiKey, '/events'),
   search: getting(apiKey, `/events?search=${encodeURIComponent(word)}`),
   radius: getting(apiKey, `/events?lat=${latitude}&lng=${longitude}&radius=${radius}`),
@@ -98,32 +109,32 @@ export const pageParameters = (sample: Sample) => ({
   radius: [sample.latitude, sample.longitude, sample.radius, ...boxAround(sample)],
 })
 
+const urls = { redirect: 'https://shop.example/done', error: 'https://shop.example/failed' }
+const buyer = { email: 'ada@example.com', phone: '+34600000000' }
+
+const inputOf = ({ rateId, priceId }: Target) => ({
+  ticketRateId: rateId,
+  redirectUrl: urls.redirect,
+  errorUrl: urls.error,
+  tickets: [{ priceId, fullName: 'Ada Lovelace', ...buyer }],
+})
+
 /** A checkout of one ticket of each of the rates. */
 export const checkoutAsks = (apiKey: string, surface: Surface, targets: Target[]): Ask[] =>
-  targets.map(({ rateId, priceId }) =>
+  targets.map((target) =>
     surface === 'rest'
       ? posting(apiKey, '/tickets/checkout', {
-          ticket_rate_id: rateId,
-          redirect_url: 'https://shop.example/done',
-          error_url: 'https://shop.example/failed',
-          tickets: [
-            { price_id: priceId, full_name: 'Ada Lovelace', email: 'ada@example.com', phone: '+34600000000' },
-          ],
+          ticket_rate_id: target.rateId,
+          redirect_url: urls.redirect,
+          error_url: urls.error,
+          tickets: [{ price_id: target.priceId, full_name: 'Ada Lovelace', ...buyer }],
         })
-      : posting(apiKey, '/graphql', {
-          query: checkout,
-          variables: {
-            input: {
-              ticketRateId: rateId,
-              redirectUrl: 'https://shop.example/done',
-              errorUrl: 'https://shop.example/failed',
-              tickets: [
-                { priceId, fullName: 'Ada Lovelace', email: 'ada@example.com', phone: '+34600000000' },
-              ],
-            },
-          },
-        }),
+      : posting(apiKey, '/graphql', { query: checkout, variables: { input: inputOf(target) } }),
   )
+
+/** What one ticket of the rate would cost. */
+export const quoteAsk = (apiKey: string, target: Target): Ask =>
+  posting(apiKey, '/graphql', { query: quote, variables: { input: inputOf(target) } })
 
 /** A lookup of each of the tickets, with the key of their organization's integration. */
 export const lookupAsks = (apiKey: string, surface: Surface, ids: string[]): Ask[] =>

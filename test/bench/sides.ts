@@ -1,7 +1,8 @@
-import type { HoldResult, HoldTask } from './hold-driver.ts'
+import type { HoldTask } from './hold-driver.ts'
 import type { Load, LoadResult } from './load.ts'
 import type { Round, Side } from './measure.ts'
 import { type Server, usageOf } from './server-process.ts'
+import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
 /** A server that is asked the same things again and again; every answer must be a 200, and none of them less than half
@@ -39,7 +40,7 @@ export const asked = (
 /** The bare hold transaction, again and again. */
 export const holding = (
   name: string,
-  hold: (task: HoldTask) => Promise<HoldResult>,
+  hold: (task: HoldTask) => Promise<Transactions>,
   task: { clients: number; targets: number },
 ): Side => ({
   name,

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type BenchDatabase,
-  type BenchServer,
   fillDatabase,
   holdsOf,
   queue,
@@ -18,63 +17,22 @@ import {
 } from './database.ts'
 import { growCatalogue } from './grow-catalogue.ts'
 import type { Grown, GrowthStage } from './growth-jobs.ts'
-import type { HoldResult, HoldTask } from './hold-driver.ts'
+import type { HoldTask } from './hold-driver.ts'
 import { holdWithPgbench } from './hold-pgbench.ts'
 import { clients } from './job-plan.ts'
 import type { Stage } from './jobs.ts'
 import type { Load, LoadResult } from './load.ts'
 import { installMercurius } from './mercurius-package.ts'
-import type { Options } from './options.ts'
 import { pageParameters } from './requests.ts'
-import type { Scope } from './scope.ts'
-import { startServer } from './server-process.ts'
-import { startWorker } from './worker.ts'
+import { gatewaySettings, once, type SetUp, service, starterOf, startTasks } from './set-up.ts'
+import type { Transactions } from './transactions.ts'
 
-/** What the stages are set up with. */
-export type SetUp = {
-  scope: Scope
-  server: BenchServer
-  options: Options
-  hasPgbench: boolean
-  say(text: string): void
-}
-
-const gatewaySettings = {
-  NODE_ENV: 'production',
-  ALLOW_SANDBOX_PAYMENTS: 'true',
-  RATE_LIMIT: 'off',
-  LOG_LEVEL: 'silent',
-  // No hold expires while it runs.
-  HOLD_MINUTES: '1440',
-}
-// As `npm start` runs it.
-const service = ['--max-old-space-size=1024', 'dist/server.js']
 const unsharedReads = { SHARED_READS_MS: '0' }
 
 // How many tickets were sold before they are looked up.
 const soldTickets = 5000
 
 const compiled = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-
-/** Runs it the first time, and resolves to the same from then on. */
-function once<Result>(start: () => Promise<Result>): () => Promise<Result> {
-  let started: Promise<Result> | null = null
-  return () => {
-    started ??= start()
-    return started
-  }
-}
-
-const starterOf =
-  (scope: Scope) =>
-  (args: string[], { url }: Pick<BenchDatabase, 'url'>, settings: Record<string, string> = {}) =>
-    scope.keep(startServer(args, { DATABASE_URL: url, ...settings }, '/ready'), (server) => server.stop())
-
-const startLoad = (scope: Scope) =>
-  scope.keep(
-    Promise.resolve(startWorker<Load, LoadResult>(new URL('./load-worker.js', import.meta.url))),
-    (worker) => worker.stop(),
-  )
 
 /** One catalogue, the gateway twice, and everything that it is held against. */
 export async function openStage({ scope, server, options, hasPgbench, say }: SetUp): Promise<Stage> {
@@ -84,14 +42,9 @@ export async function openStage({ scope, server, options, hasPgbench, say }: Set
   await sell(database, soldTickets)
   const sample = await sampleOf(database)
   const start = starterOf(scope)
-  const driver = await scope.keep(
-    Promise.resolve(
-      startWorker<HoldTask, HoldResult>(new URL('./hold-driver.js', import.meta.url), {
-        DATABASE_URL: database.url,
-      }),
-    ),
-    (worker) => worker.stop(),
-  )
+  const driver = await startTasks<HoldTask, Transactions>(scope, './hold-driver.js', {
+    DATABASE_URL: database.url,
+  })
   const catalogue = Object.entries(await sizesOf(database)).map(([table, count]) => `${count} ${table}`)
   say(`It has ${catalogue.join(', ')}.\n`)
   return {
@@ -110,7 +63,7 @@ export async function openStage({ scope, server, options, hasPgbench, say }: Set
     }),
     bytes: await start([compiled('./bare-bytes.js')], database),
     mercurius: once(async () => start([await installMercurius(say)], database)),
-    load: await startLoad(scope),
+    load: await startTasks<Load, LoadResult>(scope, './load-worker.js'),
     sample,
     targets: await targetsOf(database),
     hold: hasPgbench
@@ -161,7 +114,7 @@ export async function openGrowthStage({ scope, server, options, say }: SetUp): P
   }
   return {
     keys,
-    load: await startLoad(scope),
+    load: await startTasks<Load, LoadResult>(scope, './load-worker.js'),
     targets,
     withEvents: grown('events', unsharedReads, async ({ sql }, count) => {
       await sql.begin(async (tx) => {

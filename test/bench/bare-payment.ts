@@ -1,0 +1,42 @@
+// The bare payment: what paying for one ticket writes and nothing else, in one transaction, into the same tables under the
+// same constraints. Nothing is checked, told or answered.
+
+/** What a transaction knows of its payment once it has locked it. */
+export const dueColumns = ['payment_id', 'organization_id', 'rate_id', 'price_id', 'amount', 'currency']
+
+// The same in all statements of a transaction, and of no other one.
+const key = (client: string) =>
+  `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
+
+/** The statements between `begin` and `commit`, in order. Each argument is how a parameter is written. The first gives
+ *  `dueColumns`, and no row where the payment was paid before or there is none; `takeNumber` gives `year`,
+ *  `invoice_number` and `reference`. */
+export const pay = {
+  lockPayment: (number: string) => `
+    select ${dueColumns.map((column) => `due.${column}`).join(', ')}
+    from bench_due as due join payments on payments.id = due.payment_id
+    where due.number = ${number} and payments.status = 'pending' for update of payments`,
+  // In order, because two that wait for each other would wait for a second.
+  moveStock: (rateId: string, priceId: string) => `
+    with locked as (select id from stock where id in (${rateId}, ${priceId}) order by id for update)
+    update stock set held = held - 1, sold = sold + 1 from locked where stock.id = locked.id`,
+  takeNumber: (organizationId: string) => `
+    update invoice_series set last = last + 1
+    where organization_id = ${organizationId} and kind = 'invoice'
+      and year = extract(year from now() at time zone 'UTC')::integer
+    returning year, last as invoice_number, 'F' || year || '-' || lpad(last::text, 6, '0') as reference`,
+  insertInvoice: (
+    client: string,
+    due: { organizationId: string; paymentId: string; amount: string; currency: string },
+    invoice: { year: string; number: string; reference: string },
+  ) => `
+    insert into invoices (id, organization_id, kind, year, number, reference, payment_id, amount, currency)
+    values ('inv_' || ${key(client)}, ${due.organizationId}, 'invoice', ${invoice.year}, ${invoice.number},
+      ${invoice.reference}, ${due.paymentId}, ${due.amount}, ${due.currency})`,
+  updatePayment: (paymentId: string, reference: string) => `
+    update payments set status = 'paid', paid_at = now(), invoice_reference = ${reference} where id = ${paymentId}`,
+  updateTicket: (paymentId: string, reference: string) => `
+    update tickets set status = 'active', activated_at = now(), invoice_reference = ${reference},
+      document_token = replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')
+    where payment_id = ${paymentId}`,
+}

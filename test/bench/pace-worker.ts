@@ -1,0 +1,4 @@
+import { runPace } from './pace.ts'
+import { answerTasks } from './worker.ts'
+
+answerTasks(runPace)

@@ -1,0 +1,58 @@
+import type { BenchDatabase } from './database.ts'
+import { settle } from './database.ts'
+import {
+  countPaid,
+  createDue,
+  type DuePayment,
+  fillDue,
+  type Provider,
+  paymentRules,
+  readDue,
+} from './due-payments.ts'
+import type { MakeDue } from './payment-sides.ts'
+import type { Holds } from './sides.ts'
+
+/** A database whose payments are paid, and what is asked of it. */
+export type PaymentDatabase = {
+  makeDue: MakeDue
+  countPaid(): Promise<Holds>
+  /** What is not as it must be, by the rule that it breaks; null where nothing is. */
+  findBroken(): Promise<string | null>
+}
+
+// More than either side pays.
+const duePerSecond = 5000
+
+/** Prepares a copy of the base for payments by a provider, of which so many seconds' are due at once. */
+export async function openPaymentDatabase(
+  database: BenchDatabase,
+  provider: Provider,
+  seconds: number,
+): Promise<PaymentDatabase> {
+  const { sql } = database
+  const makeDue: MakeDue = async (seconds) => {
+    await sql.begin(async (tx) => {
+      for (const statement of fillDue(seconds * duePerSecond, provider)) await tx.unsafe(statement)
+    })
+    return [...(await sql.unsafe<DuePayment[]>(readDue))]
+  }
+  for (const statement of createDue) await sql.unsafe(statement)
+  await makeDue(seconds)
+  await settle(database)
+  return {
+    makeDue,
+    async countPaid() {
+      const [counts] = await sql.unsafe<Record<string, string>[]>(countPaid)
+      return Object.fromEntries(Object.entries(counts ?? {}).map(([kind, count]) => [kind, Number(count)]))
+    },
+    async findBroken() {
+      for (const [rule, broken] of Object.entries(paymentRules)) {
+        const [row] = await sql.unsafe<{ count: number }[]>(
+          `select count(*)::integer as count from (${broken}) as broken`,
+        )
+        if (row?.count) return `${rule}: ${row.count}`
+      }
+      return null
+    },
+  }
+}

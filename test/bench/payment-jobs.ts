@@ -1,0 +1,136 @@
+import type { Provider } from './due-payments.ts'
+import type { JobPlan } from './job-plan.ts'
+import type { LoadResult } from './load.ts'
+import type { Reach, Side } from './measure.ts'
+import type { Pace, Paced } from './pace.ts'
+import type { PayTask } from './pay-driver.ts'
+import { type BesideKind, besideAsks, besideKinds, quiet, whilePaid } from './payment-beside.ts'
+import type { PaymentDatabase } from './payment-database.ts'
+import type { PaymentLoad } from './payment-load.ts'
+import { fastestOf, paying, payingBare, selling } from './payment-sides.ts'
+import type { Target } from './requests.ts'
+import type { Server } from './server-process.ts'
+import { counted } from './sides.ts'
+import type { Transactions } from './transactions.ts'
+import type { WholeSale } from './whole-sale.ts'
+import type { Worker } from './worker.ts'
+
+/** How the service reaches its database: by itself, or through PgBouncer in transaction mode. */
+export type Connected = 'direct' | 'pgbouncer'
+
+/** A rate whose payments are paid: to the service, and by hand in an equal database of the yardstick's own. */
+export type PaymentSale = {
+  gateway: Server
+  database: PaymentDatabase
+  bare: { name: string; database: PaymentDatabase; pay(task: PayTask): Promise<Transactions> }
+}
+
+/** What the jobs work with. */
+export type PaymentStage = {
+  /** Keys of channels that see the same. */
+  keys: string[]
+  /** A key of the integration of the organization that sold most, and tickets and rates of that organization. */
+  tickets: { key: string; ids: string[] }
+  targets: Target[]
+  /** A rate that nobody pays for. */
+  otherTarget: Target
+  payments: Worker<PaymentLoad, LoadResult>
+  pace: Worker<Pace, Record<string, Paced>>
+  wholeSale: Worker<WholeSale, Transactions>
+  /** Opens a sale with databases of its own, unless it is the one that is open, and ends what was open before. */
+  openSale(provider: Provider, connected: Connected): Promise<PaymentSale>
+  /** Why no payment can be compared; null where nothing is in the way. */
+  holdProblem: string | null
+}
+
+type Plan = JobPlan<PaymentStage>
+
+/** How many pay at once. */
+export const buyers = 300
+
+// Connections that pgbench is tried with. All of its transactions want the same three rows, and it is best with few.
+const bareClients = [10, 4, 16, 64] as const
+
+const bareSideOf = ({ bare: { name, pay, database } }: PaymentSale): Side => {
+  const by = (clients: number) =>
+    counted(payingBare(name, pay, clients, database.makeDue), database.countPaid)
+  const [first, ...others] = bareClients
+  return fastestOf([by(first), ...others.map(by)])
+}
+
+const channels: Record<Provider, string> = { sandbox: 'by the page', stripe: 'by signed Stripe webhooks' }
+const inWords: Record<Connected, string> = { direct: '', pgbouncer: ', through PgBouncer' }
+const shortName: Record<Provider, string> = { sandbox: 'page', stripe: 'stripe' }
+
+const paymentJob = (provider: Provider, connected: Connected, reach: Reach): Plan => ({
+  name: ['payments', shortName[provider], ...(connected === 'direct' ? [] : [connected])].join('-'),
+  description: `payments of one rate, ${buyers} buyers, ${channels[provider]}${inWords[connected]}`,
+  reach,
+  async on({ payments, openSale, holdProblem }) {
+    const sale = await openSale(provider, connected)
+    const { gateway, database, bare } = sale
+    const { makeDue, countPaid } = database
+    return {
+      gateway: counted(
+        paying('gateway', { server: gateway, load: payments, provider, buyers, makeDue }),
+        countPaid,
+      ),
+      // Without PgBouncer in any case.
+      yardstick: bareSideOf(sale),
+      disagreement: async () =>
+        holdProblem ?? (await database.findBroken()) ?? (await bare.database.findBroken()),
+    }
+  },
+})
+
+const besideWords: Record<BesideKind, string> = {
+  ready: '`/ready`',
+  lookup: 'lookup of a ticket, REST',
+  checkout: 'checkout of another rate, REST',
+  events: 'nested page, REST, shared',
+}
+
+const besideJob = (kind: BesideKind): Plan => ({
+  name: `payments-beside-${kind}`,
+  description: `${besideWords[kind]}, while ${buyers} buyers pay by the page`,
+  reach: { atMost: 3, by: 'medians' },
+  async on({ keys: [key = ''], tickets, otherTarget, payments, pace, openSale, holdProblem }) {
+    const { gateway, database } = await openSale('sandbox', 'direct')
+    const { makeDue, countPaid, findBroken } = database
+    const beside = { port: gateway.port, pace, kinds: besideAsks(key, tickets, otherTarget) }
+    const sale = { server: gateway, load: payments, provider: 'sandbox' as const, buyers, makeDue }
+    return {
+      gateway: whilePaid('gateway', beside, kind, sale, countPaid),
+      yardstick: quiet('itself, quiet', beside, kind),
+      disagreement: async () => holdProblem ?? (await findBroken()),
+    }
+  },
+})
+
+const wholeClients = 64
+
+const wholeJob: Plan = {
+  name: 'sale-whole',
+  description: 'whole sales: list, quote, check out, pay, look up',
+  reach: null,
+  async on({ keys, tickets, targets, wholeSale, openSale, holdProblem }) {
+    const { gateway, database } = await openSale('sandbox', 'direct')
+    const task = { port: gateway.port, clients: wholeClients, keys, integrationKey: tickets.key, targets }
+    return {
+      gateway: counted(selling('gateway', gateway, wholeSale, task), database.countPaid),
+      yardstick: null,
+      disagreement: async () => holdProblem ?? (await database.findBroken()),
+    }
+  },
+}
+
+/** What is measured of payments, in order: those on the same databases one after another. */
+export const paymentPlans = ({ hasPgbouncer }: { hasPgbouncer: boolean }): Plan[] => [
+  paymentJob('sandbox', 'direct', { atLeast: 2 }),
+  ...besideKinds.map(besideJob),
+  wholeJob,
+  paymentJob('stripe', 'direct', { atLeast: 2 }),
+  ...(hasPgbouncer
+    ? [paymentJob('sandbox', 'pgbouncer', { atLeast: 1 }), paymentJob('stripe', 'pgbouncer', { atLeast: 1 })]
+    : []),
+]

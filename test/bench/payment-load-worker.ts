@@ -1,0 +1,4 @@
+import { runPayments } from './payment-load.ts'
+import { answerTasks } from './worker.ts'
+
+answerTasks(runPayments)

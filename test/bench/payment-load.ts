@@ -1,0 +1,51 @@
+import { type FakeEvent, signed } from '../fake-stripe.ts'
+import type { DuePayment, Provider } from './due-payments.ts'
+import type { Ask } from './http-client.ts'
+import { type LoadResult, runLoad } from './load.ts'
+
+export type PaymentLoad = {
+  port: number
+  clients: number
+  seconds: number
+  /** Who takes the money, and so how a payment is told of: by its buyer's press of Pay, or by a signed event. */
+  provider: Provider
+  due: DuePayment[]
+}
+
+/** The press of Pay on a payment's page. */
+export const pressAsk = ({ token }: Pick<DuePayment, 'token'>): Ask => ({
+  method: 'POST',
+  path: `/pay/${token}`,
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: 'action=pay',
+})
+
+/** What Stripe sends once the buyer has paid in the payment's session. */
+export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
+  const event: FakeEvent = {
+    id: `evt_${id}`,
+    object: 'event',
+    type: 'checkout.session.completed',
+    data: {
+      object: {
+        id: sessionId,
+        object: 'checkout.session',
+        status: 'complete',
+        payment_status: 'paid',
+        payment_intent: `pi_${id}`,
+        amount_total: amount,
+        currency: currency.toLowerCase(),
+        client_reference_id: id,
+        metadata: { payment_id: id },
+      },
+    },
+  }
+  return { method: 'POST', path: '/webhooks/stripe', ...signed(event) }
+}
+
+const askOf: Record<Provider, (payment: DuePayment) => Ask> = { sandbox: pressAsk, stripe: eventAsk }
+
+/** Pays what is due, each payment once, by so many clients for some seconds. Requests are made and signed before the
+ *  clock starts. */
+export const runPayments = ({ provider, due, ...load }: PaymentLoad): Promise<LoadResult> =>
+  runLoad({ ...load, asks: due.map(askOf[provider]), once: true })

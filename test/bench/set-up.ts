@@ -1,0 +1,51 @@
+import type { BenchDatabase, BenchServer } from './database.ts'
+import type { Options } from './options.ts'
+import type { Scope } from './scope.ts'
+import { startServer } from './server-process.ts'
+import { startWorker } from './worker.ts'
+
+/** What the stages are set up with. */
+export type SetUp = {
+  scope: Scope
+  server: BenchServer
+  options: Options
+  hasPgbench: boolean
+  say(text: string): void
+}
+
+export const gatewaySettings = {
+  NODE_ENV: 'production',
+  ALLOW_SANDBOX_PAYMENTS: 'true',
+  RATE_LIMIT: 'off',
+  LOG_LEVEL: 'silent',
+  // No hold expires while it runs. Sessions of Stripe's allow no more.
+  HOLD_MINUTES: '1380',
+}
+
+/** The service as `npm start` runs it. */
+export const service = ['--max-old-space-size=1024', 'dist/server.js']
+
+/** Runs it the first time, and resolves to the same from then on. */
+export function once<Result>(start: () => Promise<Result>): () => Promise<Result> {
+  let started: Promise<Result> | null = null
+  return () => {
+    started ??= start()
+    return started
+  }
+}
+
+/** Starts servers on a database that end with the scope. */
+export const starterOf =
+  (scope: Scope) =>
+  (args: string[], { url }: Pick<BenchDatabase, 'url'>, settings: Record<string, string> = {}) =>
+    scope.keep(startServer(args, { DATABASE_URL: url, ...settings }, '/ready'), (server) => server.stop())
+
+/** Starts a process for tasks, by the name of its compiled file, that ends with the scope. */
+export const startTasks = <Task extends object, Result>(
+  scope: Scope,
+  file: string,
+  env: Record<string, string> = {},
+) =>
+  scope.keep(Promise.resolve(startWorker<Task, Result>(new URL(file, import.meta.url), env)), (worker) =>
+    worker.stop(),
+  )

@@ -1,0 +1,4 @@
+import { runWholeSale } from './whole-sale.ts'
+import { answerTasks } from './worker.ts'
+
+answerTasks(runWholeSale)
