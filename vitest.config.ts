@@ -5,12 +5,18 @@ import { UnitFirst } from './test/setup/unit-first.ts'
 // says postgres.
 const once = [
   'bench/bench',
+  'bench/beside',
+  'bench/payments',
+  'bench/whole-sale',
   'cli-usage',
   'compiled-execution',
   'boundaries',
+  'accept',
+  'caches',
   'config',
-  'hold-queue',
+  'batch-queue',
   'json-writer',
+  'lint-migrations',
   'lock-folder',
   'moment',
   'money',
@@ -23,6 +29,8 @@ const once = [
 const all = 'test/**/*.test.ts'
 const onPostgresOnly = 'test/**/*.postgres.test.ts'
 const inSystem = 'test/system/*.test.ts'
+// Minutes rather than seconds: bounded, and each says what it did.
+const inLong = 'test/long/*.test.ts'
 // The bench installs a package of its own below test/.
 const inPackages = '**/node_modules/**'
 
@@ -46,12 +54,16 @@ export default defineConfig({
       project('unit', { include: once }),
       project('pglite', {
         include: [all],
-        exclude: [...once, inSystem, onPostgresOnly, inPackages],
+        exclude: [...once, inSystem, inLong, onPostgresOnly, inPackages],
         globalSetup: ['test/setup/pglite.ts'],
       }),
       project('postgres', {
         include: [all],
-        exclude: [...once, inSystem, inPackages],
+        exclude: [...once, inSystem, inLong, inPackages],
+        globalSetup: ['test/setup/postgres.ts'],
+      }),
+      project('long', {
+        include: [inLong],
         globalSetup: ['test/setup/postgres.ts'],
       }),
       project('system', {

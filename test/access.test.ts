@@ -237,6 +237,19 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
     '401 UNAUTHENTICATED integration_id',
   ],
   [
+    'a secret of an organization that the channel of the key does not sell for',
+    async () => ({
+      ...sale.integration.v1,
+      ...(await channelHeaders(sale.db, 'org_2')),
+    }),
+    '401 UNAUTHENTICATED integration_id',
+  ],
+  [
+    'a secret of an organization that the channel of the key sells for, as any channel',
+    async () => ({ ...sale.integration.v1, ...(await channelHeaders(sale.db, 'org_1')) }),
+    '403 FORBIDDEN',
+  ],
+  [
     'a good secret and a bad key',
     async () => ({ ...sale.integration.v1, 'x-api-key': newKey('test').key }),
     '401 UNAUTHENTICATED x-api-key',

@@ -31,7 +31,7 @@ test.each<Body>([
   ['a text', '"{}"', asJson, '400 INVALID'],
   ['a number', '1', asJson, '400 INVALID'],
   ['an array', `[${body}]`, asJson, '400 INVALID'],
-  ['an array nested past any stack', nested(100_000), asJson, '400 INVALID'],
+  ['an array nested past any stack', nested(100_000), asJson, '400 BAD_REQUEST'],
   ['__proto__', '{"__proto__":{"ticket_rate_id":"rate_1"}}', asJson, '400 BAD_REQUEST'],
   ['__proto__ spelled otherwise', '{"\\u005f_proto__":{"tickets":[]}}', asJson, '400 BAD_REQUEST'],
   ['bytes that are no UTF-8', Buffer.from(body, 'latin1'), asJson, '400 BAD_REQUEST'],
@@ -70,8 +70,8 @@ test('refuses no body at all', async () => {
   expect(refusal(answer)).toBe('400 INVALID')
 })
 
-test('names a hundred mistakes and not a hundred thousand', async () => {
-  const answer = await post(`{"ticket_rate_id":"rate_1","tickets":[${'0,'.repeat(120_000)}0]}`)
+test('names a hundred mistakes and not a thousand', async () => {
+  const answer = await post(`{"ticket_rate_id":"rate_1","tickets":[${'0,'.repeat(999)}0]}`)
   expect(answer.statusCode).toBe(400)
   expect(answer.json().errors).toHaveLength(100)
   expect(answer.body.length).toBeLessThan(20_000)
@@ -99,6 +99,7 @@ test.each([
   ['limit=1&limit=1', 'INVALID limit'],
   [`limit=${'9'.repeat(400)}`, 'INVALID limit'],
   ['offset=-1', 'INVALID offset'],
+  ['offset=10001', 'INVALID offset'],
   ['offset=2147483648', 'INVALID offset'],
   ['offset=0.5', 'INVALID offset'],
   ['offset=Infinity', 'INVALID offset'],
@@ -158,7 +159,7 @@ test.each([
   'limit=1',
   'limit=100',
   'offset=0',
-  'offset=2147483647',
+  'offset=10000',
   'start_date=0001-01-01&end_date=9999-12-31',
   'lat=90&lng=180&radius=500',
   'lat=-90&lng=-180&radius=0.001',

@@ -4,10 +4,25 @@ import { expect, test } from 'vitest'
 
 // Who may import whom. A file of src/ is a layer of its own; in a domain's folder the last word of its name is the
 // layer, and any other name is a verb. Leaves import nothing of ours, and anybody may import them.
-const leaves = ['errors', 'delivery-settings', 'stripe-settings', 'ids', 'money', 'moment', 'case', 'html']
+const leaves = [
+  ...[
+    'errors',
+    'database-url',
+    'delivery-settings',
+    'stripe-settings',
+    'setting-types',
+    'trust-proxy',
+    'ids',
+  ],
+  ...['money', 'moment', 'case', 'html', 'request-limits'],
+]
 const verb = [
   ...[
     'batch',
+    'batch-queue',
+    'bulkhead',
+    'given-rows',
+    'per-database',
     'catalogue-version',
     'database',
     'due',
@@ -22,18 +37,30 @@ const verb = [
 ]
 const mayImport: Record<string, string[]> = {
   leaf: [],
-  config: [],
+  'http-settings': [],
+  config: ['http-settings'],
   'lock-folder': [],
   scalars: [],
   database: [],
-  postgres: ['database'],
-  embedded: ['database', 'lock-folder'],
+  migrate: ['database'],
+  'migrate-postgres': ['find-host', 'migrate'],
+  postgres: ['database', 'driver-over', 'find-host', 'migrate-postgres', 'statement-pool'],
+  'driver-over': ['pool-connection', 'run-transaction', 'statement-pool'],
+  'find-host': [],
+  'pool-connection': ['database', 'find-host'],
+  'run-transaction': ['pool-connection'],
+  'statement-pool': ['database', 'find-host', 'pool-connection', 'run-transaction'],
+  embedded: ['database', 'lock-folder', 'migrate'],
   replicas: ['database'],
   'open-database': ['config', 'database', 'postgres', 'embedded', 'replicas'],
   loader: [],
   rows: [],
   turn: ['database'],
   batch: ['database', 'rows'],
+  'batch-queue': [],
+  bulkhead: ['database', 'per-database'],
+  'per-database': ['database'],
+  'given-rows': ['batch'],
   reader: ['batch', 'database', 'loader', 'revised'],
   revised: ['database', 'loader'],
   'request-loaders': ['batch', 'database', 'reader', '*/loaders'],
@@ -53,7 +80,8 @@ const mayImport: Record<string, string[]> = {
   ],
   '*/verb': verb,
   builder: ['context', 'scalars'],
-  refused: ['builder'],
+  'told-problems': [],
+  refused: ['builder', 'told-problems'],
   connection: ['builder'],
   '*/graphql': [
     'builder',
@@ -68,9 +96,19 @@ const mayImport: Record<string, string[]> = {
     '*/graphql',
   ],
   '*/body': ['scalars', '*/table', '*/verb', '*/body'],
-  rest: ['http', 'authenticate', 'context', 'scalars', 'shared-reads'],
-  '*/rest': ['rest', 'body-writer', 'context', 'shared-reads', 'scalars', '*/table', '*/verb', '*/body'],
-  '*/page': ['http', 'context', 'scalars', '*/table', '*/verb', '*/page'],
+  rest: ['http', 'authenticate', 'context', 'scalars', 'shared-reads', 'told-problems'],
+  '*/rest': [
+    'rest',
+    'rate-limits',
+    'body-writer',
+    'context',
+    'shared-reads',
+    'scalars',
+    '*/table',
+    '*/verb',
+    '*/body',
+  ],
+  '*/page': ['http', 'rate-limits', 'context', 'scalars', '*/table', '*/verb', '*/page'],
   // An import file has the shape of the answers.
   catalogue: [...verb, '*/body', 'catalogue'],
   literal: [],
@@ -82,33 +120,41 @@ const mayImport: Record<string, string[]> = {
   'selected-field': ['run', 'write-value'],
   'compile-operation': ['json-writer', 'literal', 'run', 'selected-field', 'write-again', 'write-value'],
   'write-operation': ['compile-operation', 'json-writer', 'literal', 'run'],
-  'compiled-execution': ['compile-operation', 'run', 'write-operation', 'write-value'],
+  'compiled-execution': ['compile-operation', 'document-cache', 'run', 'write-operation', 'write-value'],
   preload: ['context', 'loader'],
   schema: ['builder', 'context', 'compiled-execution', '*/graphql'],
+  'rate-limits': ['authenticate', 'database', 'http'],
   routes: ['config', 'rest', 'context', 'shared-reads', '*/rest'],
-  http: ['database', 'scalars', 'http'],
-  yoga: ['compiled-execution', 'context', 'schema', 'http'],
+  http: ['database', 'scalars', 'told-problems', 'http'],
+  'trial-cache': [],
+  'document-cache': ['trial-cache'],
+  'introspection-bound': [],
+  'bounded-validation': ['introspection-bound'],
+  yoga: ['bounded-validation', 'compiled-execution', 'context', 'document-cache', 'schema', 'http'],
   'graphql-params': ['scalars'],
-  'decide-once': ['http'],
+  'decide-once': ['http', 'trial-cache'],
   'catalogue-documents': ['decide-once', 'http', 'schema'],
   'ticket-documents': ['decide-once', 'http'],
-  'execute-graphql': ['compiled-execution', 'context', 'http', 'write-operation', 'yoga'],
+  'execute-graphql': [
+    ...['compiled-execution', 'context', 'decide-once', 'document-cache', 'http', 'write-operation', 'yoga'],
+  ],
   'graphql-route': [
     ...['authenticate', 'catalogue-documents', 'context', 'execute-graphql', 'http', 'shared-reads'],
     'ticket-documents',
   ],
-  pages: ['context', '*/page', '*/rest'],
+  pages: ['context', 'rate-limits', '*/page', '*/rest'],
   'public-url': ['config'],
   app: [
     ...['authenticate', 'context', 'database', 'provider', 'http', 'rest', 'routes', 'schema'],
-    ...['config', 'graphql-route', 'pages', 'public-url', 'shared-reads'],
+    ...['config', 'graphql-route', 'pages', 'public-url', 'rate-limits', 'shared-reads'],
   ],
   // What is done outside of requests: verbs, over and over.
   background: ['database', 'provider', 'repeat', '*/verb'],
   drain: [],
+  unhandled: ['database', 'http'],
   serve: [
     ...['app', 'background', 'drain', 'http', 'context', 'database', 'provider', 'catalogue'],
-    ...['config', 'public-url', '*/verb'],
+    ...['config', 'public-url', 'unhandled', '*/verb'],
   ],
   workers: ['config', 'drain'],
   server: ['config', 'open-database', 'serve', 'workers'],
@@ -119,7 +165,11 @@ const mayImport: Record<string, string[]> = {
 // The parts of the HTTP machine that know no domain.
 const http = [
   ...[
+    'accept',
+    'answer-in-time',
+    'client-address',
     'close-connections',
+    'connection-limits',
     'documentation',
     'graphiql',
     'graphiql-tabs',
@@ -129,15 +179,18 @@ const http = [
     'home',
     'http-errors',
     'json-body',
+    'json-bounds',
+    'limit-counters',
     'mask',
     'peek-body',
   ],
-  ...['content-coding', 'representation', 'send-read', 'unknown-routes'],
+  ...['content-coding', 'representation', 'request-log', 'security', 'send-read', 'unknown-routes'],
 ]
 // What context is made of lies below it, whatever its folder.
 const named: Record<string, string> = {
   'access/authenticate': 'authenticate',
   'access/key': 'authenticate',
+  'access/known-credentials': 'authenticate',
   'payment/provider': 'provider',
   'payment/sandbox': 'provider',
   'payment/open-provider': 'provider',
@@ -146,6 +199,7 @@ const named: Record<string, string> = {
   'payment/stripe-events': 'provider',
   'payment/stripe-failure': 'provider',
   'payment/stripe-outcome': 'provider',
+  'payment/stripe-signature': 'provider',
 }
 const mayUseDrizzle = [
   'database',
@@ -154,6 +208,7 @@ const mayUseDrizzle = [
   'embedded',
   'replicas',
   'batch',
+  'given-rows',
   'reader',
   'rows',
   'authenticate',
@@ -162,7 +217,7 @@ const mayUseDrizzle = [
   '*/verb',
   'catalogue',
 ]
-const mayTouchProcess = ['server', 'serve', 'workers', 'drain', 'cli', 'lock-folder']
+const mayTouchProcess = ['server', 'serve', 'unhandled', 'workers', 'drain', 'cli', 'lock-folder']
 const mostLines = 200
 
 /** Text of each source file by its path under src/, without the extension. */

@@ -1,7 +1,12 @@
 import { buildSchema, execute, type GraphQLFieldResolver, GraphQLObjectType, parse } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { beforeEach, expect, test } from 'vitest'
-import { compiledExecution, replayOutcomes } from '../src/compiled-execution.ts'
+import {
+  type Asked,
+  type CompiledOperation,
+  compiledExecution,
+  replayOutcomes,
+} from '../src/compiled-execution.ts'
 
 // A schema of its own, because the gateway's has no field that fails, lies or is late.
 const schema = buildSchema(`
@@ -114,18 +119,23 @@ const watch: Plugin = {
     })
   },
 }
-const yoga = createYoga({
+const yoga = createYoga<Asked>({
   schema,
-  plugins: [watch, compiledExecution()],
+  plugins: [watch, compiledExecution(10)],
   maskedErrors: false,
   logging: false,
 })
+
+// What nobody has a use for is made anew.
+const inUse = new Set<CompiledOperation>()
 
 async function ask(query: string, variables: Record<string, unknown> = {}) {
   standard = 0
   const body = JSON.stringify({ query, variables })
   const headers = { 'content-type': 'application/json', accept: 'application/json' }
-  const text = await (await yoga.fetch('http://test/graphql', { method: 'POST', headers, body })).text()
+  const onCompiled = (operation: CompiledOperation) => void inUse.add(operation)
+  const init = { method: 'POST', headers, body }
+  const text = await (await yoga.fetch('http://test/graphql', init, { onCompiled })).text()
   return { text, compiled: standard === 0 }
 }
 
@@ -241,8 +251,21 @@ test('takes no variables that the standard would not', async () => {
   const query = 'query ($near: Near) { pets(near: $near) { __typename } }'
   for (const near of [{ lat: 'x' }, { lat: 1, far: 2 }, {}, [], 'here']) {
     const { text, compiled } = await ask(query, { near })
+    expect(JSON.parse(text)).not.toHaveProperty('data')
     expect(JSON.parse(text).errors[0].message).toMatch(/^Variable "\$near" got invalid value/)
-    expect(compiled).toBe(false)
+    expect(compiled).toBe(true)
   }
   expect((await ask(query, { near: { lat: 1 } })).compiled).toBe(true)
+})
+
+test('tells as many errors of variables as it is to, whatever way is taken', async () => {
+  const near = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`far${index}`, index]))
+  for (const fields of [
+    'pets(near: $near) { __typename }',
+    '__schema { __typename } pets(near: $near) { __typename }',
+  ]) {
+    const { errors } = JSON.parse((await ask(`query ($near: Near) { ${fields} }`, { near })).text)
+    expect(errors).toHaveLength(11)
+    expect(errors[10].message).toMatch(/^Too many errors processing variables/)
+  }
 })

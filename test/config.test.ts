@@ -17,6 +17,8 @@ test('with no settings it is a loopback service on an embedded database', () => 
   expect(parseConfig({})).toEqual({
     port: 4000,
     host: '127.0.0.1',
+    trustProxy: null,
+    maxConnections: 5000,
     publicUrl: undefined,
     webConcurrency: 1,
     databaseUrl: undefined,
@@ -37,6 +39,7 @@ test('with no settings it is a loopback service on an embedded database', () => 
     privateWebhooks: false,
     stripe: null,
     shutdownSeconds: 10,
+    drainSeconds: 0,
     delivery: {
       mail: {
         smtpUrl: undefined,
@@ -52,6 +55,8 @@ test('every setting is read', () => {
   const config = parseConfig({
     PORT: '0',
     HOST: '0.0.0.0',
+    TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32,192.0.2.7',
+    MAX_CONNECTIONS: '20000',
     PUBLIC_URL: 'https://tickets.example/',
     WEB_CONCURRENCY: '4',
     DATABASE_URL: 'postgresql://box:pw@db.example:5433/tickets?sslmode=require',
@@ -72,6 +77,7 @@ test('every setting is read', () => {
     ALLOW_SANDBOX_PAYMENTS: 'true',
     WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true',
     NODE_ENV: 'production',
+    DRAIN_SECONDS: '7',
     SHUTDOWN_SECONDS: '30',
     SMTP_URL: 'smtps://box:pw@mail.example:465',
     MAIL_FROM: '"Boxoffice, Ñ" <tickets@tickets.example>',
@@ -85,6 +91,8 @@ test('every setting is read', () => {
   expect(config).toEqual({
     port: 0,
     host: '0.0.0.0',
+    trustProxy: { networks: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7'] },
+    maxConnections: 20_000,
     publicUrl: 'https://tickets.example',
     webConcurrency: 4,
     databaseUrl: 'postgresql://box:pw@db.example:5433/tickets?sslmode=require',
@@ -104,6 +112,7 @@ test('every setting is read', () => {
     paymentProvider: 'sandbox',
     privateWebhooks: true,
     stripe: null,
+    drainSeconds: 7,
     shutdownSeconds: 30,
     delivery: {
       mail: {
@@ -159,6 +168,27 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ['DATABASE_REPLICA_URLS', ['postgres://one/x'], /needs DATABASE_URL/],
   ['HOLD_MINUTES', ['0', '1441'], /must be at (least 1|most 1440)/],
   ['HOLD_MINUTES', ['15m'], /must be a whole number/],
+  [
+    'TRUST_PROXY',
+    [
+      ...[
+        '0',
+        '17',
+        '-1',
+        '1.5',
+        'true',
+        'all',
+        'loopback',
+        'proxy.example',
+        '10.0.0.0/33',
+        '2001:db8::/129',
+      ],
+      ...['10.0.0.0/0', '::/0', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8,', '1,10.0.0.0/8', '010.0.0.1'],
+    ],
+    /must be a number of proxies from 1 to 16, or a comma-separated list of networks such as 10\.0\.0\.0\/8/,
+  ],
+  ['MAX_CONNECTIONS', ['0', '1000001'], /must be at (least 1|most 1000000)/],
+  ['MAX_CONNECTIONS', ['off', '-1'], /must be a whole number/],
   ['LOG_LEVEL', ['loud', 'INFO'], /./],
   ['RATE_LIMIT', ['none', '-5', '1.5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['0', '1000001'], /must be at (least 1|most 1000000)/],
@@ -298,4 +328,35 @@ test('production refuses a test key, unless asked to by name', () => {
   ])
   expect(mistakesOf({ ...tried, ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
   expect(mistakesOf({ ...stripe, NODE_ENV: 'production' })).toEqual([])
+})
+
+test('addresses of the database may name several hosts', () => {
+  const several =
+    'postgres://box:pw@one.example:5432,two.example:5433/tickets?target_session_attrs=read-write'
+  const { databaseUrl, directDatabaseUrl, databaseReplicaUrls } = parseConfig({
+    DATABASE_URL: several,
+    DIRECT_DATABASE_URL: 'postgresql://one.example,two.example/tickets',
+    DATABASE_REPLICA_URLS: `${several}, postgres://three.example/tickets,`,
+  })
+  expect([databaseUrl, directDatabaseUrl]).toEqual([several, 'postgresql://one.example,two.example/tickets'])
+  expect(databaseReplicaUrls).toEqual([several, 'postgres://three.example/tickets'])
+  for (const wrong of [
+    'postgres://one.example:x,two.example/tickets',
+    'postgres://one.example,two.example:x/tickets',
+    'postgres://one.example,two.example/tickets?target_session_attrs=master',
+    'mysql://one.example,two.example/tickets',
+  ])
+    expect(() => parseConfig({ DATABASE_URL: wrong }), wrong).toThrow(/DATABASE_URL: must be a postgres/)
+})
+
+test('a process in production takes its time to leave, another none', () => {
+  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' }
+  expect(parseConfig(production).drainSeconds).toBe(5)
+  expect(parseConfig({}).drainSeconds).toBe(0)
+  expect(parseConfig({ ...production, DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
+})
+
+test('proxies are believed by their number or by their networks', () => {
+  expect(parseConfig({ TRUST_PROXY: '2' }).trustProxy).toEqual({ hops: 2 })
+  expect(parseConfig({ TRUST_PROXY: '::1' }).trustProxy).toEqual({ networks: ['::1'] })
 })

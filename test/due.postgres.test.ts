@@ -58,3 +58,17 @@ test('the control: by the clock alone it is not, every other time', async () => 
     })
   expect(ahead).toBe(1)
 })
+
+test('rows that somebody else is at are left to them, and the others are taken at once', async () => {
+  const [first, second] = [await refunds.bought(sale), await refunds.bought(sale)]
+  for (const checkout of [first, second]) await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  await sale.db.update(table).set({ status: 'pending', dueAt: sql`now() + interval '1 hour'` })
+  const isOf = ({ payment_id }: typeof first) => eq(table.paymentId, payment_id)
+  await sale.db.update(table).set({ dueAt: sql`now() - interval '2 seconds'` }).where(isOf(first))
+  await sale.db.update(table).set({ dueAt: sql`now() - interval '1 second'` }).where(isOf(second))
+  await sale.db.transaction(async (tx) => {
+    await tx.select().from(table).where(isOf(first)).for('update')
+    const taken = await takeDue(sale.db, table, { limit: 2, leaseSeconds: 60 })
+    expect(taken.map(({ paymentId }) => paymentId)).toEqual([second.payment_id])
+  })
+})

@@ -6,6 +6,7 @@ import postgres from 'postgres'
 import { inject } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { parseConfig } from '../src/config.ts'
+import type { RequestTimeouts } from '../src/connection-limits.ts'
 import type { DatabaseOptions, OpenDatabase } from '../src/database.ts'
 import { openDatabase } from '../src/open-database.ts'
 import type { PaymentProvider } from '../src/payment/provider.ts'
@@ -100,8 +101,14 @@ export type GatewayOptions = {
   provider?: PaymentProvider
   /** What is told of each log line, where `LOG_LEVEL` lets one through. */
   onLog?: (line: string) => void
+  /** Milliseconds that a statement may take, and that a request waits for its answer, where a test can't wait for as long
+   *  as they are. */
+  statementTimeoutMs?: number
+  answerTimeoutMs?: number
   /** On a free port of the loopback, for clients that need a real address. */
   listen?: boolean
+  /** How slowly a request may come, where a test can't wait as long as the defaults do. */
+  timeouts?: RequestTimeouts
 }
 
 const startStatements = () => {
@@ -115,15 +122,19 @@ const startStatements = () => {
 
 /** The whole gateway on a database of its own, spoken to as a client does. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { settings, provider = sandboxProvider, onLog, listen = false } = options
+  const { settings, provider = sandboxProvider, onLog, listen = false, timeouts } = options
   const config = parseConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', SHARED_READS_MS: '0', ...settings })
   const statements = startStatements()
-  const watch = { onStatement: (text: string) => void statements.push(text) }
+  const { statementTimeoutMs, answerTimeoutMs } = options
+  const watch = { onStatement: (text: string) => void statements.push(text), statementTimeoutMs }
   const database = await (options.database?.open(watch) ?? openTestDatabase(watch))
   try {
-    const { db, ready, replica } = database
+    const { db, replica } = database
+    const whyUnready = async () => (await database.whyUnready())?.reason ?? null
     const logTo = onLog && { write: onLog }
-    const app = await createApp({ db, replica, config, provider, ready, logTo })
+    const app = await createApp({
+      ...{ db, replica, config, provider, whyUnready, answerTimeoutMs, logTo, timeouts },
+    })
     const url = listen ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''
     return {
       app,

@@ -192,6 +192,14 @@ test('an address that names a host is the path behind it, and links lead to ours
   expect(head).not.toContain('evil')
 })
 
+test.each(['GET', 'HEAD', 'OPTIONS', 'POST'])('%s * is no page: 400', async (method) => {
+  const { head, body } = await spoken(
+    `${method} * HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+  )
+  expect(head).toMatch(/^HTTP\/1.1 400 /)
+  if (method !== 'HEAD') expect(JSON.parse(body)).toMatchObject({ success: false, code: 'BAD_REQUEST' })
+})
+
 test('nothing is imported, seeded or issued over HTTP', () => {
   // Each route that takes anything, of all there are.
   const routes = sale.app.printRoutes({ commonPrefix: false, includeHooks: false })

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Authenticated, authenticate, type Credentials } from '../src/access/authenticate.ts'
+import { type Authenticated, authenticate } from '../src/access/authenticate.ts'
+import type { Credentials } from '../src/access/known-credentials.ts'
 import { revokeKey } from '../src/access/revoke-key.ts'
 import { grants, keys } from '../src/access/table.ts'
 import { touchCatalogue } from '../src/catalogue-version.ts'

@@ -1,17 +1,18 @@
 import type { ServerResponse } from 'node:http'
-import { eq, sql } from 'drizzle-orm'
+import { eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startBackground } from '../src/background.ts'
 import { recordChanges } from '../src/change/record-changes.ts'
+import { changes } from '../src/change/table.ts'
 import { sandboxProvider } from '../src/payment/sandbox.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { webhookDeliveries, webhooks } from '../src/webhook/table.ts'
 import { takeDeliveries } from '../src/webhook/take-deliveries.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import { paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 import { aReceiver, type Received, send, webhooksOf } from './webhooks.ts'
 
 let sale: Sale
@@ -95,6 +96,8 @@ test('a change is sent in the form of Standard Webhooks, and its signature is go
       currency: 'EUR',
     },
   })
+  // It waited for no position in the feed.
+  expect(await sale.db.$count(changes, isNotNull(changes.feedPosition))).toBe(0)
   expect(delivery).toMatchObject({
     status: 'delivered',
     attempts: 1,
@@ -405,6 +408,8 @@ test('each process sends by itself, and ends while a receiver is still silent', 
   const stop = startBackground(options, (error) => errors.push(error))
   await expect.poll(() => receiver.received.length).toBe(1)
   await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
+  // And what nobody reads has a position in the feed all the same.
+  await expect.poll(() => sale.db.$count(changes, isNull(changes.feedPosition))).toBe(0)
   receiver.answers(() => {})
   await sell()
   await expect.poll(() => receiver.received.length).toBe(2)

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../src/access/change-grant.ts'
 import { channels } from '../src/access/table.ts'
 import { recordChanges } from '../src/change/record-changes.ts'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { webhookDeliveries } from '../src/webhook/table.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from './factories.ts'
 import { paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 import { webhooksOf } from './webhooks.ts'
 
 // Who is told of what: the rules by which a change is put on its way.

@@ -1,11 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { settlePayment } from '../src/payment/settle-payment.ts'
 import { webhookDeliveries, webhooks } from '../src/webhook/table.ts'
 import { anEntry, checkedOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from './factories.ts'
 import { paid } from './provider.ts'
 import { openSale, type Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
 import { aReceiver, send, webhooksOf } from './webhooks.ts'
 
 // How a caller manages its webhooks.
@@ -81,15 +81,34 @@ test.each([
   ['https://224.0.0.1/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://localhost:8443/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://api.localhost./', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:22/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:80/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:1023/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:0/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://198.51.100.1:25/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://intranet/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://intranet./hook', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://com:8443/', 'ADDRESS_NOT_ALLOWED url'],
 ])('%s is refused', async (url, refusal) => {
   expect(await own.refusal('registerWebhook', { url })).toBe(refusal)
 })
+
+test.each(['https://receiver.example:443/', 'https://receiver.example:8443/', 'https://a.b.'])(
+  '%s is taken',
+  async (url) => {
+    const { id } = await own.register(url)
+    expect((await own.list()).map((webhook) => webhook.url)).toContain(new URL(url).href)
+    await own.call('deleteWebhook', { id })
+  },
+)
 
 test('what is refused at first is refused as a change', async () => {
   const { id } = await own.register(url)
   for (const [given, refusal] of [
     ['http://receiver.example/', 'INVALID url'],
     ['https://10.1.2.3/', 'ADDRESS_NOT_ALLOWED url'],
+    ['https://receiver.example:22/', 'ADDRESS_NOT_ALLOWED url'],
+    ['https://intranet/', 'ADDRESS_NOT_ALLOWED url'],
   ])
     expect(await own.refusal('updateWebhook', { id, url: given })).toBe(refusal)
   expect((await own.list()).map(({ url }) => url)).toEqual([url])

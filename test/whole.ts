@@ -34,7 +34,7 @@ const rules = {
     group by tickets.id having tickets.refunded_amount <> coalesce(sum(refunds.amount), 0)`,
   'a payment has had more back than the attempts say, or less': `
     select payments.id from payments left join refunds on refunds.payment_id = payments.id
-      and refunds.status = 'succeeded' and reason <> 'PAID_TWICE' and (ticket_id is not null or paid_at is null)
+      and refunds.status = 'succeeded' and reason not in ('PAID_TWICE', 'AMOUNT_MISMATCH') and (ticket_id is not null or paid_at is null)
     group by payments.id having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
   'more entered than the ticket admits': `
     select id from tickets where entered > admits`,
