@@ -1,43 +1,14 @@
 import { defineConfig } from 'vitest/config'
-import { UnitFirst } from './test/setup/unit-first.ts'
+import { UnitFirst } from './test/support/setup/unit-first.ts'
 
-// Tests that take no database of the set-up run once. Every other file runs once on each database, unless its name
-// says postgres.
-const once = [
-  'bench/bench',
-  'bench/beside',
-  'bench/payments',
-  'bench/whole-sale',
-  'cli-usage',
-  'compiled-execution',
-  'boundaries',
-  'accept',
-  'caches',
-  'config',
-  'batch-queue',
-  'json-writer',
-  'lint-migrations',
-  'lock-folder',
-  'moment',
-  'money',
-  'public-address',
-  'schema',
-  'server',
-  'stripe',
-  'turn',
-].map((name) => `test/${name}.test.ts`)
-const all = 'test/**/*.test.ts'
-const onPostgresOnly = 'test/**/*.postgres.test.ts'
-const inSystem = 'test/system/*.test.ts'
-// Minutes rather than seconds: bounded, and each says what it did.
-const inLong = 'test/long/*.test.ts'
-// The bench installs a package of its own below test/.
-const inPackages = '**/node_modules/**'
+// A folder is a kind of test. Behaviour is tested on both databases; what only a server of PostgreSQL can show, and races,
+// on that alone.
+const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
 // They only end what hangs: a machine that is busy with something else is no reason to fail.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
-const project = (name: string, test: { include: string[]; exclude?: string[]; globalSetup?: string[] }) => ({
+const project = (name: string, test: { include: string[]; globalSetup?: string[] }) => ({
   // Else there are two copies of graphql, and neither knows the other's errors.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   // A process for each file spends more on loading the gateway than most files do on their tests. What the gateway keeps
@@ -49,26 +20,25 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     sequence: { sequencer: UnitFirst },
-    globalSetup: 'test/setup/build.ts',
+    globalSetup: 'test/support/setup/build.ts',
     projects: [
-      project('unit', { include: once }),
+      project('unit', { include: filesOf('unit') }),
       project('pglite', {
-        include: [all],
-        exclude: [...once, inSystem, inLong, onPostgresOnly, inPackages],
-        globalSetup: ['test/setup/pglite.ts'],
+        include: filesOf('behaviour'),
+        globalSetup: ['test/support/setup/pglite.ts'],
       }),
       project('postgres', {
-        include: [all],
-        exclude: [...once, inSystem, inLong, inPackages],
-        globalSetup: ['test/setup/postgres.ts'],
+        include: filesOf('behaviour', 'postgres', 'races'),
+        globalSetup: ['test/support/setup/postgres.ts'],
       }),
+      // Minutes rather than seconds: bounded, and each says what it did.
       project('long', {
-        include: [inLong],
-        globalSetup: ['test/setup/postgres.ts'],
+        include: filesOf('long'),
+        globalSetup: ['test/support/setup/postgres.ts'],
       }),
       project('system', {
-        include: [inSystem],
-        globalSetup: ['test/setup/chromium.ts', 'test/setup/pglite.ts'],
+        include: filesOf('system'),
+        globalSetup: ['test/support/setup/chromium.ts', 'test/support/setup/pglite.ts'],
       }),
     ],
   },

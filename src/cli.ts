@@ -1,7 +1,7 @@
-import { runCommand } from './command-line.ts'
-import { parseConfig } from './config.ts'
-import type { MigrationWait, OpenDatabase } from './database.ts'
-import { openDatabase } from './open-database.ts'
+import { runCommand } from './app/commands.ts'
+import { parseConfig } from './config/config.ts'
+import type { MigrationWait, OpenDatabase } from './database/database.ts'
+import { openDatabase } from './database/open.ts'
 
 // To standard error, because standard output may be JSON.
 const tellWait = ({ file, tries, pauseMs }: MigrationWait) =>

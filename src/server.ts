@@ -1,16 +1,16 @@
 import cluster from 'node:cluster'
-import { parseConfig } from './config.ts'
+import { parseConfig } from './config/config.ts'
 
 async function start(): Promise<void> {
   const config = parseConfig(process.env)
   // Who only looks after the others loads nothing of the service.
   if (config.webConcurrency > 1 && cluster.isPrimary) {
-    const { runWorkers } = await import('./workers.ts')
+    const { runWorkers } = await import('./app/cluster.ts')
     runWorkers(config)
   } else {
-    const { openDatabase } = await import('./open-database.ts')
+    const { openDatabase } = await import('./database/open.ts')
     // It opens while the service is loaded.
-    const [database, { serve }] = await Promise.all([openDatabase(config), import('./serve.ts')])
+    const [database, { serve }] = await Promise.all([openDatabase(config), import('./app/start.ts')])
     await serve(config, database)
   }
 }

@@ -1,4 +1,4 @@
-import { type FakeEvent, signed } from '../fake-stripe.ts'
+import { type FakeEvent, signed } from '../support/stub-stripe.ts'
 import type { DuePayment, Provider } from './due-payments.ts'
 import type { Ask } from './http-client.ts'
 import { type LoadResult, runLoad } from './load.ts'

@@ -1,4 +1,4 @@
-import { settingsFor, startFakeStripe } from '../fake-stripe.ts'
+import { settingsFor, startFakeStripe } from '../support/stub-stripe.ts'
 import { startPgbouncer } from '../system/pgbouncer-server.ts'
 import { fillDatabase, sell, targetsOf, ticketsOf } from './database.ts'
 import type { Provider } from './due-payments.ts'

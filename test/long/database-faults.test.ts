@@ -8,8 +8,8 @@ import {
   saleStatuses,
   startFaultService,
   terminateAll,
-} from '../fault-service.ts'
-import { smallDisk } from '../small-disk.ts'
+} from '../support/fault-service.ts'
+import { smallDisk } from '../support/small-disk.ts'
 
 // Faults of the database under the built service while buyers buy and pay and doors look up. The process lives, everybody
 // is answered, it sells again by itself, and what it acknowledged is there, once.

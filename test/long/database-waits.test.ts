@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answersOf, type FaultService, refusedSales, startFaultService } from '../fault-service.ts'
-import { inDatabase } from '../setup/database.ts'
+import { answersOf, type FaultService, refusedSales, startFaultService } from '../support/fault-service.ts'
+import { inDatabase } from '../support/setup/database.ts'
 
 // Faults that make wait, on a service with deadlines that a test can wait for. Nobody waits longer than they are, however
 // long it takes, and it sells again as soon as it can.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Hostile } from '../hostile/corpus.ts'
-import { type HostileService, openHostileService } from '../hostile/hostile-service.ts'
+import type { Hostile } from '../support/hostile/corpus.ts'
+import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'
 
 // Different documents, and by how many bytes a process may hold more after them.
 const many = 2_000

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answersOf, type FaultService, refusedSales, startFaultService } from '../fault-service.ts'
-import { inDatabase } from '../setup/database.ts'
+import { answersOf, type FaultService, refusedSales, startFaultService } from '../support/fault-service.ts'
+import { inDatabase } from '../support/setup/database.ts'
 
 // The faults that take minutes: a server that is restarted again and again, and those that make wait, with the deadlines
 // that the service is shipped with. Each says what it did.

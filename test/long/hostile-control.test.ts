@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { slowRequests } from '../hostile/corpus.ts'
-import { type HostileService, openHostileService } from '../hostile/hostile-service.ts'
+import { slowRequests } from '../support/hostile/corpus.ts'
+import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'
 
 // The control of test/hostile.postgres.test.ts: what it sends holds up a service that has no bounds. Milliseconds.
 const mostHeldUp = 100

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { aCatalogue } from '../factories.ts'
-import { createTestDatabase, type TestDatabase } from '../harness.ts'
-import { type ServerProcess, startedServer } from '../processes.ts'
-import { openSale, type Sale } from '../sale.ts'
+import { aCatalogue } from '../support/factories.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { type ServerProcess, startedServer } from '../support/processes.ts'
+import { openSale, type Sale } from '../support/sale.ts'
 
 // Clients that keep their connections, as a load balancer does, while the built service is told to end. One that is told
 // that its connection ends goes to another instance, and comes back no more.

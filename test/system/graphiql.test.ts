@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ServerProcess, startedServer } from '../processes.ts'
+import { type ServerProcess, startedServer } from '../support/processes.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 // The service as `npm start` starts it, with its demo, in front of a browser.

@@ -1,6 +1,6 @@
 import { chown, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findProgram, findUser, freePort, makeFolder, spawnKept } from '../setup/kept-process.ts'
+import { findProgram, findUser, freePort, makeFolder, spawnKept } from '../support/setup/kept-process.ts'
 
 export type Pgbouncer = {
   /** The address of the same database, by the same user, through PgBouncer. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answersOf, type FaultService, refusedSales, startFaultService } from '../fault-service.ts'
+import { answersOf, type FaultService, refusedSales, startFaultService } from '../support/fault-service.ts'
 import { type Pgbouncer, startPgbouncer } from './pgbouncer-server.ts'
 
 // PgBouncer is stopped as a machine is that hangs: its connections stay open, and nothing comes back on them.

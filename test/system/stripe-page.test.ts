@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { payments } from '../../src/payment/table.ts'
-import type { Checkout } from '../checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../factories.ts'
-import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
+import { payments } from '../../src/domain/payment/table.ts'
+import type { Checkout } from '../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 // A buyer in a browser who pays at Stripe, and comes back before anything is known.

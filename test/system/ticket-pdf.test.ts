@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bought, deliveryCatalogue } from '../deliveries.ts'
-import { openSale, type Sale } from '../sale.ts'
+import { bought, deliveryCatalogue } from '../support/deliveries.ts'
+import { openSale, type Sale } from '../support/sale.ts'
 
 // What a ticket looks like on paper and on a phone: rendered by poppler, and its code read by a library that is not the
 // one that drew it.

@@ -1,0 +1,143 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import { areWellFormed, readCredentials } from '../auth/authenticate.ts'
+import { hashCredentials, mayBeGood, wereGood } from '../auth/known-credentials.ts'
+import type { Database } from '../database/database.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { createLimitCounters } from '../http/limit-counters.ts'
+import { Refusal } from '../shared/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The key that the request is counted under. */
+    limitKey: string
+    /** Whether it counts as a failure of its address until its credentials are found to be good. */
+    isUnproven: boolean
+  }
+  interface FastifyContextConfig {
+    /** The unguessable token in the address, on routes where it entitles; null for what can't be one. */
+    tokenOf?: (request: FastifyRequest) => string | null
+  }
+}
+
+/** Limits of requests a second, in this process. Refuses: RATE_LIMITED. */
+export type RateLimits = {
+  /** Has every route count its requests, but those with `config.rateLimit: false`. To be called before they are added. */
+  addTo(app: FastifyInstance): Promise<void>
+  /** Runs the lookup of the token of a route with `config.tokenOf`. One that is not found is a failure of the address,
+   *  and for an address with too many of them no token is looked up that was not found before. */
+  lookUpToken<Row>(request: FastifyRequest, find: () => Promise<Row | null>): Promise<Row | null>
+  /** Counts a failure of the address that a request came from. */
+  countFailure(request: FastifyRequest): void
+}
+
+const unlimited: RateLimits = {
+  addTo: async () => {},
+  lookUpToken: (_request, find) => find(),
+  countFailure: () => {},
+}
+
+const windowMs = 1000
+// Bounds what strangers cost who come all at once: what is found out of the first counts for the others.
+const maxLookups = 8
+const maxTokens = 20_000
+
+const addressKey = (request: FastifyRequest) => `address ${clientAddress(request)}`
+const failuresKey = (request: FastifyRequest) => `failures ${clientAddress(request)}`
+const tokenPrefix = 'token '
+
+function limitKeyOf(request: FastifyRequest): string {
+  const { tokenOf } = request.routeOptions.config
+  if (tokenOf) {
+    const token = tokenOf(request)
+    return token === null ? addressKey(request) : tokenPrefix + token
+  }
+  const credentials = readCredentials(request.headers)
+  return areWellFormed(credentials) ? hashCredentials(credentials) : addressKey(request)
+}
+
+/** Limits the requests of each set of credentials, of each token that entitles, and of each address for all others; and
+ *  the failures of each address: credentials that are not good, tokens that are not found, signatures that are wrong.
+ *  Credentials count as failures from the start, so that any number of guesses that come together costs no more SQL
+ *  than the limit, until they are found to be good. An address with too many failures is still let in with good ones,
+ *  also with those that this process has never seen. Null is no limit. */
+export const createRateLimits = (db: Database, perSecond: number | null): RateLimits =>
+  perSecond === null ? unlimited : limitsOf(db, perSecond)
+
+function limitsOf(db: Database, perSecond: number): RateLimits {
+  const counters = createLimitCounters(windowMs)
+  const knownTokens = new LRUCache<string, true>({ max: maxTokens })
+  const limitLookups = pLimit(maxLookups)
+  const isUsedUp = (key: string) => counters.read(key).count >= perSecond
+
+  const tooMany = (whose: string) =>
+    new Refusal({
+      code: 'RATE_LIMITED',
+      message: `Too many requests ${whose}.`,
+      facts: { limit: perSecond, retryAfter: 1 },
+    })
+  const tooManyFailures = () => tooMany('from this address, with keys or addresses that are not good')
+
+  async function requireTrust(request: FastifyRequest): Promise<void> {
+    if (counters.add(failuresKey(request)).count <= perSecond) request.isUnproven = true
+    else if (!(await mayBeGood(db, readCredentials(request.headers)))) throw tooManyFailures()
+  }
+
+  // The library's own stores count separately for each set of options, and can't take anything back.
+  class Store {
+    incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {
+      const { count, leftMs } = counters.add(key)
+      done(null, { current: count, ttl: leftMs })
+    }
+    child(): this {
+      return this
+    }
+  }
+
+  return {
+    async addTo(app) {
+      app.decorateRequest('limitKey', '')
+      app.decorateRequest('isUnproven', false)
+      // Before the library's hook, which each route has for itself.
+      app.addHook('onRequest', (request, _reply, done) => {
+        const { config } = request.routeOptions
+        if (config.rateLimit === false) return done()
+        const key = limitKeyOf(request)
+        request.limitKey = key
+        const hasCredentials = !config.tokenOf && !key.startsWith('address ')
+        // A request over its own limit is refused by that, and costs nothing.
+        if (!hasCredentials || wereGood(db, key) || isUsedUp(key)) return done()
+        requireTrust(request).then(() => done(), done)
+      })
+      app.addHook('onResponse', (request, _reply, done) => {
+        if (request.isUnproven && wereGood(db, request.limitKey)) counters.takeBack(failuresKey(request))
+        done()
+      })
+      await app.register(rateLimit, {
+        max: perSecond,
+        timeWindow: windowMs,
+        keyGenerator: ({ limitKey }) => limitKey,
+        store: Store,
+        errorResponseBuilder: ({ limitKey }) =>
+          tooMany(limitKey.startsWith('address ') ? 'from this address' : 'with this key'),
+      })
+    },
+    async lookUpToken(request, find) {
+      const key = request.limitKey
+      // A malformed token counts as a request of its address, and costs no SQL.
+      if (!key.startsWith(tokenPrefix) || knownTokens.has(key)) return find()
+      return limitLookups(async () => {
+        if (isUsedUp(failuresKey(request))) throw tooManyFailures()
+        const found = await find()
+        if (found === null) counters.add(failuresKey(request))
+        else knownTokens.set(key, true)
+        return found
+      })
+    },
+    countFailure(request) {
+      if (counters.add(failuresKey(request)).count > perSecond) throw tooManyFailures()
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config/config.ts'
+import type { OpenDatabase, Unready } from '../database/database.ts'
+import { type DemoCredentials, demoOffer, openDemo } from '../domain/catalogue/demo/open-demo.ts'
+import { openSenders } from '../domain/delivery/open-senders.ts'
+import { openProvider } from '../domain/payment/open-provider.ts'
+import { logFailure } from '../http/mask-error.ts'
+import { publicUrlOf } from '../http/public-url.ts'
+import { createApp } from './app.ts'
+import { startBackground } from './jobs.ts'
+import { whenToldToEnd } from './shutdown.ts'
+import { watchUnhandled } from './unhandled.ts'
+
+const greeting = (url: string, demo: DemoCredentials) => `
+Boxoffice sells tickets at ${url}
+
+  GraphiQL          ${url}/graphql
+  REST              ${url}/docs
+
+  Demo channel      X-Api-Key: ${demo.key}
+  Demo integration  X-Api-Key: ${demo.integration_key}
+                    or integration_id: ${demo.integration_id}
+                       secret: ${demo.secret}
+`
+
+/** The embedded database belongs to this process alone, so it brings it up to date and fills it by itself. */
+async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
+  await migrate()
+  const credentials = await openDemo(db, dataDir)
+  const offer = credentials && (await demoOffer(db))
+  return credentials && { credentials, tabs: offer ? { key: credentials.key, ...offer } : undefined }
+}
+
+const problems: Record<Unready['reason'], string> = {
+  UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
+  ACCESS_REFUSED: 'the database refuses the role, its password or the name of the database: see DATABASE_URL',
+  MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
+  READ_ONLY: 'the database takes no writes',
+}
+
+/** Listens on the port. Refuses one that can't be had with the settings that choose another. */
+async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is taken: end what listens there, or set PORT to another.`,
+    EACCES: `Port ${port} needs rights that this process lacks: set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${host} is no address of this machine: set HOST to one.`,
+    ENOTFOUND: `${host} is no address of this machine: set HOST to one.`,
+  }
+  return app.listen({ port, host }).catch((error: unknown) => {
+    const reason = error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
+    throw reason ? new Error(reason) : error
+  })
+}
+
+/** Serves the port in this process, on this database, until it is told to end. Then it is not ready any more, answers
+ *  for `drainSeconds` as ever, finishes what runs and exits with 0; with 1 where that takes longer than
+ *  `shutdownSeconds`. */
+export async function serve(config: Config, database: OpenDatabase): Promise<void> {
+  const provider = await openProvider(config)
+  const { db } = database
+  const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
+  let isLeaving = false
+  let draining = false
+  const app = await createApp({
+    db,
+    replica: database.replica,
+    config,
+    provider,
+    whyUnready: async () => (isLeaving ? 'LEAVING' : ((await database.whyUnready())?.reason ?? null)),
+    isLeaving: () => isLeaving,
+    demo: demo?.tabs,
+    logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
+  })
+  watchUnhandled(app.log)
+  await database.followReplicas(({ isUp, ...facts }) =>
+    isUp
+      ? app.log.info(facts, 'the catalogue is read from a replica')
+      : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
+  )
+  const { senders, close: closeSenders } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
+  const { privateWebhooks } = config
+  const stopBackground = startBackground(
+    {
+      ...{ db, provider, senders, privateWebhooks },
+      onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and goes back'),
+    },
+    (error, task) => logFailure(app.log, error, `${task} failed`),
+  )
+  const unready = await database.whyUnready()
+  if (unready) app.log.warn({ ...unready }, problems[unready.reason])
+  else if (!(await database.hasDeadlines()))
+    app.log.warn('no deadline ends a statement that takes too long: run npm run migrate')
+  const url = await listen(app, config)
+  if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
+
+  // Finish what runs, close: within the deadline, or not at all.
+  const stop = async () => {
+    if (draining) return
+    draining = true
+    setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
+    await app.close()
+    await stopBackground()
+    closeSenders()
+    await database.close()
+    process.exit(0)
+  }
+  const fail = (error: unknown) => {
+    logFailure(app.log, error, 'closing failed')
+    process.exit(1)
+  }
+  const leave = () => {
+    isLeaving = true
+  }
+  whenToldToEnd({ drainSeconds: config.drainSeconds, leave, stop: () => void stop().catch(fail) })
+}

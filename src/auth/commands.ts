@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import type { Database } from '../database/database.ts'
+import { identifier, moment, parse, text } from '../shared/input-types.ts'
+import { changeGrant } from './change-grant.ts'
+import { issueChannelKey, issueIntegrationKey } from './issue-key.ts'
+import { type ListedKey, listKeys } from './list-keys.ts'
+import { revokeKey } from './revoke-key.ts'
+
+// The command line's side of this folder. A command parses what it is given, and then resolves to what it prints.
+
+type Open = () => Promise<Database>
+
+const one = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
+const key = { expires: moment.optional(), test: z.boolean().optional() }
+const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
+const anotherOfChannel = z.strictObject({ channel: identifier, ...key })
+const newIntegration = z.strictObject({ name: text(200), organization: one(identifier), ...key })
+const anotherOfIntegration = z.strictObject({ integration: identifier, ...key })
+const grant = z.strictObject({ channel: identifier, organization: one(identifier) })
+const named = z.strictObject({ id: one(z.string()) })
+
+const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
+  expiresAt: expires ?? null,
+  mode: test ? ('test' as const) : ('live' as const),
+})
+
+const shownOnce = 'It is shown here and never again.'
+
+function issueToChannel(given: object) {
+  const options = 'channel' in given ? parse(anotherOfChannel, given) : parse(newChannel, given)
+  return async (open: Open) => {
+    const owner =
+      'channel' in options
+        ? { channelId: options.channel }
+        : { name: options.name, organizationIds: options.organization }
+    const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
+    return {
+      json: { channel_id: issued.channelId, key: issued.key },
+      text: `Channel  ${issued.channelId}\nKey      ${issued.key}\n\nThe key goes in the header X-Api-Key. ${shownOnce}`,
+    }
+  }
+}
+
+function issueToIntegration(given: object) {
+  const options = 'integration' in given ? parse(anotherOfIntegration, given) : parse(newIntegration, given)
+  return async (open: Open) => {
+    const owner =
+      'integration' in options
+        ? { integrationId: options.integration }
+        : { name: options.name, organizationId: options.organization[0] }
+    const { integrationId, secret, key } = await issueIntegrationKey(await open(), {
+      ...owner,
+      ...issueOf(options),
+    })
+    return {
+      json: { integration_id: integrationId, secret, key },
+      text: [
+        `Integration  ${integrationId}`,
+        `Secret       ${secret ?? '(as before)'}`,
+        `Key          ${key}`,
+        '',
+        `Method v1 sends the headers integration_id and secret, method v2 the key in x-api-key. ${shownOnce}`,
+      ].join('\n'),
+    }
+  }
+}
+
+const bodyOf = (key: ListedKey) => ({
+  id: key.id,
+  status: key.status,
+  mode: key.mode,
+  ...(key.channelId === null
+    ? { integration_id: key.integrationId, secret_active: key.secretActive }
+    : { channel_id: key.channelId }),
+  name: key.name,
+  organization_ids: key.organizationIds,
+  created_at: key.createdAt.toISOString(),
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+})
+
+const lineOf = (key: ListedKey) =>
+  [
+    key.id,
+    key.status.padEnd(7),
+    key.mode,
+    key.channelId ?? key.integrationId,
+    `${key.name} (${key.organizationIds.join(', ') || 'no organization'})`,
+    key.expiresAt ? `until ${key.expiresAt.toISOString()}` : '',
+    key.secretActive ? 'secret active' : '',
+  ]
+    .filter(Boolean)
+    .join('  ')
+
+function list(given: object) {
+  parse(z.strictObject({}), given)
+  return async (open: Open) => {
+    const keys = await listKeys(await open())
+    return { json: keys.map(bodyOf), text: keys.map(lineOf).join('\n') || 'No key was issued yet.' }
+  }
+}
+
+function revoke(given: object) {
+  const [id] = parse(named, given).id
+  return async (open: Open) => {
+    const { keyIds, secret } = await revokeKey(await open(), id)
+    const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]
+    return {
+      json: { revoked_keys: keyIds, revoked_secret: secret },
+      text: revoked.length > 0 ? `Revoked: ${revoked.join(', ')}.` : 'It was revoked already.',
+    }
+  }
+}
+
+function changeGrantTo(granted: boolean, given: object) {
+  const { channel: channelId, organization } = parse(grant, given)
+  const [organizationId] = organization
+  return async (open: Open) => {
+    const changed = await changeGrant(await open(), { channelId, organizationId, granted })
+    const now = granted ? 'sells' : 'does not sell'
+    return {
+      json: { channel_id: channelId, organization_id: organizationId, granted, changed },
+      text: `Channel ${channelId} ${now} for ${organizationId}${changed ? ' from now on' : ', as before'}.`,
+    }
+  }
+}
+
+export const accessCommands = {
+  'key issue channel': issueToChannel,
+  'key issue integration': issueToIntegration,
+  'key list': list,
+  'key revoke': revoke,
+  'grant add': (given: object) => changeGrantTo(true, given),
+  'grant revoke': (given: object) => changeGrantTo(false, given),
+}

@@ -1,0 +1,42 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { customAlphabet } from 'nanoid'
+import { newSecret } from '../shared/ids.ts'
+
+export type KeyMode = 'live' | 'test'
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const newPublicId = customAlphabet(base62, 12)
+const shape = /^box_(live|test)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/
+
+// Tells a mistyped key from a wrong one without asking the database. It keeps no secret.
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let place = 0; place < 6; place++) {
+    digits = base62.charAt(rest % 62) + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+/** A new key, `box_<live|test>_<public id>_<256-bit secret><checksum>`, and the id that it is stored under. */
+export function newKey(mode: KeyMode): { id: string; key: string } {
+  const id = newPublicId()
+  const body = `box_${mode}_${id}_${newSecret()}`
+  return { id, key: body + checksum(body) }
+}
+
+/** The public id inside a well-formed key; null for anything else. */
+export function readKey(key: string): { id: string; mode: KeyMode } | null {
+  const match = shape.exec(key)
+  if (!match || checksum(key.slice(0, -6)) !== match[3]) return null
+  const [, mode, id] = match
+  return id && (mode === 'live' || mode === 'test') ? { id, mode } : null
+}
+
+export const hashSecret = (secret: string): string => hash('sha256', secret)
+
+/** Compares in constant time. A hash that isn't there matches nothing. */
+export const matchesHash = (secret: string, hash: string | null): boolean =>
+  hash !== null && timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(hash))

@@ -1,0 +1,36 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { present } from '../data/leased-jobs.ts'
+import type { Connection } from '../database/database.ts'
+import { channels, grants, integrations, keys } from './table.ts'
+
+/** Every key that was issued, oldest first, with whose it is and whether it is good by the database's clock. There is
+ *  nothing secret in it. */
+export const listKeys = (db: Connection) =>
+  db
+    .select({
+      id: keys.id,
+      mode: keys.mode,
+      channelId: keys.channelId,
+      integrationId: keys.integrationId,
+      name: sql<string>`coalesce(${channels.name}, ${integrations.name})`,
+      /** Whose catalogue or tickets it opens now. */
+      organizationIds: sql<
+        string[]
+      >`case when ${keys.integrationId} is not null then array[${integrations.organizationId}] else array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1) end`,
+      status: sql<
+        'active' | 'expired' | 'revoked'
+      >`case when ${keys.revokedAt} is not null then 'revoked' when ${keys.expiresAt} <= ${present} then 'expired' else 'active' end`,
+      /** Whether the integration's secret of method v1 is good; null for a channel, which has none. */
+      secretActive: sql<
+        boolean | null
+      >`case when ${keys.integrationId} is not null then ${integrations.secretHash} is not null end`,
+      createdAt: keys.createdAt,
+      expiresAt: keys.expiresAt,
+      revokedAt: keys.revokedAt,
+    })
+    .from(keys)
+    .leftJoin(channels, eq(channels.id, keys.channelId))
+    .leftJoin(integrations, eq(integrations.id, keys.integrationId))
+    .orderBy(asc(keys.createdAt), asc(keys.id))
+
+export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number]

@@ -1,0 +1,104 @@
+import { sql } from 'drizzle-orm'
+import {
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import { organizations } from '../domain/organization/table.ts'
+
+const createdAt = () => timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow()
+
+/** Sells tickets for the organizations that granted it. */
+export const channels = pgTable('channels', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  createdAt: createdAt(),
+})
+
+/** Each organization that ever granted a channel. The row stays when the grant goes, because the channel goes on hearing
+ *  of what it sold for it. */
+export const channelOrganizations = pgTable(
+  'channel_organizations',
+  {
+    channelId: text('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    /** A short name of the two, in the cursors of the feed. */
+    number: integer().notNull().generatedAlwaysAsIdentity(),
+  },
+  (pair) => [
+    primaryKey({ columns: [pair.channelId, pair.organizationId] }),
+    uniqueIndex('channel_organizations_number').on(pair.number),
+  ],
+)
+
+export const grants = pgTable(
+  'grants',
+  {
+    channelId: text('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    createdAt: createdAt(),
+  },
+  (grant) => [
+    primaryKey({ columns: [grant.channelId, grant.organizationId] }),
+    foreignKey({
+      name: 'grants_are_remembered',
+      columns: [grant.channelId, grant.organizationId],
+      foreignColumns: [channelOrganizations.channelId, channelOrganizations.organizationId],
+    }),
+  ],
+)
+
+/** Reads one organization's tickets. */
+export const integrations = pgTable('integrations', {
+  id: text().primaryKey(),
+  organizationId: text('organization_id')
+    .notNull()
+    .references(() => organizations.id),
+  name: text().notNull(),
+  /** SHA-256 of the secret of method v1; null once it is revoked. */
+  secretHash: text('secret_hash'),
+  createdAt: createdAt(),
+})
+
+export const keyMode = pgEnum('key_mode', ['live', 'test'])
+
+/** A key of method v2. Two may live side by side, so that rotation has no downtime. */
+export const keys = pgTable(
+  'keys',
+  {
+    /** The public part of the key. */
+    id: text().primaryKey(),
+    mode: keyMode().notNull(),
+    channelId: text('channel_id').references(() => channels.id),
+    integrationId: text('integration_id').references(() => integrations.id),
+    /** SHA-256 of the whole key: the key itself is shown once and kept nowhere. */
+    hash: text().notNull(),
+    createdAt: createdAt(),
+    expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }),
+    revokedAt: timestamp('revoked_at', { withTimezone: true, precision: 3 }),
+  },
+  (key) => [
+    index().on(key.channelId),
+    index().on(key.integrationId),
+    check('keys_have_one_owner', sql`num_nonnulls(${key.channelId}, ${key.integrationId}) = 1`),
+  ],
+)
+
+export type Channel = typeof channels.$inferSelect
+export type Integration = typeof integrations.$inferSelect
+export type Key = typeof keys.$inferSelect

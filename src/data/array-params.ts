@@ -1,0 +1,54 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
+import { given } from './prepared.ts'
+
+/** SQL types of columns, by the names that a statement calls them. */
+export type Types = Record<string, string>
+
+export const list = (parts: SQL[]) => sql.join(parts, sql`, `)
+export const name = (text: string) => sql`${sql.identifier(text)}`
+
+/** SQL types of a table's columns, but for some. */
+export const typesOf = (table: PgTable, { except }: { except: readonly string[] }): Types =>
+  Object.fromEntries(
+    Object.entries(getTableColumns(table))
+      .filter(([column]) => !except.includes(column))
+      .map(([name, column]) => [name, column.getSQLType()]),
+  )
+
+/** Names of the columns that these cells are written to. */
+export const columnsOf = (table: PgTable, cells: Record<string, SQL>): SQL => {
+  const columns = getTableColumns(table)
+  return list(Object.keys(cells).map((column) => name(columns[column]?.name ?? column)))
+}
+
+const toText = (value: unknown): string | null =>
+  value === null || value === undefined
+    ? null
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value)
+
+/** Rows that a prepared statement is given, as one array of texts a column: PostgreSQL reads them in a sixth of the time
+ *  that JSON takes. `rows` stands after `from`, `cells` are the columns with their types, `values` the parameters. */
+export function givenRows(alias: string, types: Types) {
+  const columns = Object.entries(types)
+  const parameter = (column: string) => `${alias}_${column}`
+  const arrays = columns.map(([column]) => given(parameter(column)))
+  const names = columns.map(([column]) => name(column))
+  return {
+    rows: sql`unnest(${list(arrays)}) as ${name(alias)}(${list(names)})`,
+    /** The same with their order, 1, 2, 3, as one more column. */
+    ordered: (order: string) =>
+      sql`unnest(${list(arrays)}) with ordinality as ${name(alias)}(${list([...names, name(order)])})`,
+    cells: Object.fromEntries(
+      columns.map(([column, type]) => [column, sql`${name(alias)}.${name(column)}::${sql.raw(type)}`]),
+    ),
+    values: (rows: Record<string, unknown>[]) =>
+      Object.fromEntries(
+        columns.map(([column]) => [parameter(column), rows.map((row) => toText(row[column]))]),
+      ),
+  }
+}
+
+export type GivenRows = ReturnType<typeof givenRows>

@@ -1,0 +1,26 @@
+import type { Config } from '../config/config.ts'
+import type { DatabaseOptions, OpenDatabase } from './database.ts'
+
+type Place = Pick<Config, 'databaseUrl' | 'dataDir'> &
+  Partial<Pick<Config, 'databasePooler' | 'directDatabaseUrl' | 'databaseReplicaUrls'>>
+
+/** Opens PostgreSQL where `databaseUrl` names one, else the embedded one in `dataDir`.
+ *  Refuses a data folder that another process has open, with that process's pid. */
+export async function openDatabase(
+  { databaseUrl, dataDir, databasePooler, directDatabaseUrl, databaseReplicaUrls = [] }: Place,
+  options: DatabaseOptions = {},
+): Promise<OpenDatabase> {
+  // Each driver is loaded where it is used: either costs memory and a part of the start.
+  if (databaseUrl) {
+    const { openPostgres } = await import('./postgres.ts')
+    const isPooled = databasePooler === 'transaction'
+    const primary = openPostgres({ url: databaseUrl, isPooled, directUrl: directDatabaseUrl }, options)
+    if (databaseReplicaUrls.length === 0) return primary
+    const { withReplicas } = await import('./replicas.ts')
+    const open = (url: string) =>
+      openPostgres({ url, isPooled, directUrl: undefined, isOnlyRead: true }, options)
+    return withReplicas(primary, databaseReplicaUrls.map(open))
+  }
+  const { openEmbedded } = await import('./pglite.ts')
+  return openEmbedded(dataDir, options)
+}

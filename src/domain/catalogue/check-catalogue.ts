@@ -1,0 +1,105 @@
+import type { Problem } from '../../shared/errors.ts'
+import { decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
+import type { Existing, ExistingChild } from './find-existing.ts'
+import type { Catalogue, Entry, Path } from './read-catalogue.ts'
+
+// Far beyond any ticket, and small enough that no sum of a checkout leaves the integers.
+const largestAmount = 10_000_000_000
+
+const invalid = (path: Path, message: string): Problem => ({ code: 'INVALID', message, path })
+
+/** The mistakes that only the whole file and the database tell: identifiers, references, currencies. */
+export function checkCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {
+  return [
+    ...[
+      catalogue.organizations,
+      catalogue.locations,
+      catalogue.events,
+      [...catalogue.ticketRates, ...catalogue.prices],
+      catalogue.supplements,
+      catalogue.questions,
+    ].flatMap(duplicates),
+    ...takenIds(catalogue, existing),
+    ...wrongReferences(catalogue, existing),
+    ...wrongAmounts(catalogue, existing),
+  ]
+}
+
+function duplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
+  const seen = new Map<string, Path>()
+  return entries.flatMap(({ id, path, given }) => {
+    const first = seen.get(id)
+    seen.set(id, first ?? path)
+    if (!first) return []
+    const message = given._id
+      ? `The identifier ${id} is also that of ${first.join('.')}.`
+      : `This has the same name as ${first.join('.')}: give it an _id of its own.`
+    return [invalid([...path, '_id'], message)]
+  })
+}
+
+function takenIds(catalogue: Catalogue, existing: Existing): Problem[] {
+  const taken = (
+    entries: Entry<unknown>[],
+    parentOf: (id: string) => string | undefined,
+    others?: Map<string, ExistingChild>,
+  ) =>
+    entries
+      .filter(({ id, parentId }) => others?.has(id) || (parentOf(id) ?? parentId) !== parentId)
+      .map(({ id, path }) => invalid([...path, '_id'], `The identifier ${id} is taken.`))
+  const { locations, events, ticketRates, prices, supplements, questions } = existing
+  return [
+    ...taken(catalogue.locations, (id) => locations.get(id)),
+    ...taken(catalogue.events, (id) => events.get(id)),
+    ...taken(catalogue.ticketRates, (id) => ticketRates.get(id)?.parentId, prices),
+    ...taken(catalogue.prices, (id) => prices.get(id)?.parentId, ticketRates),
+    ...taken(catalogue.supplements, (id) => supplements.get(id)?.parentId),
+    ...taken(catalogue.questions, (id) => questions.get(id)?.parentId),
+  ]
+}
+
+function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
+  const known = { organization: existing.organizations, location: existing.locations }
+  const problems = catalogue.references
+    .filter(({ kind, id }) => !catalogue.named[kind].has(id) && !known[kind].has(id))
+    .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
+  for (const { path, given, parentId, organizationId } of catalogue.ticketRates) {
+    if (given.event_id && given.event_id !== parentId)
+      problems.push(invalid([...path, 'event_id'], `The rate stands in the event ${parentId}.`))
+    if (given.organization_id && given.organization_id !== organizationId)
+      problems.push(
+        invalid([...path, 'organization_id'], `The event is of the organization ${organizationId}.`),
+      )
+  }
+  return problems
+}
+
+/** The currency of each organization that is known: as the database has it, else as the file says. */
+export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<string, string> =>
+  new Map([
+    ...catalogue.organizations.map(({ id, given }): [string, string] => [id, given.currency]),
+    ...existing.organizations,
+  ])
+
+function wrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
+  const problems: Problem[] = []
+  for (const { id, path, given } of catalogue.organizations) {
+    const currency = existing.organizations.get(id)
+    if (currency && currency !== given.currency)
+      problems.push(invalid([...path, 'currency'], `The organization is in ${currency}, and stays so.`))
+  }
+
+  const currencies = currenciesOf(catalogue, existing)
+  for (const { amount, organizationId, path } of catalogue.amounts) {
+    const currency = currencies.get(organizationId)
+    if (!currency) continue
+    const field = path.at(-1)
+    if (toMinor(amount, currency) > largestAmount)
+      problems.push(invalid(path, `${field} must be at most ${largestAmount} minor units.`))
+    else if (!isAmount(amount, currency))
+      problems.push(
+        invalid(path, `${field} must have at most ${decimalsOf(currency)} decimals, as ${currency} has.`),
+      )
+  }
+  return problems
+}

@@ -1,0 +1,106 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../database/database.ts'
+import { events } from '../../event/table.ts'
+import type { CatalogueFile } from '../catalogue-file.ts'
+import { firstShows, type Show } from './first-shows.ts'
+import { oddRates } from './odd-rates.ts'
+import { demoOrganizations, demoPlace, firstVenues } from './places.ts'
+import { type Random, randomFrom } from './random.ts'
+import { type EventInput, entrance, front, group, type RateInput } from './rates.ts'
+import { artists, series, themes } from './themes.ts'
+import { importCatalogue } from '../import-catalogue.ts'
+
+const hour = 3_600_000
+const eventsAPlace = 20
+
+/** A catalogue to try things out with: the same for the same arguments, and for the same day. Each event depends on its
+ *  number alone, so a larger demo holds the smaller one. Every event has four rates, the fourth of another kind each
+ *  time: unlimited, sold out, free, closed, of hidden steps, not yet on sale. */
+export function demoCatalogue({ events: count, now }: { events: number; now: Date }) {
+  const today = new Date(now.toISOString().slice(0, 10))
+  const placeCount = firstVenues + Math.ceil(count / eventsAPlace)
+  return {
+    organizations: demoOrganizations.map((organization) => ({ ...organization })),
+    locations: Array.from({ length: placeCount }, (_, n) => {
+      const { _id, organization, venue, address, city, country, at, timezone } = demoPlace(n)
+      const [latitude, longitude] = at
+      return {
+        _id,
+        organization_id: organization,
+        name: venue,
+        address,
+        city,
+        country_code: country,
+        latitude,
+        longitude,
+        timezone,
+      }
+    }),
+    events: Array.from({ length: count }, (_, n) => demoEvent(n, today)),
+  } satisfies CatalogueFile
+}
+
+function demoEvent(n: number, today: Date): EventInput {
+  const random = randomFrom(n)
+  const first = firstShows[n]
+  const place = demoPlace(first ? n : random.between(0, firstVenues + Math.floor(n / eventsAPlace)))
+  const show = first ?? madeUpShow(n, place.city, random)
+  const day = first ? 2 + n : random.between(14, 364)
+  const start = new Date(today.getTime() + (day * 24 + random.between(18, 22) - place.hours) * hour)
+  const sale = { random, currency: place.currency, euros: show.euros, start, today }
+  const odd = oddRates[n % oddRates.length] ?? oddRates[0]
+  const images = `https://images.example/demo/${n + 1}`
+  return {
+    _id: `evt_demo_${n + 1}`,
+    name: show.name,
+    description: show.description,
+    age: show.age ?? null,
+    outfit: show.outfit ?? null,
+    ambiences: show.ambiences,
+    music_genres: show.genres,
+    artists: show.artists.map((name, i) => ({ name, image_url: `${images}/artist-${i + 1}.jpg` })),
+    display_date: start.toISOString(),
+    start_date: start.toISOString(),
+    end_date: new Date(start.getTime() + random.between(2, 6) * hour).toISOString(),
+    organization_id: place.organization,
+    image_url: `${images}/poster.jpg`,
+    location_id: place._id,
+    iframe: n % 3 === 0 ? { tag_url: `${images}/tag.html`, script_url: `${images}/tag.js` } : null,
+    ticket_rates: [entrance(sale), front(sale), group(sale), odd(sale)].map((rate, i) =>
+      named(rate, `${n + 1}_${i + 1}`),
+    ),
+  }
+}
+
+function madeUpShow(n: number, city: string, random: Random): Show {
+  const { words, about, genres, ambiences, age, euros } = random.of(themes)
+  const cast = random.some(artists, random.between(1, 3))
+  return {
+    name: `${random.of(series)}: ${random.of(words)} in ${city}${n < 200 ? '' : ` no. ${n + 1}`}`,
+    description: `${about} With ${cast.join(', ')}.`,
+    artists: cast,
+    genres,
+    ambiences,
+    age,
+    euros: euros + random.between(-3, 6),
+  }
+}
+
+// Short identifiers, the same in every demo, for a person to type and a test to name.
+const named = (rate: RateInput, id: string): RateInput => ({
+  ...rate,
+  _id: `rate_demo_${id}`,
+  prices: rate.prices?.map((price, i) => ({ ...price, _id: `price_demo_${id}_${i + 1}` })),
+  supplements: rate.supplements?.map((supplement, i) => ({ ...supplement, _id: `sup_demo_${id}_${i + 1}` })),
+  questions: rate.questions?.map((question, i) => ({ ...question, _id: `que_demo_${id}_${i + 1}` })),
+})
+
+/** Imports the demo of so many events, made for today by the database's clock. Seeding again moves it on to today, and
+ *  keeps what was sold. */
+export async function seedDemo(db: Database, { events: count }: { events: number }) {
+  const [clock] = await db
+    .select({ now: sql`now()`.mapWith(events.startDate) })
+    .from(sql`(values (1)) as one`)
+  if (!clock) throw new Error('the database tells no time')
+  return importCatalogue(db, demoCatalogue({ events: count, now: clock.now }))
+}

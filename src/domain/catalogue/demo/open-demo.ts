@@ -1,0 +1,83 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { and, asc, eq, gt, isNull, like, not, or, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { issueChannelKey, issueIntegrationKey } from '../../../auth/issue-key.ts'
+import type { Database } from '../../../database/database.ts'
+import { organizations } from '../../organization/table.ts'
+import { prices } from '../../ticket-rate/table.ts'
+import { seedDemo } from './catalogue.ts'
+
+const credentials = z.object({
+  channel_id: z.string(),
+  key: z.string(),
+  integration_id: z.string(),
+  secret: z.string(),
+  integration_key: z.string(),
+})
+
+/** What the demo is tried out with, in the names that the command line gives them. */
+export type DemoCredentials = z.output<typeof credentials>
+
+const demoEvents = 60
+// Whose event is the first of the list, so that the integration finds what a newcomer buys.
+const firstOrganization = 'org_demo_luna'
+
+async function read(file: string): Promise<DemoCredentials | null> {
+  try {
+    return credentials.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw new Error(`${file} is not as it was written: delete it to have new demo keys`, { cause: error })
+  }
+}
+
+async function issue(db: Database): Promise<DemoCredentials> {
+  const granting = await db.select({ id: organizations.id }).from(organizations)
+  const organizationIds = granting.map(({ id }) => id)
+  const channel = await issueChannelKey(db, { name: 'Demo channel', organizationIds, mode: 'test' })
+  const integration = await issueIntegrationKey(db, {
+    name: 'Demo integration',
+    organizationId: firstOrganization,
+    mode: 'test',
+  })
+  return {
+    channel_id: channel.channelId,
+    key: channel.key,
+    integration_id: integration.integrationId,
+    secret: integration.secret ?? '',
+    integration_key: integration.key,
+  }
+}
+
+/** A rate of the demo that is on sale for some days, and the price that it is sold at now. Null once that is over:
+ *  seeding again moves the demo on to today. */
+export async function demoOffer(db: Database): Promise<{ ticketRateId: string; priceId: string } | null> {
+  const ticketRateId = 'rate_demo_9_1'
+  const [price] = await db
+    .select({ id: prices.id })
+    .from(prices)
+    .where(
+      and(
+        eq(prices.ticketRateId, ticketRateId),
+        or(isNull(prices.validUntil), gt(prices.validUntil, sql`now()`)),
+      ),
+    )
+    .orderBy(asc(prices.position))
+    .limit(1)
+  return price ? { ticketRateId, priceId: price.id } : null
+}
+
+/** Seeds an empty database with the demo catalogue, once, and issues keys for it. They are kept beside the data, in a
+ *  file for its owner alone, because the database keeps only their hashes.
+ *  Null where the catalogue is somebody's own. */
+export async function openDemo(db: Database, folder: string): Promise<DemoCredentials | null> {
+  const file = join(folder, 'demo.json')
+  const kept = await read(file)
+  if (kept) return kept
+  if ((await db.$count(organizations, not(like(organizations.id, 'org\\_demo\\_%')))) > 0) return null
+  await seedDemo(db, { events: demoEvents })
+  const issued = await issue(db)
+  await writeFile(file, `${JSON.stringify(issued, null, 2)}\n`, { mode: 0o600 })
+  return issued
+}

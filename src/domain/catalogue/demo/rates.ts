@@ -1,0 +1,149 @@
+import type { CatalogueFile } from '../catalogue-file.ts'
+import type { DemoCurrency } from './places.ts'
+import type { Random } from './random.ts'
+
+type Listed<List> = NonNullable<List> extends (infer Item)[] ? Item : never
+export type EventInput = Listed<CatalogueFile['events']>
+export type RateInput = Listed<EventInput['ticket_rates']>
+type PriceInput = Listed<RateInput['prices']>
+
+/** What a rate is made from: when its event is, and in which money it is sold. */
+export type Sale = {
+  random: Random
+  currency: DemoCurrency
+  /** What the plain ticket costs, more or less, in euros. */
+  euros: number
+  start: Date
+  /** Midnight of the day that the demo is made for. */
+  today: Date
+}
+
+// What a euro is, and the steps in which prices are set.
+const money: Record<DemoCurrency, { perEuro: number; step: number }> = {
+  EUR: { perEuro: 1, step: 0.5 },
+  GBP: { perEuro: 0.85, step: 0.5 },
+  USD: { perEuro: 1.1, step: 0.5 },
+  JPY: { perEuro: 160, step: 100 },
+  PLN: { perEuro: 4.2, step: 1 },
+  BRL: { perEuro: 6, step: 1 },
+  SEK: { perEuro: 11, step: 5 },
+  KWD: { perEuro: 0.33, step: 0.125 },
+}
+
+const hour = 3_600_000
+export const plus = (moment: Date, hours: number) => new Date(moment.getTime() + hours * hour).toISOString()
+
+export function toPrice({ currency }: Pick<Sale, 'currency'>, euros: number): number {
+  const { perEuro, step } = money[currency]
+  return Math.max(1, Math.round((euros * perEuro) / step)) * step
+}
+
+export const percentage = (value: number) => ({ fee_type: 'percentage' as const, fee_quantity: value })
+const fixed = (sale: Sale, euros: number) => ({
+  fee_type: 'fixed' as const,
+  fee_quantity: toPrice(sale, euros),
+})
+
+// The early bird is over, the regular price ends the day before, the last one is for latecomers.
+export const steps = (sale: Sale): PriceInput[] => [
+  {
+    name: 'Early bird',
+    price: toPrice(sale, sale.euros * 0.7),
+    valid_until: plus(sale.today, -72),
+    ...percentage(8),
+  },
+  {
+    name: 'Regular',
+    price: toPrice(sale, sale.euros),
+    valid_until: plus(sale.start, -24),
+    includes: 'One entrance',
+    ...percentage(8),
+  },
+  {
+    name: 'Last call',
+    price: toPrice(sale, sale.euros * 1.25),
+    includes: 'One entrance',
+    additional_info: 'Until the doors close',
+    ...percentage(8),
+  },
+]
+
+export const places = ({ random }: Sale, capacity: number) => {
+  const sold = random.between(0, Math.floor(capacity * 0.6))
+  return { sold, available: capacity - sold }
+}
+
+const howHeard = {
+  label: 'How did you hear about us?',
+  type: 'dropdown',
+  required: false,
+  items: ['A friend', 'A poster', 'The radio', 'The internet'],
+}
+const shirtSize = {
+  label: 'T-shirt size',
+  type: 'dropdown',
+  required: true,
+  items: ['S', 'M', 'L', 'XL'],
+}
+const diet = { label: 'Anything the kitchen should know?', type: 'text', required: false, items: [] }
+
+/** Three steps of price, the first of them past; a cloakroom and a drink. */
+export const entrance = (sale: Sale): RateInput => ({
+  name: 'Entrance',
+  type: 'limited',
+  valid_from: plus(sale.today, -30 * 24),
+  availability: places(sale, sale.random.between(20, 60) * 10),
+  max: 8,
+  prices: steps(sale),
+  supplements: [
+    { label: 'Cloakroom', price: toPrice(sale, 2.5) },
+    {
+      label: 'Drink of the house',
+      price: toPrice(sale, 6),
+      has_fake_price: true,
+      fake_price: toPrice(sale, 8),
+    },
+  ],
+  questions: [howHeard],
+  warranty: { enabled: true, percentage: 8, hours: 48 },
+})
+
+/** A first price for few, then another; a shirt, whose size must be told. */
+export const front = (sale: Sale): RateInput => ({
+  name: sale.random.of(['Front row', 'Balcony', 'Terrace']),
+  type: 'limited',
+  valid_from: plus(sale.today, -20 * 24),
+  availability: places(sale, sale.random.between(4, 9) * 10),
+  max: 4,
+  prices: [
+    {
+      name: 'First twenty',
+      price: toPrice(sale, sale.euros * 1.8),
+      quantity: 20,
+      includes: 'A seat, a welcome drink and a T-shirt',
+      ...fixed(sale, 1.5),
+    },
+    {
+      name: 'Regular',
+      price: toPrice(sale, sale.euros * 2.2),
+      includes: 'A seat, a welcome drink and a T-shirt',
+      ...fixed(sale, 1.5),
+    },
+  ],
+  supplements: [{ label: 'Poster, signed', price: toPrice(sale, 12) }],
+  questions: [shirtSize, diet],
+  warranty: { enabled: true, percentage: 10.5, hours: 24 },
+})
+
+/** For four to ten people together. */
+export const group = (sale: Sale): RateInput => ({
+  name: 'Table of friends',
+  type: 'limited',
+  availability: places(sale, 80),
+  min: 4,
+  max: 10,
+  prices: [{ name: 'A seat at the table', price: toPrice(sale, sale.euros * 0.85), ...percentage(5) }],
+  supplements: [{ label: 'Plate to share', price: toPrice(sale, 4) }],
+  questions: [diet],
+  warranty: { enabled: false },
+})

@@ -1,0 +1,86 @@
+import { asc } from 'drizzle-orm'
+import type { Connection } from '../../database/database.ts'
+import type { Problem } from '../../shared/errors.ts'
+import { type Stock, stock } from '../ticket-rate/table.ts'
+import { among } from './find-existing.ts'
+import type { Catalogue, Path } from './read-catalogue.ts'
+import { type Tally, upsert } from './upsert.ts'
+
+type Wanted = {
+  id: string
+  path: Path
+  /** Null is unlimited. */
+  capacity: number | null
+  /** All that is sold, as the file knows it. */
+  sold: number
+}
+type Decided = { rows: Pick<Stock, 'id' | 'capacity' | 'soldBefore'>[]; problems: Problem[] }
+
+const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
+  ...ticketRates.map(({ id, path, given: { availability } }) => {
+    const sold = availability?.sold ?? 0
+    const left = availability?.available ?? null
+    return {
+      id,
+      path: [...path, 'availability', 'available'],
+      capacity: left === null ? null : sold + left,
+      sold,
+    }
+  }),
+  ...prices.map(({ id, path, given }) => ({
+    id,
+    path: [...path, 'quantity'],
+    capacity: given.quantity || null,
+    sold: 0,
+  })),
+]
+
+function decide(wanted: Wanted[], existing: Stock[]): Decided {
+  const byId = new Map(existing.map((row) => [row.id, row]))
+  const decided: Decided = { rows: [], problems: [] }
+  for (const { id, path, capacity, sold } of wanted) {
+    const { soldBefore, sold: soldHere, held } = byId.get(id) ?? { soldBefore: 0, sold: 0, held: 0 }
+    // The file's count holds what was sold here up to the moment that it was written: the rest was sold elsewhere.
+    const row = { id, capacity, soldBefore: Math.max(soldBefore, sold - soldHere) }
+    const used = row.soldBefore + soldHere + held
+    decided.rows.push(row)
+    if (capacity !== null && capacity < used)
+      decided.problems.push({
+        code: 'INVALID',
+        message: `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`,
+        path,
+      })
+  }
+  return decided
+}
+
+const rowsOf = (tx: Connection, wanted: Wanted[]) =>
+  tx
+    .select()
+    .from(stock)
+    .where(
+      among(
+        stock.id,
+        wanted.map(({ id }) => id),
+      ),
+    )
+    .orderBy(asc(stock.id))
+
+/** The capacities that are too small for what is sold and held, as far as can be told before the rows are locked. */
+export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {
+  const wanted = wantedOf(catalogue)
+  return decide(wanted, await rowsOf(tx, wanted)).problems
+}
+
+/** Writes capacities and what was sold before; what is sold and held here is never touched. The rows are locked in the
+ *  order that a checkout locks them in, and should be the last thing of a transaction: a sale waits for them. */
+export async function writeStock(
+  tx: Connection,
+  catalogue: Catalogue,
+  refuse: (problems: Problem[]) => void,
+): Promise<Tally> {
+  const wanted = wantedOf(catalogue)
+  const { rows, problems } = decide(wanted, await rowsOf(tx, wanted).for('update'))
+  refuse(problems)
+  return upsert(tx, stock, rows, (row) => row)
+}

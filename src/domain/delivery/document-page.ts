@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import pLimit from 'p-limit'
+import type { RateLimits } from '../../app/rate-limits.ts'
+import { answerErrors } from '../../http/error-handler.ts'
+import { html, sendPage } from '../../http/html.ts'
+import type { House } from '../../request/context.ts'
+import { Refusal, statusOf } from '../../shared/errors.ts'
+import { documentName } from './document-url.ts'
+import { drawTicket } from './draw-ticket.ts'
+import { findSheet, isDocumentToken, isGood } from './find-sheets.ts'
+
+// Drawing takes the processor, and must not be what keeps others from buying.
+const drawing = { maxAtOnce: 2, maxWaiting: 50 }
+
+const sendNote = (reply: FastifyReply, status: number, title: string, text: string): FastifyReply =>
+  sendPage(reply, status, {
+    title,
+    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p></main>
+<footer>Boxoffice · Request ${reply.request.id}</footer>`,
+  })
+
+const notes: Record<number, [title: string, text: string]> = {
+  404: ['No such ticket', 'The address is not complete, or it was never one of ours.'],
+  429: ['One moment', 'There were too many requests. Wait a little and try again.'],
+  503: ['We are busy', 'Your ticket is as good as before: try again in a moment.'],
+}
+
+function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyReply {
+  const status = statusOf[code]
+  const retryAfter = problems[0].facts?.retryAfter
+  if (retryAfter) reply.header('retry-after', retryAfter)
+  const [title, text] = notes[status] ?? ['Something went wrong on our side', 'Try again in a moment.']
+  return sendNote(reply, status, title, text)
+}
+
+const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
+
+/** `/tickets/{token}.pdf`: the ticket that its buyer was sent, for whoever has the address. One that was cancelled lets
+ *  nobody in, and is gone: 410. Errors are pages, because a person opens this. */
+export async function addDocumentPage(
+  app: FastifyInstance,
+  { db }: House,
+  limits: RateLimits,
+): Promise<void> {
+  const limit = pLimit(drawing.maxAtOnce)
+  await app.register(async (scope) => {
+    answerErrors(scope, sendApology)
+    scope.addHook('onRequest', async (_request, reply) => {
+      reply.headers({
+        'cache-control': 'private, no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+      })
+    })
+    const tokenOf = (request: FastifyRequest) => {
+      const token = tokenIn(request)
+      return isDocumentToken(token) ? token : null
+    }
+    const options = { schema: { hide: true }, config: { tokenOf } }
+    scope.get('/tickets/:token.pdf', options, async (request, reply) => {
+      const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
+      if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
+      if (!isGood(sheet.ticket))
+        return sendNote(reply, 410, 'This ticket was cancelled', 'Nobody gets in with it any more.')
+      if (limit.pendingCount >= drawing.maxWaiting)
+        throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
+      const document = await limit(() => drawTicket(sheet))
+      return reply
+        .type('application/pdf')
+        .header('content-disposition', `inline; filename="${documentName(sheet)}"`)
+        .send(document)
+    })
+  })
+}

@@ -1,0 +1,94 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { statement } from '../../data/prepared.ts'
+import type { Database } from '../../database/database.ts'
+import { events } from '../event/table.ts'
+import { locations } from '../location/table.ts'
+import { organizations } from '../organization/table.ts'
+import { type Ticket, tickets } from '../ticket/table.ts'
+import { prices, ticketRates } from '../ticket-rate/table.ts'
+import type { Delivery } from './table.ts'
+
+const sheets = (db: Database) =>
+  db
+    .select({
+      ticket: {
+        id: tickets.id,
+        paymentId: tickets.paymentId,
+        position: tickets.position,
+        status: tickets.status,
+        qrCode: tickets.qrCode,
+        fullName: tickets.fullName,
+        supplements: tickets.supplements,
+        documentToken: tickets.documentToken,
+      },
+      rateName: ticketRates.name,
+      priceName: prices.name,
+      organizationName: organizations.name,
+      event: {
+        id: events.id,
+        name: events.name,
+        slug: events.slug,
+        startDate: events.startDate,
+        endDate: events.endDate,
+        displayDate: events.displayDate,
+      },
+      location: {
+        name: locations.name,
+        address: locations.address,
+        city: locations.city,
+        timezone: locations.timezone,
+        latitude: locations.latitude,
+        longitude: locations.longitude,
+      },
+    })
+    .from(tickets)
+    .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
+    .innerJoin(prices, eq(prices.id, tickets.priceId))
+    .innerJoin(events, eq(events.id, tickets.eventId))
+    .innerJoin(organizations, eq(organizations.id, tickets.organizationId))
+    .leftJoin(locations, eq(locations.id, events.locationId))
+
+const byToken = (db: Database) =>
+  statement(db, 'sheet_by_document_token', (db) =>
+    sheets(db).where(eq(tickets.documentToken, sql.placeholder('token'))),
+  )
+
+const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
+
+const byRecipient = (db: Database, medium: Delivery['medium']) =>
+  statement(db, `sheets_by_${medium}`, (db) =>
+    sheets(db)
+      .where(
+        and(
+          eq(tickets.paymentId, sql.placeholder('paymentId')),
+          eq(recipientColumn[medium], sql.placeholder('recipient')),
+          eq(tickets.status, 'active'),
+        ),
+      )
+      .orderBy(asc(tickets.position)),
+  )
+
+/** A ticket with all that is printed on it. */
+export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
+
+const token = /^[0-9a-f]{64}$/
+
+/** Whether there may be a document of that token at all. */
+export const isDocumentToken = (given: string) => token.test(given)
+
+/** The ticket whose document has this token, however it stands. The token entitles, so there is no caller. Null where
+ *  there is none; what can't be a token costs no SQL. */
+export async function findSheet(db: Database, given: string): Promise<Sheet | null> {
+  if (!isDocumentToken(given)) return null
+  const [found] = await byToken(db).execute({ token: given })
+  return found ?? null
+}
+
+/** The tickets of a delivery that are good for something: not those that were cancelled since it was queued. */
+export const sheetsToSend = (
+  db: Database,
+  { medium, paymentId, recipient }: Pick<Delivery, 'medium' | 'paymentId' | 'recipient'>,
+): Promise<Sheet[]> => byRecipient(db, medium).execute({ paymentId, recipient })
+
+/** Whether a ticket lets anybody in. One that was refunded and not cancelled does (DECISIONS 5). */
+export const isGood = ({ status }: Pick<Ticket, 'status'>): boolean => status === 'active'

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import type { WhatsAppConfig } from '../../config/delivery.ts'
+import { localStart } from '../event/local-time.ts'
+import { documentName, documentUrl } from './document-url.ts'
+import type { Sheet } from './find-sheets.ts'
+import type { Sender } from './send-mail.ts'
+import { Undelivered } from './undelivered.ts'
+
+const sendSeconds = 20
+
+// Asked too often, or with a token that is no longer good: no fault of this message.
+const temporaryStatuses = new Set([401, 403, 408, 429])
+const temporaryCodes = new Set([4, 80007, 130429, 131048, 131056])
+
+const answered = z.object({ error: z.object({ code: z.number() }) })
+
+// A parameter takes one line.
+const parameter = (text: string) => ({ type: 'text', text: text.replace(/\s+/g, ' ').trim().slice(0, 500) })
+
+const messageOf = (
+  sheet: Sheet,
+  link: string,
+  { id, recipient }: Parameters<Sender>[0],
+  { template, language }: WhatsAppConfig,
+) => ({
+  messaging_product: 'whatsapp',
+  recipient_type: 'individual',
+  to: recipient,
+  biz_opaque_callback_data: id,
+  type: 'template',
+  template: {
+    name: template,
+    language: { code: language },
+    components: [
+      {
+        type: 'header',
+        parameters: [{ type: 'document', document: { link, filename: documentName(sheet) } }],
+      },
+      {
+        type: 'body',
+        parameters: [parameter(sheet.event.name), parameter(localStart(sheet.event, sheet.location))],
+      },
+    ],
+  },
+})
+
+async function refusalOf(response: Response): Promise<Undelivered> {
+  const { status } = response
+  const body = answered.safeParse(await response.json().catch(() => null))
+  const code = body.data?.error.code
+  const isPermanent =
+    status >= 400 && status < 500 && !temporaryStatuses.has(status) && !temporaryCodes.has(code ?? 0)
+  return new Undelivered(code === undefined ? `HTTP_${status}` : `WHATSAPP_${code}`, isPermanent)
+}
+
+function networkCode(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'ETIMEDOUT'
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'ECONNECTION'
+}
+
+/** Sends a message of the template for each ticket, with a link to its document, which WhatsApp fetches from
+ *  `publicUrl`. The template has a document as its header, and in its body the event's name and when it begins. */
+export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
+  return async (delivery, sheets) => {
+    for (const sheet of sheets) {
+      const link = documentUrl(sheet.ticket, publicUrl())
+      if (link === null) continue
+      const response = await fetch(`${config.apiBase}/${config.phoneNumberId}/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${config.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(messageOf(sheet, link, delivery, config)),
+        redirect: 'error',
+        signal: AbortSignal.timeout(sendSeconds * 1000),
+      }).catch((error: unknown) => {
+        throw new Undelivered(networkCode(error), false)
+      })
+      if (!response.ok) throw await refusalOf(response)
+      await response.body?.cancel()
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { type Html, html } from '../../http/html.ts'
+import { localStart, placeOf } from '../event/local-time.ts'
+import { documentUrl } from './document-url.ts'
+import type { Sheet } from './find-sheets.ts'
+
+/** What a mail says, for whoever reads HTML and whoever doesn't. */
+export type MailText = { subject: string; text: string; html: string }
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
+
+const ticketCount = (number: number) => (number === 1 ? 'your ticket' : `your ${number} tickets`)
+
+const detailsOf = ({ rateName, priceName, ticket }: Sheet) =>
+  [`${rateName} · ${priceName}`, ...ticket.supplements.map(({ label }) => label)].join(', ')
+
+function toText([first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): string {
+  const { event, location, organizationName } = first
+  const tickets = [first, ...rest].flatMap((sheet) => {
+    const { ticket } = sheet
+    const lines = [ticket.fullName, detailsOf(sheet), `Code ${ticket.qrCode}`]
+    return [...lines, documentUrl(ticket, publicUrl), '']
+  })
+  const lines = [
+    `Here ${rest.length > 0 ? 'are' : 'is'} ${ticketCount(rest.length + 1)}, attached as PDF, for:`,
+    '',
+    oneLine(event.name),
+    localStart(event, location),
+    placeOf(location),
+    '',
+    ...tickets,
+    'Show the code at the door: on a phone or on paper. Each code lets in once.',
+    `Order ${first.ticket.paymentId} · ${organizationName}`,
+  ]
+  return lines.filter((line) => line !== null).join('\n')
+}
+
+// Mail clients read tables, and styles only where they stand.
+const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+
+function card(sheet: Sheet, publicUrl: string): Html {
+  const { ticket } = sheet
+  const url = documentUrl(ticket, publicUrl)
+  return html`<tr><td style="padding:20px 32px;border-top:1px solid #e6e1d8">
+<p style="margin:0;font-size:17px;line-height:24px;font-weight:600;color:#1c1a22">${ticket.fullName}</p>
+<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(sheet)}</p>
+<p style="margin:10px 0 0;font-size:14px;line-height:20px;color:#645f6b">Code <span style="font-family:Consolas,Menlo,monospace;font-size:15px;color:#1c1a22">${ticket.qrCode}</span></p>
+${
+  url !== null &&
+  html`<p style="margin:14px 0 0"><a href="${url}" style="display:inline-block;padding:10px 18px;border-radius:10px;background-color:#4a35b5;color:#ffffff;font-size:15px;line-height:20px;font-weight:600;text-decoration:none">Open the ticket</a></p>`
+}
+</td></tr>`
+}
+
+function toHtml(sheets: [Sheet, ...Sheet[]], publicUrl: string): Html {
+  const [{ event, location, organizationName, ticket }] = sheets
+  const place = placeOf(location)
+  const line = 'margin:0;font-size:15px;line-height:22px;color:#efeafc'
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light">
+<title>${event.name}</title>
+</head>
+<body style="margin:0;padding:0;background-color:#f3f1ec;${font}">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:#f3f1ec">
+<tr><td align="center" style="padding:24px 12px;${font}">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;text-align:left;background-color:#fffefb;border-radius:18px;overflow:hidden">
+<tr><td bgcolor="#41307c" style="padding:28px 32px;background-color:#41307c;background-image:linear-gradient(135deg,#2f2a6b,#5b2f8f 65%,#8a2f74);border-radius:18px 18px 0 0">
+<p style="margin:0 0 6px;font-size:13px;line-height:18px;color:#efeafc">${organizationName}</p>
+<h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff;word-break:break-word">${event.name}</h1>
+<p style="${line}">${localStart(event, location)}</p>
+${place !== '' && html`<p style="${line}">${place}</p>`}
+</td></tr>
+<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">Here ${sheets.length > 1 ? 'are' : 'is'} ${ticketCount(sheets.length)}, attached as PDF. Show the code at the door: on a phone or on paper. Each code lets in once.</td></tr>
+${sheets.map((sheet) => card(sheet, publicUrl))}
+<tr><td style="height:8px;line-height:8px;font-size:8px">&nbsp;</td></tr>
+</table>
+<p style="margin:18px 0 0;font-size:12px;line-height:18px;color:#645f6b">Boxoffice · Order ${ticket.paymentId}</p>
+</td></tr>
+</table>
+</body>
+</html>
+`
+}
+
+/** The mail that brings somebody tickets of one checkout. `publicUrl` is where their documents are reached. */
+export const writeMail = (sheets: [Sheet, ...Sheet[]], publicUrl: string): MailText => ({
+  subject: oneLine(`${sheets.length > 1 ? 'Your tickets' : 'Your ticket'} for ${sheets[0].event.name}`),
+  text: toText(sheets, publicUrl),
+  html: toHtml(sheets, publicUrl).markup,
+})

@@ -1,0 +1,28 @@
+import { and, getTableColumns } from 'drizzle-orm'
+import type { Named, Readers } from '../../data/batch-loader.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { anyOf, isIdentifier } from '../../data/prepared.ts'
+import { revisedLoaders } from '../../data/versioned-loader.ts'
+import { type Event, events } from './table.ts'
+
+const { searchWords: _, ...shown } = getTableColumns(events)
+
+const eventById: Named<Event & { revision: string }> = {
+  name: 'event_by_id',
+  rows: rowsOf(shown),
+  query: (select) =>
+    select.from(events).where(and(anyOf(events.id, 'keys'), anyOf(events.organizationId, 'organizationIds'))),
+}
+
+const load = revisedLoaders<Event>(
+  ({ rememberedEvents }) => rememberedEvents,
+  () => 1,
+)
+
+export const eventLoaders = {
+  eventById: ({ catalogue }: Readers) =>
+    load(catalogue, async (keys) => {
+      const rows = await catalogue.find(eventById, keys.filter(isIdentifier))
+      return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
+    }),
+}

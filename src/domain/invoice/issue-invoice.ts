@@ -1,0 +1,69 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { givenRows } from '../../data/array-params.ts'
+import { written } from '../../data/prepared.ts'
+import type { Connection } from '../../database/database.ts'
+import { newId } from '../../shared/ids.ts'
+import { type Invoice, invoiceSeries, invoices } from './table.ts'
+
+/** What an invoice is for. Amounts in minor units. */
+export type Invoiced = Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>
+
+/** A series: its kind, of an organization, in the present year. */
+export type Series = Pick<Invoice, 'organizationId' | 'kind'>
+
+const prefix = { invoice: 'F', corrective: 'R' }
+
+const news = givenRows('news', {
+  id: 'text',
+  paymentId: 'text',
+  refundId: 'text',
+  amount: 'bigint',
+  currency: 'text',
+})
+const { cells } = news
+const parameter = sql.placeholder
+const year = sql`extract(year from now() at time zone 'UTC')::integer`
+const digits = (number: SQL) => sql`lpad(${number}::text, greatest(6, length(${number}::text)), '0')`
+
+const issue = written<{ id: string; reference: string }>(
+  'issue_invoices',
+  () => sql`
+  with series as (
+    insert into ${invoiceSeries} (organization_id, kind, year, last)
+    values (${parameter('organizationId')}::text, ${parameter('kind')}::text::invoice_kind, ${year}, ${parameter('count')}::integer)
+    on conflict (organization_id, kind, year) do update set last = ${invoiceSeries.last} + excluded.last
+    returning organization_id, kind, year, last - ${parameter('count')}::integer as before
+  )
+  insert into ${invoices} (id, organization_id, kind, year, number, reference, payment_id, refund_id, amount, currency)
+  select ${cells.id}, organization_id, kind, year, before + place,
+    ${parameter('prefix')}::text || year || '-' || ${digits(sql`(before + place)`)},
+    ${cells.paymentId}, ${cells.refundId}, ${cells.amount}, ${cells.currency}
+  from series cross join ${news.ordered('place')}
+  returning id, reference`,
+)
+
+/** Issues invoices with the next numbers of a series, in their order: one statement, however many. The numbers are taken
+ *  in the transaction of what they are for, and the series stays locked until that ends: so there are no gaps, and what
+ *  is rolled back gives its numbers back. To be called last in a transaction, after the counters of stock. Gives their
+ *  references. */
+export async function issueInvoices(
+  tx: Connection,
+  { organizationId, kind }: Series,
+  invoiced: Invoiced[],
+): Promise<string[]> {
+  if (invoiced.length === 0) return []
+  const rows = invoiced.map((invoice) => ({ id: newId('inv'), ...invoice }))
+  const issued = await issue(tx, {
+    organizationId,
+    kind,
+    prefix: prefix[kind],
+    count: rows.length,
+    ...news.values(rows),
+  })
+  const references = new Map(issued.map(({ id, reference }) => [id, reference]))
+  return rows.map(({ id }) => {
+    const reference = references.get(id)
+    if (!reference) throw new Error(`invoice ${id} was not written`)
+    return reference
+  })
+}

@@ -1,0 +1,19 @@
+import { and, getTableColumns } from 'drizzle-orm'
+import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { anyOf } from '../../data/prepared.ts'
+import { type Location, locations } from './table.ts'
+
+const locationById: Batch<Location> = {
+  name: 'location_by_id',
+  rows: rowsOf(getTableColumns(locations)),
+  query: (select) =>
+    select
+      .from(locations)
+      .where(and(anyOf(locations.id, 'keys'), anyOf(locations.organizationId, 'organizationIds'))),
+  key: ({ id }) => id,
+}
+
+export const locationLoaders = {
+  locationById: ({ catalogue }: Readers) => loadOne(catalogue, locationById),
+}

@@ -1,0 +1,19 @@
+import { and, getTableColumns } from 'drizzle-orm'
+import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { anyOf } from '../../data/prepared.ts'
+import { type Organization, organizations } from './table.ts'
+
+const organizationById: Batch<Organization> = {
+  name: 'organization_by_id',
+  rows: rowsOf(getTableColumns(organizations)),
+  query: (select) =>
+    select
+      .from(organizations)
+      .where(and(anyOf(organizations.id, 'keys'), anyOf(organizations.id, 'organizationIds'))),
+  key: ({ id }) => id,
+}
+
+export const organizationLoaders = {
+  organizationById: ({ catalogue }: Readers) => loadOne(catalogue, organizationById),
+}

@@ -1,0 +1,25 @@
+import { and, eq, getTableColumns, or, sql } from 'drizzle-orm'
+import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { anyOf } from '../../data/prepared.ts'
+import { type Payment, payments } from './table.ts'
+
+const paymentById: Batch<Payment> = {
+  name: 'payment_by_id',
+  rows: rowsOf(getTableColumns(payments)),
+  query: (select) =>
+    select
+      .from(payments)
+      .where(
+        and(
+          anyOf(payments.id, 'keys'),
+          or(
+            eq(payments.channelId, sql.placeholder('channelId')),
+            anyOf(payments.organizationId, 'ownOrganizationIds'),
+          ),
+        ),
+      ),
+  key: ({ id }) => id,
+}
+
+export const paymentLoaders = { paymentById: ({ own }: Readers) => loadOne(own, paymentById) }

@@ -1,0 +1,47 @@
+import { asc, getTableColumns, sql } from 'drizzle-orm'
+import { rowsOf } from '../../data/json-rows.ts'
+import { present } from '../../data/leased-jobs.ts'
+import { anyOf, type Find, writtenRows } from '../../data/prepared.ts'
+import type { Connection } from '../../database/database.ts'
+import { type Payment, payments } from './table.ts'
+
+/** A payment whose row stays locked until the transaction ends, and whether its time is over by the database's clock. */
+export type LockedPayment = Payment & { isOverdue: boolean }
+
+const rows = rowsOf({
+  ...getTableColumns(payments),
+  isOverdue: sql<boolean>`${payments.expiresAt} <= ${present}`,
+})
+
+const locking = (onLocked: 'wait' | 'skip'): Find<LockedPayment> => ({
+  rows,
+  query: (select) =>
+    select
+      .from(payments)
+      .where(anyOf(payments.id, 'ids'))
+      .orderBy(asc(payments.id))
+      .for('update', onLocked === 'skip' ? { skipLocked: true } : {}),
+})
+
+const lock = {
+  wait: writtenRows('lock_payments', () => locking('wait')),
+  skip: writtenRows('lock_payments_not_locked', () => locking('skip')),
+}
+
+/** Locks payments in the order of their ids, so that two transactions never wait for each other. Those that somebody
+ *  else has locked are waited for, or skipped. Gives them by their ids. */
+export async function lockPayments(
+  tx: Connection,
+  ids: string[],
+  onLocked: 'wait' | 'skip',
+): Promise<Map<string, LockedPayment>> {
+  const locked = await lock[onLocked](tx, { ids })
+  return new Map(locked.map((payment) => [payment.id, payment]))
+}
+
+/** Locks one payment, which must exist. */
+export async function lockPayment(tx: Connection, id: string): Promise<LockedPayment> {
+  const payment = (await lockPayments(tx, [id], 'wait')).get(id)
+  if (!payment) throw new Error(`payment ${id} not found`)
+  return payment
+}

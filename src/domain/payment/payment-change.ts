@@ -1,0 +1,21 @@
+import { toMajor } from '../../shared/money.ts'
+import type { NewChange } from '../change/table.ts'
+import type { Payment } from './table.ts'
+
+type PaymentChangeType = Extract<NewChange['type'], `payment.${string}`>
+
+/** What clients are told of a payment, as it is now: nothing of a person. */
+export const paymentChange = (type: PaymentChangeType, payment: Payment): NewChange => ({
+  type,
+  subjectId: payment.id,
+  organizationId: payment.organizationId,
+  channelId: payment.channelId,
+  data: {
+    payment_id: payment.id,
+    ticket_rate_id: payment.ticketRateId,
+    status: payment.status,
+    total_amount: toMajor(payment.totalAmount, payment.currency),
+    refunded: toMajor(payment.refundedAmount, payment.currency),
+    currency: payment.currency,
+  },
+})

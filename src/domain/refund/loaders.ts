@@ -1,0 +1,39 @@
+import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
+import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { anyOf } from '../../data/prepared.ts'
+import { type Refund, refunds } from './table.ts'
+
+const refundRows = rowsOf(getTableColumns(refunds))
+
+// Whoever reads a payment reads its refunds.
+const own = or(
+  eq(refunds.channelId, sql.placeholder('channelId')),
+  anyOf(refunds.organizationId, 'ownOrganizationIds'),
+)
+
+const refundsByTicketId: Batch<Refund> = {
+  name: 'refunds_by_ticket_id',
+  rows: refundRows,
+  query: (select) =>
+    select
+      .from(refunds)
+      .where(and(anyOf(refunds.ticketId, 'keys'), own))
+      .orderBy(asc(refunds.createdAt), asc(refunds.id)),
+  key: ({ ticketId }) => ticketId ?? '',
+}
+const refundsByPaymentId: Batch<Refund> = {
+  name: 'refunds_by_payment_id',
+  rows: refundRows,
+  query: (select) =>
+    select
+      .from(refunds)
+      .where(and(anyOf(refunds.paymentId, 'keys'), own))
+      .orderBy(asc(refunds.createdAt), asc(refunds.id)),
+  key: ({ paymentId }) => paymentId,
+}
+
+export const refundLoaders = {
+  refundsByTicketId: ({ own }: Readers) => loadMany(own, refundsByTicketId),
+  refundsByPaymentId: ({ own }: Readers) => loadMany(own, refundsByPaymentId),
+}

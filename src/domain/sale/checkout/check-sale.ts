@@ -1,0 +1,64 @@
+import type { Problem } from '../../../shared/errors.ts'
+import { maxTickets } from '../../ticket/max-tickets.ts'
+import { currentPrice, leftOf } from '../../ticket-rate/current-price.ts'
+import type { Price, TicketRate } from '../../ticket-rate/table.ts'
+import type { Terms } from './terms-loaders.ts'
+
+/** Says that `wanted` places are more than the `available` ones; `place` is what has too few of them. */
+export const tooFew = (available: number, place: string, path: (string | number)[]): Problem =>
+  available === 0
+    ? { code: 'SOLD_OUT', message: `The ${place} is sold out.`, path, facts: { available } }
+    : {
+        code: 'INSUFFICIENT_AVAILABILITY',
+        message: `The ${place} has ${available} left.`,
+        path,
+        facts: { available },
+      }
+
+function checkPrices(prices: Price[], now: Date, path: string[]): Problem[] {
+  if (currentPrice(prices, now)) return []
+  const inTime = prices.some((price) => !price.validUntil || price.validUntil > now)
+  if (inTime) return [tooFew(0, 'ticket rate', path)]
+  const last = Math.max(...prices.map((price) => price.validUntil?.getTime() ?? 0))
+  const facts = prices.length > 0 ? { validUntil: new Date(last).toISOString() } : {}
+  return [{ code: 'SALE_ENDED', message: 'The sale of this ticket rate has ended.', path, facts }]
+}
+
+function checkCount(rate: TicketRate, count: number): Problem[] {
+  const path = ['tickets']
+  const min = rate.min ?? 1
+  const max = Math.min(rate.max ?? maxTickets, maxTickets)
+  if (count < min)
+    return [{ code: 'MIN_TICKETS', message: `A checkout takes at least ${min}.`, path, facts: { min, max } }]
+  if (count > max)
+    return [{ code: 'MAX_TICKETS', message: `A checkout takes at most ${max}.`, path, facts: { min, max } }]
+  const left = leftOf(rate)
+  return left !== null && left < count ? [tooFew(left, 'ticket rate', path)] : []
+}
+
+/** What stands against selling `count` tickets of a rate now: the rate, its event, its time,
+ *  its stock (DECISIONS 4). */
+export function checkSale({ rate, event, prices }: Terms, count: number, now: Date): Problem[] {
+  const path = ['ticketRateId']
+  if (rate.complete || rate.removed)
+    return [{ code: 'RATE_CLOSED', message: 'The ticket rate is closed.', path }]
+  if (event.startDate <= now)
+    return [
+      {
+        code: 'EVENT_STARTED',
+        message: 'The event has begun: its sale is over.',
+        path,
+        facts: { startDate: event.startDate.toISOString() },
+      },
+    ]
+  if (rate.validFrom && rate.validFrom > now)
+    return [
+      {
+        code: 'NOT_ON_SALE_YET',
+        message: 'The ticket rate is not on sale yet.',
+        path,
+        facts: { validFrom: rate.validFrom.toISOString() },
+      },
+    ]
+  return [...checkPrices(prices, now, path), ...checkCount(rate, count)]
+}

@@ -1,0 +1,114 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
+import { columnsOf, type GivenRows, givenRows, list, typesOf } from '../../../../data/array-params.ts'
+import { present } from '../../../../data/leased-jobs.ts'
+import { written } from '../../../../data/prepared.ts'
+import type { Connection } from '../../../../database/database.ts'
+import { idempotencyKeys, payments } from '../../../payment/table.ts'
+import { lockedStock, movedStock } from '../../../ticket-rate/locked-stock.ts'
+import { stock } from '../../../ticket-rate/table.ts'
+import { tickets } from '../../../ticket/table.ts'
+import {
+  type Checkout,
+  type HoldJob,
+  setTimes,
+  sumOf,
+  toCheckout,
+  untouchedPayment,
+  untouchedTicket,
+} from './hold-rows.ts'
+
+// What is written of the rates that are held, and nothing of the others.
+function insertHeld(table: PgTable, { rows }: GivenRows, cells: Record<string, SQL>): SQL {
+  return sql`insert into ${table} (${columnsOf(table, cells)})
+    select ${list(Object.values(cells))} from ${rows} join held using ("ticketRateId")`
+}
+
+const moves = givenRows('moves', { ticketRateId: 'text', id: 'text', held: 'integer' })
+const keys = givenRows('keys', {
+  ticketRateId: 'text',
+  ...typesOf(idempotencyKeys, { except: ['createdAt'] }),
+})
+const newPayments = givenRows('payments', {
+  ...typesOf(payments, { except: [...untouchedPayment, 'createdAt', 'expiresAt', 'paidAt'] }),
+  holdMinutes: 'integer',
+})
+const newTickets = givenRows(
+  'tickets',
+  typesOf(tickets, { except: [...untouchedTicket, 'createdAt', 'activatedAt'] }),
+)
+
+const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
+
+// The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key or
+// a code that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
+function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
+  const { holdMinutes, ...paymentCells } = newPayments.cells
+  const { ticketRateId: _, ...keyCells } = keys.cells
+  return sql`
+  with moves as (select ${list(Object.values(moves.cells))} from ${moves.rows}),
+  locked as (${lockedStock('moves_id', onLocked)}),
+  unused as (
+    select "ticketRateId", bool_and(pg_try_advisory_xact_lock(hashtextextended("id", 0))) as keys
+    from ${keys.rows} group by "ticketRateId"
+  ),
+  held as materialized (
+    select "ticketRateId" from moves left join locked using ("id") left join unused using ("ticketRateId")
+    group by "ticketRateId"
+    having bool_and(coalesce((unlimited or moves.held ${sql.raw(fits)} "left") and keys is not false, false))
+  ),
+  new_payments as (${insertHeld(payments, newPayments, {
+    ...paymentCells,
+    createdAt: present,
+    expiresAt: sql`${present} + ${holdMinutes} * interval '1 minute'`,
+  })}),
+  new_tickets as (${insertHeld(tickets, newTickets, {
+    ...newTickets.cells,
+    createdAt: present,
+  })} order by ${newTickets.cells.qrCode}),
+  new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: present })}),
+  moved as (
+    update ${stock} set ${movedStock(added)}
+    from moves join held using ("ticketRateId") join locked using ("id") where ${stock.id} = moves.id
+  )
+  select "ticketRateId", (extract(epoch from ${present}) * 1000)::float8 as now from held`
+}
+
+type Held = { ticketRateId: string; now: number }
+const statements = {
+  wait: written<Held>('hold', () => holdStatement('wait', '<')),
+  skip: written<Held>('hold_what_is_not_locked', () => holdStatement('skip', '<')),
+  last: written<Held>('hold_to_the_last', () => holdStatement('wait', '<=')),
+}
+
+/** Holds the stock of planned checkouts and writes their rows, in one statement: all checkouts of a rate, or none of it
+ *  where they would leave nothing of the rate or of a price, somebody else has one of their keys, or, with `skip`, one
+ *  of their counters. With `last` they may leave nothing: who calls tells of that. Gives the checkout of each job, or
+ *  null, in their order. Fails as a whole on a key or a code that there is already. */
+export async function writeHolds(
+  connection: Connection,
+  jobs: HoldJob[],
+  manner: keyof typeof statements,
+): Promise<(Checkout | null)[]> {
+  const drafts = jobs.map(toCheckout)
+  const held = await statements[manner](connection, {
+    ...moves.values(sumOf(jobs)),
+    ...keys.values(
+      jobs.flatMap(({ idempotency, plan }, index) =>
+        idempotency
+          ? [{ ...idempotency, ticketRateId: plan.rate.id, paymentId: drafts[index]?.payment.id }]
+          : [],
+      ),
+    ),
+    ...newPayments.values(drafts.map(({ payment }) => payment)),
+    payments_holdMinutes: jobs.map(({ holdMinutes }) => String(holdMinutes)),
+    ...newTickets.values(drafts.flatMap(({ tickets }) => tickets)),
+  })
+  const times = new Map(held.map(({ ticketRateId, now }) => [ticketRateId, new Date(now)]))
+  return jobs.map(({ plan, holdMinutes }, index) => {
+    const [at, checkout] = [times.get(plan.rate.id), drafts[index]]
+    if (!at || !checkout) return null
+    setTimes(checkout, holdMinutes, at)
+    return checkout
+  })
+}

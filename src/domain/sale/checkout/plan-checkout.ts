@@ -1,0 +1,96 @@
+import type { Context } from '../../../request/context.ts'
+import { type Problem, Refusal, refuseIf } from '../../../shared/errors.ts'
+import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
+import type { Price, TicketRate } from '../../ticket-rate/table.ts'
+import { checkEntries } from './check-entries.ts'
+import { checkSale, tooFew } from './check-sale.ts'
+import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
+import { type PricedTicket, priceTicket } from './price-tickets.ts'
+import type { Terms } from './terms-loaders.ts'
+
+/** What a checkout would sell, and for how much. Amounts in minor units. */
+export type CheckoutPlan = {
+  rate: TicketRate
+  tickets: PricedTicket[]
+  totalAmount: number
+  currency: string
+  /** A named price can't be bought any more, and the rate's current price took its place. */
+  conditionsChanged: boolean
+}
+
+// A named price that is no longer listed counts as one that can't be bought any more.
+async function namesPriceOfRate(
+  { priceId }: CheckoutEntry,
+  terms: Terms,
+  { loaders }: Context,
+): Promise<boolean> {
+  if (terms.prices.some((price) => price.id === priceId)) return true
+  return (await loaders.priceById.load(priceId))?.ticketRateId === terms.rate.id
+}
+
+async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Context): Promise<Problem[]> {
+  const known = await Promise.all(entries.map((entry) => namesPriceOfRate(entry, terms, ctx)))
+  return known.flatMap((isKnown, index): Problem[] =>
+    isKnown
+      ? []
+      : [
+          {
+            code: 'PRICE_NOT_IN_RATE',
+            message: 'The rate has no such price.',
+            path: ['tickets', index, 'priceId'],
+          },
+        ],
+  )
+}
+
+/** The price that each entry is sold at: the named one, or the current one where that can't be bought any more. */
+function choosePrices(entries: CheckoutEntry[], { prices }: Terms, now: Date): Price[] {
+  const current = currentPrice(prices, now)
+  return entries.flatMap(({ priceId }) => {
+    const named = prices.find((price) => price.id === priceId)
+    return named && isBuyable(named, now) ? [named] : current ? [current] : []
+  })
+}
+
+// The first entry of each price that asks for more than the price has left.
+function checkPriceStock(chosen: Price[]): Problem[] {
+  const wanted = new Map<string, number>()
+  return chosen.flatMap((price, index): Problem[] => {
+    const count = (wanted.get(price.id) ?? 0) + 1
+    wanted.set(price.id, count)
+    const left = leftOf(price)
+    return left !== null && count === left + 1 ? [tooFew(left, 'price', ['tickets', index, 'priceId'])] : []
+  })
+}
+
+/** Decides what a checkout sells and at what price, by the database's clock and counters, and holds nothing. `terms`
+ *  are those of the input's rate. Refuses: NOT_FOUND where there are none, and what the entries, the rate or its stock
+ *  do not allow: everything that is wrong, at once (INTERFACE, checkout; DECISIONS 3 and 4). */
+export async function planCheckout(
+  input: CheckoutInput,
+  terms: Terms | null,
+  ctx: Context,
+): Promise<CheckoutPlan> {
+  if (!terms)
+    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket rate.', path: ['ticketRateId'] })
+  refuseIf([
+    ...checkSale(terms, input.tickets.length, ctx.now),
+    ...(await checkPriceIds(input.tickets, terms, ctx)),
+    ...checkEntries(input.tickets, terms),
+  ])
+  const chosen = choosePrices(input.tickets, terms, ctx.now)
+  refuseIf(checkPriceStock(chosen))
+  const tickets = input.tickets.flatMap((entry, index) => {
+    const price = chosen[index]
+    return price ? [priceTicket(entry, price, terms)] : []
+  })
+  // Whoever is shown the tickets is shown the price that they were planned by.
+  for (const price of chosen) ctx.loaders.priceById.prime(price.id, price)
+  return {
+    rate: terms.rate,
+    tickets,
+    totalAmount: tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0),
+    currency: terms.organization.currency,
+    conditionsChanged: tickets.some(({ entry, price }) => entry.priceId !== price.id),
+  }
+}

@@ -1,0 +1,97 @@
+import { and, eq, getTableColumns } from 'drizzle-orm'
+import { readByTurn } from '../../../data/coalesce.ts'
+import { fewRowsOf } from '../../../data/json-rows.ts'
+import { anyOf, byKey, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
+import { type Event, events } from '../../event/table.ts'
+import { locations } from '../../location/table.ts'
+import { type Organization, organizations } from '../../organization/table.ts'
+import { isOverdue, payments } from '../../payment/table.ts'
+import { listedPrices, listedQuestions, listedSupplements, rateColumns } from '../../ticket-rate/loaders.ts'
+import {
+  type Price,
+  type Question,
+  type Supplement,
+  stock,
+  type TicketRate,
+  ticketRates,
+} from '../../ticket-rate/table.ts'
+
+/** What a checkout of a rate goes by, as it stood in one turn of the event loop. */
+export type Terms = {
+  rate: TicketRate
+  event: Pick<Event, 'startDate' | 'age'>
+  /** Of the event's location; null where it has none. */
+  timezone: string | null
+  organization: Pick<Organization, 'currency' | 'platformFeePercentage'>
+  /** Those that are listed, in their order, with what is left of each. */
+  prices: Price[]
+  supplements: Supplement[]
+  questions: Question[]
+  /** Whether unpaid holds whose time is over still take places of the rate. */
+  hasOverdueHolds: boolean
+}
+
+const { startDate, age } = getTableColumns(events)
+const { currency, platformFeePercentage } = getTableColumns(organizations)
+const { timezone } = getTableColumns(locations)
+
+const saleRows = fewRowsOf({ ...rateColumns, startDate, age, currency, platformFeePercentage, timezone })
+// A rate with what there is one of.
+type SaleRow = ReturnType<typeof saleRows.read>[number]
+const sales: Find<SaleRow> = {
+  rows: saleRows,
+  query: (select) =>
+    select
+      .from(ticketRates)
+      .innerJoin(stock, eq(stock.id, ticketRates.id))
+      .innerJoin(events, eq(events.id, ticketRates.eventId))
+      .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
+      .leftJoin(locations, eq(locations.id, events.locationId))
+      .where(anyOf(ticketRates.id, 'keys')),
+}
+const overdueHolds: Find<{ ticketRateId: string }> = {
+  rows: fewRowsOf({ ticketRateId: payments.ticketRateId }),
+  query: (select) =>
+    select
+      .from(payments)
+      .where(and(anyOf(payments.ticketRateId, 'keys'), isOverdue))
+      .groupBy(payments.ticketRateId),
+}
+
+const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)
+
+type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
+
+/** What finds the terms of rates by the rates' ids, whoever asks: rows for `toTerms`. */
+export const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
+
+/** The terms of each rate, by its id. */
+export function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
+  const listed = {
+    prices: byRate(prices),
+    supplements: byRate(supplements),
+    questions: byRate(questions),
+    overdue: byRate(overdue),
+  }
+  return new Map(
+    rates.map((rate) => [
+      rate.id,
+      {
+        rate,
+        event: rate,
+        timezone: rate.timezone,
+        organization: rate,
+        prices: listed.prices.get(rate.id) ?? [],
+        supplements: listed.supplements.get(rate.id) ?? [],
+        questions: listed.questions.get(rate.id) ?? [],
+        hasOverdueHolds: listed.overdue.has(rate.id),
+      },
+    ]),
+  )
+}
+
+/** What a checkout of a rate goes by, whoever asks: for `readTerms`. Checkouts that come in the same turn of the event
+ *  loop, of any rates and callers, read theirs together, in one statement. */
+export const findTermsOf = readByTurn(async (db, ids) =>
+  toTerms(await findTogether(db, 'terms_by_ticket_rate_id', findTerms, { keys: ids })),
+)

@@ -1,0 +1,99 @@
+import formBody from '@fastify/formbody'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RateLimits } from '../../../app/rate-limits.ts'
+import { answerErrors } from '../../../http/error-handler.ts'
+import { html, sendPage } from '../../../http/html.ts'
+import { logFailure } from '../../../http/mask-error.ts'
+import type { House } from '../../../request/context.ts'
+import { Refusal, statusOf } from '../../../shared/errors.ts'
+import { findPayment, isPageToken, readLines } from './find-payment.ts'
+import { decidePayment, type Wish } from './decide-payment.ts'
+import { outcomePage, undecidedPage } from './outcome-page.ts'
+import { pendingPage } from './pending-page.ts'
+import { buyerUrl } from './buyer-url.ts'
+
+const apologies: Record<number, [title: string, text: string]> = {
+  404: ['No such payment', 'The address is not complete, or it was never one of ours.'],
+  415: ['That can’t be read', 'Go back to the payment and press one of its buttons.'],
+  429: ['One moment', 'There were too many requests. Wait a little and try again.'],
+  500: ['Something went wrong on our side', 'Nothing is lost: try again in a moment.'],
+  503: ['We are busy', 'Nothing is lost: try again in a moment.'],
+}
+
+function sendApology(reply: FastifyReply, { code, message, problems }: Refusal): FastifyReply {
+  const status = statusOf[code]
+  const [title, text] = apologies[status] ?? ['That did not work', message]
+  const retryAfter = problems[0].facts?.retryAfter
+  if (retryAfter) reply.header('retry-after', retryAfter)
+  return sendPage(reply, status, {
+    title,
+    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p>
+${status >= 429 && html`<p><a href="">Back to the payment</a></p>`}</main>
+<footer>Boxoffice · Request ${reply.request.id}</footer>`,
+  })
+}
+
+const noPayment = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
+
+const tokenIn = ({ params }: FastifyRequest) => (params as { '*': string })['*']
+
+function readWish(body: unknown): Wish {
+  const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
+  if (action === 'pay' || action === 'cancel') return action
+  throw new Refusal({
+    code: 'INVALID',
+    message: 'Go back to the payment and press one of its buttons.',
+    path: ['action'],
+  })
+}
+
+/** `/pay/{token}`: what is being bought, Pay and Cancel, without a script. What is over leads to where the channel
+ *  wants the buyer, or tells how it ended. Errors are pages too (issue: payment page). */
+export async function addPaymentPage(app: FastifyInstance, house: House, limits: RateLimits): Promise<void> {
+  const { db, provider } = house
+  const answer = async (request: FastifyRequest, reply: FastifyReply, wish: Wish, isBack = false) => {
+    const token = tokenIn(request)
+    const found = await limits.lookUpToken(request, () => findPayment(db, token))
+    if (!found) throw noPayment()
+    const { status, sendTo, isOpen, failure } = await decidePayment(house, found, wish)
+    if (failure) logFailure(reply.log, failure, 'the provider does not answer')
+    if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
+    // Who is back from paying is not asked to pay again, nor told that it was not paid, as long as nobody knows.
+    const mayBePaid = isBack && found.payment.sessionOpen && !isOpen
+    if (mayBePaid && !found.payment.paidAt && status === found.payment.status)
+      return sendPage(reply, 200, undecidedPage(found, 'pending'))
+    if (status === 'pending') {
+      if (sendTo) return reply.redirect(sendTo, 303)
+      const lines = await readLines(db, found.payment.id)
+      return sendPage(reply, 200, pendingPage(found, lines, provider))
+    }
+    // What may just have become of it decides where the buyer goes.
+    const isAsFound = status === found.payment.status && !found.payment.sessionOpen
+    const ended = isAsFound ? found : await findPayment(db, token)
+    if (!ended) throw noPayment()
+    const url = buyerUrl(ended.payment, ended.moneyBack)
+    return url ? reply.redirect(url, 303) : sendPage(reply, 200, outcomePage(ended, status))
+  }
+  await app.register(async (scope) => {
+    answerErrors(scope, sendApology)
+    scope.removeAllContentTypeParsers()
+    await scope.register(formBody)
+    scope.addHook('onRequest', async (_request, reply) => {
+      reply.headers({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+      })
+    })
+    // A wildcard, because an address of the wrong length or depth is answered with a page as well.
+    const tokenOf = (request: FastifyRequest) => {
+      const token = tokenIn(request)
+      return isPageToken(token) ? token : null
+    }
+    const options = { schema: { hide: true }, config: { tokenOf } }
+    scope.get<{ Querystring: { paid?: string } }>('/pay/*', options, (request, reply) =>
+      answer(request, reply, 'look', request.query.paid !== undefined),
+    )
+    scope.post('/pay/*', options, (request, reply) => answer(request, reply, readWish(request.body)))
+  })
+}

@@ -1,0 +1,54 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { grants, integrations } from '../../auth/table.ts'
+import { written } from '../../data/prepared.ts'
+import type { Connection } from '../../database/database.ts'
+import { ascendingIds } from '../../shared/ids.ts'
+import { webhookDeliveries, webhooks } from '../webhook/table.ts'
+import { changes, type NewChange } from '../change/table.ts'
+
+// The order of a transaction's changes, which one process writes: they have one moment in common.
+const nextId = ascendingIds('chg')
+
+// Each way to a webhook is a join of its own, because a database joins by one condition and tries each of several.
+const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
+    where ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})`
+
+const record = written<{ id: string }>(
+  'record_changes',
+  () => sql`
+  with recorded as (
+    insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, data)
+    select id, type::change_type, subject_id,
+      row_number() over (partition by subject_id order by ordinality)
+        + coalesce((select max(sequence) from ${changes} as earlier where earlier.subject_id = given.subject_id), 0),
+      organization_id, channel_id, data
+    from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
+      as (id text, type text, subject_id text, organization_id text, channel_id text, data jsonb))
+      with ordinality as given order by ordinality
+    returning id, type, organization_id, channel_id
+  ),
+  sent as (
+    insert into ${webhookDeliveries} (webhook_id, change_id)
+    ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = recorded.channel_id`)}
+    union all ${toWebhooks(sql`join ${grants} on recorded.channel_id is null
+      and ${grants.organizationId} = recorded.organization_id
+      join ${webhooks} on ${webhooks.channelId} = ${grants.channelId}`)}
+    union all ${toWebhooks(sql`join ${integrations} on ${integrations.organizationId} = recorded.organization_id
+      join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}
+  ) select id from recorded`,
+)
+
+/** Writes what has changed into the outbox, in the transaction that changes it, whose lock on each subject keeps their
+ *  sequence. Clients read it as a feed and are sent it by webhooks (DECISIONS 7). */
+export async function recordChanges(tx: Connection, news: NewChange[]): Promise<void> {
+  if (news.length === 0) return
+  const rows = news.map(({ type, subjectId, organizationId, channelId, data }) => ({
+    id: nextId(),
+    type,
+    subject_id: subjectId,
+    organization_id: organizationId,
+    channel_id: channelId,
+    data,
+  }))
+  await record(tx, { rows: JSON.stringify(rows) })
+}

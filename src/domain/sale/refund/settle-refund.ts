@@ -1,0 +1,47 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Connection } from '../../../database/database.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
+import type { RefundOutcome } from '../../payment/provider.ts'
+import { recordRefunded } from './record-refunded.ts'
+import { type Refund, refunds } from '../../refund/table.ts'
+
+/** A refund by our own identifier, or by what its provider calls it. */
+export type RefundName = { id: string } | { reference: string }
+
+const findRefund = async (tx: Connection, name: RefundName): Promise<Refund | undefined> => {
+  const isNamed = 'id' in name ? eq(refunds.id, name.id) : eq(refunds.reference, name.reference)
+  const [found] = await tx.select().from(refunds).where(isNamed)
+  return found
+}
+
+function changeOf(outcome: RefundOutcome) {
+  if (outcome.kind === 'failed') return { status: 'failed', lastError: outcome.code } as const
+  const { reference } = outcome
+  if (outcome.kind === 'pending') return { reference, lastError: null }
+  return { status: 'succeeded', reference, lastError: null, succeededAt: sql`now()` } as const
+}
+
+/** Lets a refund become what its provider says, and all that follows from it, in a transaction of the caller's. It is
+ *  decided once: what is told again changes nothing, and a failure after a success undoes nothing, but is kept in
+ *  `lastError` for who looks after the money. Gives the refund as it is now; null where there is none. */
+export async function settleRefund(
+  tx: Connection,
+  name: RefundName,
+  outcome: RefundOutcome,
+): Promise<Refund | null> {
+  const found = await findRefund(tx, name)
+  if (!found) return null
+  const payment = await lockPayment(tx, found.paymentId)
+  const [settled] = await tx
+    .update(refunds)
+    .set(changeOf(outcome))
+    .where(and(eq(refunds.id, found.id), eq(refunds.status, 'pending')))
+    .returning()
+  if (!settled) {
+    if (outcome.kind === 'failed')
+      await tx.update(refunds).set({ lastError: outcome.code }).where(eq(refunds.id, found.id))
+    return (await findRefund(tx, found)) ?? null
+  }
+  if (settled.succeededAt) await recordRefunded(tx, payment, { ...settled, at: settled.succeededAt })
+  return settled
+}

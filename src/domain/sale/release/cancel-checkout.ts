@@ -1,0 +1,26 @@
+import { type Context, requireChannel } from '../../../request/context.ts'
+import { illegalTransition, Refusal } from '../../../shared/errors.ts'
+import { settlePayment } from '../settle/settle-payment.ts'
+import type { Payment } from '../../payment/table.ts'
+
+const noSuchPayment = () =>
+  new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })
+
+/** Ends an unpaid checkout of the channel's, and frees its places at once. One that is cancelled already is answered as
+ *  it is; one whose time is over expires. Refuses: NOT_FOUND, ILLEGAL_TRANSITION (DECISIONS 5). */
+export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
+  requireChannel(ctx)
+  const { db, loaders } = ctx
+  const found = await loaders.paymentById.load(paymentId)
+  if (!found) throw noSuchPayment()
+  const { status } = await settlePayment(db, {
+    payment: found,
+    outcome: { kind: 'ended', status: 'cancelled' },
+  })
+  loaders.paymentById.clear(found.id)
+  loaders.ticketsByPaymentId.clear(found.id)
+  if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
+  const cancelled = await loaders.paymentById.load(found.id)
+  if (!cancelled) throw noSuchPayment()
+  return cancelled
+}

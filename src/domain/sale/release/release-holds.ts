@@ -1,0 +1,49 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { Connection } from '../../../database/database.ts'
+import { recordChanges } from '../record-changes.ts'
+import { tickets } from '../../ticket/table.ts'
+import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
+import { recordAvailability } from '../record-availability.ts'
+import { paymentChange } from '../../payment/payment-change.ts'
+import { type Payment, payments } from '../../payment/table.ts'
+import { canBecome } from '../../payment/transitions.ts'
+
+/** An unpaid payment, and how it ends. */
+export type Ending = { id: string; status: 'failed' | 'expired' | 'cancelled' }
+
+async function endAs(tx: Connection, status: Ending['status'], endings: Ending[]): Promise<Payment[]> {
+  const ids = endings.filter((ending) => ending.status === status).map(({ id }) => id)
+  if (ids.length === 0) return []
+  return (
+    tx
+      .update(payments)
+      // Nobody is to pay any more where they were sent.
+      .set({ status, sessionDueAt: sql`now()` })
+      .where(and(inArray(payments.id, ids), canBecome(status)))
+      .returning()
+  )
+}
+
+/** Ends unpaid payments whose rows this transaction has locked, and gives back the stock that they hold. Returns
+ *  whether that freed a rate or a price that was used up: then `touchCatalogue` once it is committed. */
+export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<boolean> {
+  if (endings.length === 0) return false
+  const failed = await endAs(tx, 'failed', endings)
+  const expired = await endAs(tx, 'expired', endings)
+  await endAs(tx, 'cancelled', endings)
+  // Whoever cancels knows.
+  await recordChanges(tx, [
+    ...failed.map((payment) => paymentChange('payment.failed', payment)),
+    ...expired.map((payment) => paymentChange('payment.expired', payment)),
+  ])
+  const ids = endings.map(({ id }) => id)
+  const released = await tx
+    .update(tickets)
+    .set({ status: 'expired' })
+    .where(and(inArray(tickets.paymentId, ids), eq(tickets.status, 'held')))
+    .returning({ ticketRateId: tickets.ticketRateId, priceId: tickets.priceId })
+  const turned = await moveStock(tx, stockMoves(released, { held: -1 }))
+  if (!turned) throw new Error('what was held can be given back')
+  await recordAvailability(tx, turned)
+  return turned.length > 0
+}

@@ -1,0 +1,44 @@
+import { and, inArray } from 'drizzle-orm'
+import { inSeconds } from '../../../data/leased-jobs.ts'
+import type { Connection } from '../../../database/database.ts'
+import type { Received } from './receive-money.ts'
+import { type Ending, releaseHolds } from '../release/release-holds.ts'
+import { isOwn, type LockedSettlement } from './settlement.ts'
+import { payments } from '../../payment/table.ts'
+import { canBecome, mayBecome } from '../../payment/transitions.ts'
+
+// A provider that has not decided by then never will: what comes later is late money.
+const maxProcessingSeconds = 7 * 24 * 3600
+
+async function startProcessing(tx: Connection, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const processing = await tx
+    .update(payments)
+    .set({ status: 'processing', expiresAt: inSeconds(maxProcessingSeconds) })
+    .where(and(inArray(payments.id, ids), canBecome('processing')))
+    .returning({ id: payments.id })
+  return processing.map(({ id }) => id)
+}
+
+function endingOf({ settlement: { outcome }, payment }: LockedSettlement): Ending[] {
+  if (outcome.kind !== 'ended') return []
+  const { id, isOverdue } = payment
+  const status = payment.status === 'pending' && isOverdue ? 'expired' : outcome.status
+  return mayBecome(payment.status, status) ? [{ id, status }] : []
+}
+
+/** Lets payments of one rate end without money, or become what their provider still decides, under their locks. What one
+ *  may not become it doesn't; a pending one whose time is over by the database's clock expires (DECISIONS 5). */
+export async function endUnpaid(tx: Connection, told: LockedSettlement[]): Promise<Received> {
+  const statuses = new Map(told.map(({ payment }) => [payment.id, payment.status]))
+  const own = told.filter(isOwn)
+  const decided = own.filter(({ settlement }) => settlement.outcome.kind === 'processing')
+  const processing = await startProcessing(
+    tx,
+    decided.map(({ payment }) => payment.id),
+  )
+  for (const id of processing) statuses.set(id, 'processing')
+  const endings = own.flatMap(endingOf)
+  for (const { id, status } of endings) statuses.set(id, status)
+  return { statuses, touched: await releaseHolds(tx, endings) }
+}

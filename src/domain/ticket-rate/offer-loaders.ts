@@ -1,0 +1,118 @@
+import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
+import type { Reader } from '../../data/batch-loader.ts'
+import { type Joining, rowJoiner, rowsOf } from '../../data/json-rows.ts'
+import type { Loader } from '../../data/loader.ts'
+import { anyOf, byKey, type Find, findTogether } from '../../data/prepared.ts'
+import { type Revised, revisedLoaders } from '../../data/versioned-loader.ts'
+import type { Database } from '../../database/database.ts'
+import { events } from '../event/table.ts'
+import {
+  type Left,
+  type ListedPrice,
+  type ListedRate,
+  leftColumns,
+  prices,
+  type Question,
+  questions,
+  type Supplement,
+  supplements,
+  ticketRates,
+} from './table.ts'
+
+type Listed = {
+  rate: Joining<ListedRate, Left>
+  prices: Joining<ListedPrice, Left>[]
+  supplements: Supplement[]
+  questions: Question[]
+}
+const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
+const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
+
+type Revision = { id: string; revision: string }
+
+/** All that is listed under an event, in order, but for what is left of it. */
+export type Offer = {
+  rates: Listed[]
+  /** What is left of it is found by: each rate, with its prices behind it. */
+  stockIds: string[]
+}
+
+const isListed = (child: typeof prices | typeof supplements | typeof questions): SQL | undefined =>
+  and(
+    eq(
+      child.ticketRateId,
+      sql`any(array(select ${ticketRates.id} from ${ticketRates}
+        where ${anyOf(ticketRates.eventId, 'keys')} and not ${ticketRates.removed}))`,
+    ),
+    not(child.removed),
+  )
+
+const revisions: Find<Revision> = {
+  rows: rowsOf({ id: events.id, revision: events.revision }),
+  query: (select) => select.from(events).where(anyOf(events.id, 'keys')),
+}
+const listedRates: Find<ListedRate> = {
+  rows: rowsOf(getTableColumns(ticketRates)),
+  query: (select) =>
+    select
+      .from(ticketRates)
+      .where(and(anyOf(ticketRates.eventId, 'keys'), not(ticketRates.removed)))
+      .orderBy(asc(ticketRates.position), asc(ticketRates.id)),
+}
+const listedPrices: Find<ListedPrice> = {
+  rows: rowsOf(getTableColumns(prices)),
+  query: (select) =>
+    select.from(prices).where(isListed(prices)).orderBy(asc(prices.position), asc(prices.id)),
+}
+const listedSupplements: Find<Supplement> = {
+  rows: rowsOf(getTableColumns(supplements)),
+  query: (select) =>
+    select
+      .from(supplements)
+      .where(isListed(supplements))
+      .orderBy(asc(supplements.position), asc(supplements.id)),
+}
+const listedQuestions: Find<Question> = {
+  rows: rowsOf(getTableColumns(questions)),
+  query: (select) =>
+    select.from(questions).where(isListed(questions)).orderBy(asc(questions.position), asc(questions.id)),
+}
+
+const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)
+
+// One statement, and so one snapshot: the offers are those of the revisions.
+async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Revised<Offer>>> {
+  const [known, rates, ...children] = await findTogether<
+    [Revision, ListedRate, ListedPrice, Supplement, Question]
+  >(db, 'offers_by_event_id', [revisions, listedRates, listedPrices, listedSupplements, listedQuestions], {
+    keys: eventIds,
+  })
+  const ratesOf = byKey(rates, (rate) => rate.eventId)
+  const [prices, supplements, questions] = [byRate(children[0]), byRate(children[1]), byRate(children[2])]
+  const offerOf = (eventId: string): Offer => {
+    const rows = ratesOf.get(eventId) ?? []
+    const listed = rows.map((rate) => ({
+      rate: toRate(rate),
+      prices: (prices.get(rate.id) ?? []).map(toPrice),
+      supplements: supplements.get(rate.id) ?? [],
+      questions: questions.get(rate.id) ?? [],
+    }))
+    const stockIds = listed.flatMap(({ rate, prices }) => [rate.row.id, ...prices.map(({ row }) => row.id)])
+    return { rates: listed, stockIds }
+  }
+  return new Map(known.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
+}
+
+// An event without any is something to remember, too.
+const sizeOf = ({ rates, stockIds }: Offer): number => {
+  const others = rates.map(({ supplements, questions }) => supplements.length + questions.length)
+  return 1 + stockIds.length + others.reduce((sum, count) => sum + count, 0)
+}
+
+// Rows of all kinds, for each event that may be remembered.
+const rowsAnEvent = 10
+const load = revisedLoaders<Offer>(({ rememberedEvents }) => rowsAnEvent * rememberedEvents, sizeOf)
+
+/** Loads the offers of events, whoever asks: who sees an event sees what is listed under it. */
+export const loadOffers = (reader: Reader): Loader<Offer | null> =>
+  load(reader, (eventIds) => readOffers(reader.db, eventIds))

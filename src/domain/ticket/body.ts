@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { toMajor } from '../../shared/money.ts'
+import { minimumAge } from '../event/minimum-age.ts'
+import type { LookupTicket } from './table.ts'
+import * as views from './views.ts'
+
+// The JSON shape of a ticket that is looked up. Amounts are in major units of the ticket's currency.
+
+const amount = (description: string) => z.number().meta({ description })
+const moment = z.iso.datetime().nullable()
+
+const supplementBody = z.object({
+  _id: z.string(),
+  price: z.number(),
+  label: z.string(),
+  description: z.string().nullable(),
+  has_fake_price: z.boolean(),
+  fake_price: z.number().nullable(),
+  product_quantity: z.int().meta({ description: 'How many were bought.' }),
+  product_quantity_used: z.int().meta({ description: 'How many were used.' }),
+})
+
+export const ticketBody = z.object({
+  _id: z.string(),
+  activation_date: moment.meta({ description: 'When it was paid.' }),
+  channel_id: z.string(),
+  code: z.string().meta({ description: 'What is scanned at the door.' }),
+  discount_quantity_subtract: amount('What a discount took off: there are none.'),
+  email: z.string(),
+  gender: z.string().nullable(),
+  address: z.string().nullable(),
+  language: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
+  country: z.string().nullable(),
+  postal_code: z.string().nullable(),
+  enter: z.int().meta({ description: 'People already in.' }),
+  entry_date: z.int().meta({ description: 'The last entry as unix seconds; 0 when nobody entered.' }),
+  event_id: z.string(),
+  for: z.int().meta({ description: 'People that it admits.' }),
+  name: z.string(),
+  payment_id: z.string(),
+  phone: z.string().nullable(),
+  price: amount('What the ticket cost, without fees and extras.'),
+  raised: amount('What the organization keeps of it after refunds and commission.'),
+  rate_id: z.string(),
+  rate_name: z.string(),
+  rate_slug: z.string(),
+  referral_id: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
+  refunded: amount('What was paid back.'),
+  sale_type: z.literal(views.saleType),
+  price_info: z.object({
+    _id: z.string(),
+    price: z.number(),
+    age: z.int().nullable().meta({ description: 'Minimum age of the event.' }),
+    content: z.string().nullable().meta({ description: 'What the price includes.' }),
+    additional_info: z.string().nullable(),
+  }),
+  supplements: z.array(supplementBody),
+  status: z.enum(views.lookupStatuses).meta({ description: '`pending` until it is paid, then `activated`.' }),
+  total_extras: amount('Supplements and warranty.'),
+  total_fees: z.number(),
+  total_paid: amount('What was paid for it: 0 while it is pending.'),
+  invoice_reference: z.string().nullable(),
+  corrective_invoice_references: z.array(z.string()),
+})
+
+type Rate = { rateName: string; rateSlug: string }
+
+export function toTicketBody(ticket: LookupTicket & Rate): z.output<typeof ticketBody> {
+  const major = (minor: number) => toMajor(minor, ticket.currency)
+  return {
+    _id: ticket.id,
+    activation_date: ticket.activatedAt?.toISOString() ?? null,
+    channel_id: ticket.channelId,
+    code: ticket.qrCode,
+    discount_quantity_subtract: 0,
+    email: ticket.email,
+    gender: ticket.gender,
+    address: ticket.address,
+    language: null,
+    country: ticket.countryCode,
+    postal_code: ticket.postalCode,
+    enter: ticket.entered,
+    entry_date: views.entryDate(ticket),
+    event_id: ticket.eventId,
+    for: ticket.admits,
+    name: ticket.fullName,
+    payment_id: ticket.paymentId,
+    phone: ticket.phone,
+    price: major(ticket.priceAmount),
+    raised: major(views.raised(ticket)),
+    rate_id: ticket.ticketRateId,
+    rate_name: ticket.rateName,
+    rate_slug: ticket.rateSlug,
+    referral_id: null,
+    refunded: major(ticket.refundedAmount),
+    sale_type: views.saleType,
+    price_info: {
+      _id: ticket.priceId,
+      price: major(ticket.priceAmount),
+      age: minimumAge({ age: ticket.eventAge }),
+      content: ticket.priceIncludes,
+      additional_info: ticket.priceAdditionalInfo,
+    },
+    supplements: ticket.supplements.map(({ supplementId, label, amount, hasFakePrice, fakeAmount }) => ({
+      _id: supplementId,
+      price: major(amount),
+      label,
+      description: null,
+      has_fake_price: hasFakePrice,
+      fake_price: fakeAmount === null ? null : major(fakeAmount),
+      product_quantity: views.productQuantity,
+      product_quantity_used: views.productQuantityUsed,
+    })),
+    status: views.lookupStatus(ticket),
+    total_extras: major(views.totalExtras(ticket)),
+    total_fees: major(ticket.organizationFeeAmount),
+    total_paid: major(views.totalPaid(ticket)),
+    invoice_reference: ticket.invoiceReference,
+    corrective_invoice_references: ticket.correctiveInvoiceReferences,
+  }
+}

@@ -1,0 +1,41 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type Context, type House, requireIntegration } from '../../request/context.ts'
+import { authenticatedLookup, errorBody } from '../../rest/route.ts'
+import { ticketBody, toTicketBody } from './body.ts'
+import { requireTicket } from './require-ticket.ts'
+
+const ticketAnswer = z
+  .object({ success: z.literal(true), data: ticketBody })
+  .meta({ description: 'The ticket.' })
+
+async function lookUp(id: string, ctx: Context) {
+  const ticket = await requireTicket(id, ctx)
+  const { rateName, rateSlug } = ticket
+  if (rateName === null || rateSlug === null)
+    throw new Error('who sees all tickets of an organization sees its rates')
+  return toTicketBody({ ...ticket, rateName, rateSlug })
+}
+
+/** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
+export const lookupRoutes =
+  (house: House): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/integrations/tickets/:ticketId',
+      {
+        preParsing: authenticatedLookup(house, requireIntegration),
+        schema: {
+          operationId: 'lookUpTicket',
+          summary: 'Read one ticket',
+          description: 'By either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
+          tags: ['Integrations'],
+          security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
+          params: z.object({ ticketId: z.string() }),
+          querystring: z.strictObject({}),
+          response: { 200: ticketAnswer, '4xx': errorBody },
+        },
+      },
+      async ({ params, ctx }) => ({ success: true as const, data: await lookUp(params.ticketId, ctx) }),
+    )
+  }

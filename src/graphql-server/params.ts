@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { excessIn } from '../json/json-bounds.ts'
+import { Refusal } from '../shared/errors.ts'
+import { parse } from '../shared/input-types.ts'
+import { requestLimits } from '../shared/request-limits.ts'
+
+export const graphqlPath = '/graphql'
+
+const { maxDocumentLength, maxDocumentLines } = requestLimits
+
+function hasFewLines(query: string): boolean {
+  if (query.length <= maxDocumentLines) return true
+  let lines = 1
+  for (const _ of query.matchAll(/\r\n|[\n\r]/g)) if (++lines > maxDocumentLines) return false
+  return true
+}
+
+const object = z.record(z.string(), z.unknown(), 'must be a JSON object').nullish()
+
+const parameters = z.strictObject({
+  query: z
+    .string('must be text')
+    .min(1, 'must not be empty')
+    .max(maxDocumentLength, { error: `must be at most ${maxDocumentLength} characters`, abort: true })
+    .refine(hasFewLines, `must have at most ${maxDocumentLines} lines`),
+  variables: object,
+  operationName: z.string().nullish(),
+  extensions: object,
+})
+
+export type Parameters = z.output<typeof parameters>
+
+// What comes in a body is bounded where that is read.
+const json = z.string().transform((text, issues): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    const excess = excessIn(value, requestLimits)
+    if (excess === null) return value
+    issues.addIssue({ code: 'custom', message: excess })
+  } catch {
+    issues.addIssue({ code: 'custom', message: 'must be JSON' })
+  }
+  return z.NEVER
+})
+
+const inQuery = parameters.extend({
+  variables: json.pipe(object).optional(),
+  extensions: json.pipe(object).optional(),
+})
+
+/** Reads the parameters of a GraphQL request before Yoga reads them, which takes variables that are no JSON for a fault
+ *  of its own, ignores what it doesn't know in a query string, and keeps a document of any length in its cache.
+ *  Refuses: BAD_REQUEST, REQUIRED, INVALID, UNKNOWN_FIELD. */
+export function readParameters({
+  method,
+  query,
+  body,
+}: {
+  method: string
+  query: unknown
+  body: unknown
+}): Parameters {
+  if (method === 'GET') return parse(inQuery, query)
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Refusal({
+      code: 'BAD_REQUEST',
+      message: 'The body must be one JSON object. Requests are not batched.',
+    })
+  return parse(parameters, body)
+}

@@ -1,0 +1,65 @@
+import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
+import { builder, NodeRef } from '../graphql/builder.ts'
+import { type Loaders, requireCaller } from '../request/context.ts'
+import { replayOutcomes } from './compiler/plugin.ts'
+import '../domain/organization/graphql.ts'
+import '../domain/location/graphql.ts'
+import '../domain/event/graphql.ts'
+import '../domain/event/list-graphql.ts'
+import '../domain/ticket-rate/graphql.ts'
+import '../domain/payment/graphql.ts'
+import '../domain/ticket/graphql.ts'
+import '../domain/ticket/lookup-graphql.ts'
+import '../domain/sale/checkout/checkout-graphql.ts'
+import '../domain/sale/refund/cancel-graphql.ts'
+import '../domain/sale/release/cancel-graphql.ts'
+import '../domain/refund/graphql.ts'
+import '../domain/sale/refund/request-graphql.ts'
+import '../domain/check-in/graphql.ts'
+import '../domain/change/graphql.ts'
+import '../domain/delivery/graphql.ts'
+import '../domain/webhook/graphql.ts'
+import '../domain/webhook/secret-graphql.ts'
+import '../domain/webhook/deliveries-graphql.ts'
+
+// The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.
+const nodes = {
+  Event: 'eventById',
+  TicketRate: 'ticketRateById',
+  Ticket: 'ticketById',
+  Payment: 'paymentById',
+  Organization: 'organizationById',
+  Location: 'locationById',
+} as const satisfies Record<string, keyof Loaders>
+
+builder.queryField('node', (t) =>
+  t.field({
+    type: NodeRef,
+    nullable: true,
+    complexity: { field: Object.keys(nodes).length, multiplier: 1 },
+    description: 'Anything with an identifier of its own.',
+    args: { id: t.arg.id({ required: true, description: 'Its identifier, the `_id` of REST.' }) },
+    resolve: async (_root, { id }, ctx) => {
+      requireCaller(ctx)
+      const found = await Promise.all(
+        Object.entries(nodes).map(async ([typename, loader]) => {
+          const row = await ctx.loaders[loader].load(id)
+          return row && { ...row, __typename: typename }
+        }),
+      )
+      return found.find((row) => row !== null) ?? null
+    },
+  }),
+)
+
+export const schema = builder.toSchema()
+replayOutcomes(schema)
+
+// A field that shows a property of its own name needs no resolver: whoever executes a query reads the property then.
+for (const type of Object.values(schema.getTypeMap()))
+  if (isObjectType(type))
+    for (const field of Object.values(type.getFields()))
+      if (field.extensions.pothosExposedField === field.name) field.resolve = undefined
+
+/** The contract as text, as it stands in schema.graphql. */
+export const printedSchema = (): string => `${printSchema(lexicographicSortSchema(schema))}\n`

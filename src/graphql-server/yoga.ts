@@ -1,0 +1,67 @@
+import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
+import { createYoga, type Plugin } from 'graphql-yoga'
+import type { Log } from '../http/mask-error.ts'
+import type { Context } from '../request/context.ts'
+import type { RequestLimits } from '../shared/request-limits.ts'
+import { boundedValidation, tooComplex } from './bounded-validation.ts'
+import { type Asked, compiledExecution } from './compiler/plugin.ts'
+import { type Documents, reuseDocuments } from './document-cache.ts'
+import { toClientError } from './errors.ts'
+import { graphqlPath } from './params.ts'
+import { schema } from './schema.ts'
+
+/** What the HTTP server gives Yoga with each request. */
+export type ServerContext = Asked & {
+  requestId: string
+  log: Log
+  ctx: Context
+  /** Told when there are errors in the answer. */
+  onErrors(): void
+}
+
+const clientErrors = (limits: RequestLimits): Plugin<Context, ServerContext> => ({
+  onResultProcess({ result, setResult, serverContext }) {
+    if (Array.isArray(result) || !('errors' in result) || !result.errors?.length) return
+    serverContext.onErrors()
+    const isWhole = !('data' in result)
+    setResult({
+      ...result,
+      errors: result.errors
+        .slice(0, limits.maxErrors)
+        .map((error) => toClientError(error, isWhole, serverContext)),
+    })
+  },
+})
+
+/** The GraphQL server: schema, limits, errors. It reads no environment and opens nothing. */
+export const createGateway = (limits: RequestLimits, documents: Documents) =>
+  createYoga<ServerContext, Context>({
+    schema,
+    context: ({ ctx }) => ctx,
+    graphqlEndpoint: graphqlPath,
+    // The HTTP server around it does these, or nobody does.
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    multipart: false,
+    batching: false,
+    logging: false,
+    maskedErrors: false,
+    maxRequestBodySize: limits.maxBodyBytes,
+    parserAndValidationCache: false,
+    plugins: [
+      compiledExecution(limits.maxGraphqlErrors),
+      clientErrors(limits),
+      reuseDocuments(documents),
+      boundedValidation(limits),
+      maxTokensPlugin({
+        n: limits.maxDocumentTokens,
+        propagateOnRejection: false,
+        onReject: [
+          (_ctx, error) => {
+            throw tooComplex(error?.message)
+          },
+        ],
+      }),
+    ],
+  })

@@ -1,0 +1,98 @@
+import {
+  type FieldNode,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  getNamedType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql'
+import type { Loader, Maybe } from '../data/loader.ts'
+import type { Context, Loaders } from '../request/context.ts'
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** Loads what the field leads to, for all the parents of a level at once, and answers with all of it. */
+    preload?: (parents: _TSource[], ctx: _TContext) => Maybe<unknown[]>
+  }
+}
+
+/** A field that leads to what a loader has under a key of its parent: how it is resolved, and how looked ahead at. */
+export const through = <Parent, Value>(
+  loaderOf: (loaders: Loaders) => Loader<Value>,
+  keyOf: (parent: Parent) => string,
+) => ({
+  extensions: {
+    preload: (parents: Parent[], { loaders }: Context) => loaderOf(loaders).loadAll(parents.map(keyOf)),
+  },
+  resolve: (parent: Parent, _args: object, { loaders }: Context) => loaderOf(loaders).get(keyOf(parent)),
+})
+
+type Step = { preload: (parents: unknown[], ctx: Context) => Maybe<unknown[]>; steps: Step[] }
+
+type Fragments = GraphQLResolveInfo['fragments']
+
+const isConditional = ({ directives }: { directives?: readonly unknown[] }) => Boolean(directives?.length)
+
+function* fieldsOf(
+  type: GraphQLObjectType,
+  { selections }: SelectionSetNode,
+  fragments: Fragments,
+): Generator<FieldNode> {
+  for (const selection of selections) {
+    // What may be left out is loaded when it is asked for.
+    if (isConditional(selection)) continue
+    if (selection.kind === Kind.FIELD) yield selection
+    else {
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments[selection.name.value] : selection
+      const on = fragment?.typeCondition?.name.value ?? type.name
+      if (fragment && (on === type.name || type.getInterfaces().some(({ name }) => name === on)))
+        yield* fieldsOf(type, fragment.selectionSet, fragments)
+    }
+  }
+}
+
+function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragments): Step[] {
+  if (!isObjectType(type)) return []
+  const byName = new Map<string, FieldNode[]>()
+  for (const { selectionSet } of nodes)
+    for (const field of selectionSet ? fieldsOf(type, selectionSet, fragments) : [])
+      byName.set(field.name.value, [...(byName.get(field.name.value) ?? []), field])
+  return [...byName].flatMap(([name, below]) => {
+    const field = type.getFields()[name]
+    const preload = field?.extensions.preload
+    return field && preload ? [{ preload, steps: stepsOf(getNamedType(field.type), below, fragments) }] : []
+  })
+}
+
+// Of rows or lists of rows; null is what the caller may not see.
+function childrenOf(found: unknown[]): unknown[] {
+  const children: unknown[] = []
+  for (const one of found)
+    if (Array.isArray(one)) for (const child of one) children.push(child)
+    else if (one !== null) children.push(one)
+  return children
+}
+
+async function take(parents: unknown[], steps: Step[], ctx: Context): Promise<void> {
+  await Promise.all(
+    steps.map(async ({ preload, steps }) => {
+      const found = await preload(parents, ctx)
+      const children = steps.length > 0 ? childrenOf(found) : []
+      if (children.length > 0) await take(children, steps, ctx)
+    }),
+  )
+}
+
+const known = new WeakMap<FieldNode, Step[]>()
+
+/** Looks ahead at what is asked for below a field, and loads it level by level, each for all parents at once: the
+ *  resolvers then find what they need in the loaders, without a promise each. */
+export async function preload(parents: unknown[], info: GraphQLResolveInfo, ctx: Context): Promise<void> {
+  const { fieldNodes, fragments, returnType } = info
+  const [first] = fieldNodes
+  if (!first) return
+  const steps = known.get(first) ?? stepsOf(getNamedType(returnType), fieldNodes, fragments)
+  known.set(first, steps)
+  await take(parents, steps, ctx)
+}

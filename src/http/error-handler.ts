@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Code, Refusal } from '../shared/errors.ts'
+import { toRefusal } from './mask-error.ts'
+
+const malformed: [Code, string] = ['BAD_REQUEST', 'The request is malformed.']
+const messages: Partial<Record<number, [Code, string]>> = {
+  404: ['NOT_FOUND', 'There is no such path.'],
+  413: ['BODY_TOO_LARGE', 'The body is too large.'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.'],
+}
+
+// What Fastify itself refuses: a body that is too large or of another type, an address that can't be decoded.
+function fromFastify(error: unknown): Refusal | null {
+  if (error instanceof Refusal || !(error instanceof Error)) return null
+  const { statusCode, code }: Partial<FastifyError> = error
+  // A validator that failed by itself is a fault of ours, whatever status Fastify gives it.
+  if (statusCode === undefined || statusCode < 400 || statusCode > 499 || code === 'FST_ERR_VALIDATION')
+    return null
+  const [ours, message] = messages[statusCode] ?? malformed
+  return new Refusal({ code: ours, message })
+}
+
+export type Send = (reply: FastifyReply, refusal: Refusal) => FastifyReply
+
+/** Answers whatever is thrown in a scope: what a client may know in the surface's own shape, the rest masked. */
+export function answerErrors(app: FastifyInstance, send: Send): void {
+  app.setErrorHandler((error: unknown, request: FastifyRequest, reply) =>
+    send(reply, fromFastify(error) ?? toRefusal(error, request.id, request.log)),
+  )
+}
+
+const clientErrors: Record<string, [status: string, message: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+}
+
+// Time for a client to read why. A client that keeps its own side open would else keep the connection.
+const lingerMs = 1_000
+
+/** Answers what never becomes a request, because it is no HTTP or comes too slowly, in the documented body. */
+export function answerClientError({ code = '' }: { code?: string }, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, message] = clientErrors[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']
+  const problem = { code: 'BAD_REQUEST' satisfies Code, message }
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+  const body = JSON.stringify({ success: false, ...problem, errors: [problem], request_id: randomUUID() })
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../../src/shared/ids.ts'
+import { anEntry, camelCase, checkedOut } from '../../support/checkouts.ts'
+import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// What is somebody else's is looked for by the same statements as what is not there: else the time that an answer takes
+// would tell them apart.
+
+type Headers = Record<string, string>
+
+let sale: Sale
+/** A channel of the first organization alone, and an integration of it. */
+let channel: Headers
+let integration: { v1: Headers; v2: Headers }
+/** Of the second organization, sold by another channel. */
+let foreign: { rate: string; ticket: string; payment: string }
+const absent = { rate: newId('rate'), ticket: newId('tkt'), payment: newId('pay') }
+beforeAll(async () => {
+  sale = await openSale(aCatalogueOfTwo(100))
+  channel = await channelHeaders(sale.db, 'org_1')
+  integration = await integrationHeaders(sale.db, 'org_1')
+  const sold = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  foreign = { rate: 'rate_2', ticket: sold.tickets[0]?._id ?? '', payment: sold.payment_id }
+})
+afterAll(() => sale.close())
+
+let nonces = 0
+const body = (rate: string, price: string) => ({ ticket_rate_id: rate, tickets: [anEntry(price)] })
+const overGraphql = (query: string, variables: Record<string, unknown>, headers: Headers) =>
+  sale.rest('POST', '/graphql', { headers, body: { query, variables } })
+
+/** The statements that a request costs, and what it is answered, but for its own identifier and the one asked for. */
+async function workOf(ask: () => Promise<{ statusCode: number; body: string }>, id: string) {
+  // What was made ready for the first is there for the others.
+  await ask()
+  sale.statements.reset()
+  const { statusCode, body } = await ask()
+  const said = body.replaceAll(id, '').replace(/"request_id":"[^"]+"/, '')
+  return { statusCode, said, statements: [...sale.statements] }
+}
+
+const problems = '... on Refused { errors { code message path } }'
+const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: number; body: string }>][] = [
+  [
+    'a checkout over REST',
+    'rate',
+    (id) => sale.rest('POST', '/tickets/checkout', { headers: channel, body: body(id, 'price_2') }),
+  ],
+  [
+    'a checkout over REST whose body is too long to look ahead in',
+    'rate',
+    (id) =>
+      sale.rest('POST', '/tickets/checkout', {
+        headers: channel,
+        body: {
+          ticket_rate_id: id,
+          // More than 8 kB.
+          tickets: Array.from({ length: 50 }, () => anEntry('price_2', { full_name: 'x'.repeat(150) })),
+        },
+      }),
+  ],
+  [
+    'a checkout over REST under a key',
+    'rate',
+    (id) =>
+      sale.rest('POST', '/tickets/checkout', {
+        headers: { ...channel, 'idempotency-key': 'once' },
+        body: body(id, 'price_2'),
+      }),
+  ],
+  ...(['checkout', 'quoteCheckout'] as const).map((field): (typeof asks)[number] => [
+    `${field} over GraphQL`,
+    'rate',
+    (id) =>
+      overGraphql(
+        `${field === 'checkout' ? 'mutation' : 'query'} ($input: CheckoutInput!) { ${field}(input: $input) {
+            ... on CheckoutRefused { errors { code message path } } } }`,
+        { input: camelCase(body(id, 'price_2')) },
+        channel,
+      ),
+  ]),
+  [
+    'two quotes in one query',
+    'rate',
+    (id) =>
+      overGraphql(
+        `query ($input: CheckoutInput!) {
+          a: quoteCheckout(input: $input) { ... on CheckoutRefused { errors { code } } }
+          b: quoteCheckout(input: $input) { ... on CheckoutRefused { errors { code } } } }`,
+        { input: camelCase(body(id, 'price_2')) },
+        channel,
+      ),
+  ],
+  [
+    'a rate over GraphQL',
+    'rate',
+    (id) => overGraphql('query ($id: ID!) { ticketRate(id: $id) { id } }', { id }, channel),
+  ],
+  ...(['v1', 'v2', 'both'] as const).map((method): (typeof asks)[number] => [
+    `a look-up over REST by ${method}`,
+    'ticket',
+    (id) =>
+      sale.rest('GET', `/integrations/tickets/${id}`, {
+        headers: method === 'both' ? { ...integration.v1, ...integration.v2 } : integration[method],
+      }),
+  ]),
+  [
+    'a ticket over GraphQL',
+    'ticket',
+    (id) =>
+      overGraphql('query ($id: ID!) { ticket(id: $id) { id rateName event { name } } }', { id }, channel),
+  ],
+  [
+    'a ticket of an integration',
+    'ticket',
+    (id) => overGraphql('query ($id: ID!) { ticket(id: $id) { id } }', { id }, integration.v1),
+  ],
+  [
+    'a payment over GraphQL',
+    'payment',
+    (id) => overGraphql('query ($id: ID!) { payment(id: $id) { id } }', { id }, channel),
+  ],
+  ...(['rate', 'ticket', 'payment'] as const).map((kind): (typeof asks)[number] => [
+    `a node, which is a ${kind}`,
+    kind,
+    (id) => overGraphql('query ($id: ID!) { node(id: $id) { id } }', { id }, channel),
+  ]),
+  [
+    'cancelTicket',
+    'ticket',
+    (id) =>
+      overGraphql(`mutation ($id: ID!) { cancelTicket(ticketId: $id) { ${problems} } }`, { id }, channel),
+  ],
+  [
+    'cancelCheckout',
+    'payment',
+    (id) =>
+      overGraphql(`mutation ($id: ID!) { cancelCheckout(paymentId: $id) { ${problems} } }`, { id }, channel),
+  ],
+  [
+    'requestRefund',
+    'ticket',
+    (id) =>
+      overGraphql(`mutation ($id: ID!) { requestRefund(ticketId: $id) { ${problems} } }`, { id }, channel),
+  ],
+  [
+    'refundTicket',
+    'ticket',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { refundTicket(ticketId: $id) { ${problems} } }`,
+        { id },
+        integration.v2,
+      ),
+  ],
+  [
+    'checkInTicket',
+    'ticket',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { checkInTicket(ticketId: $id, nonce: "n${++nonces}") { ${problems} ... on CheckIn { result } } }`,
+        { id },
+        integration.v2,
+      ),
+  ],
+]
+
+test.each(asks)(
+  '%s costs the same statements for what is foreign as for what is absent',
+  async (_what, kind, ask) => {
+    const [theirs, nobodys] = [
+      await workOf(() => ask(foreign[kind]), foreign[kind]),
+      await workOf(() => ask(absent[kind]), absent[kind]),
+    ]
+    expect(theirs.statements.length).toBeGreaterThan(0)
+    expect(theirs).toEqual(nobodys)
+  },
+)
+
+test('control: what is the caller’s own costs more, and is answered', async () => {
+  const own = await workOf(
+    () => sale.rest('POST', '/tickets/checkout', { headers: channel, body: body('rate_1', 'price_1') }),
+    'rate_1',
+  )
+  const other = await workOf(
+    () => sale.rest('POST', '/tickets/checkout', { headers: channel, body: body(absent.rate, 'price_1') }),
+    absent.rate,
+  )
+  expect([own.statusCode, other.statusCode]).toEqual([200, 404])
+  expect(own.statements.length).toBeGreaterThan(other.statements.length)
+})

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { newKey } from '../../../src/auth/key.ts'
+import { revokeKey } from '../../../src/auth/revoke-key.ts'
+import { newId, newSecret } from '../../../src/shared/ids.ts'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf, channelHeaders, integrationHeaders } from '../../support/factories.ts'
+import { pathOf } from '../../support/payment-page-buyer.ts'
+import { graphqlRefusal, refusal } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
+import { signed } from '../../support/stub-stripe.ts'
+
+// Failures count for their address: guessed keys, guessed pages, wrong signatures. Good credentials are let through.
+
+const limit = 20
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue, { settings: { RATE_LIMIT: String(limit), TRUST_PROXY: '1' } })
+})
+afterAll(() => sale.close())
+// A second lasts as long as a test, however slow this machine is.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+type Headers = Record<string, string>
+type Answer = Awaited<ReturnType<Sale['rest']>>
+
+let addresses = 0
+/** An address that nobody has had before, as the proxy tells it. */
+const anAddress = (): Headers => ({ 'x-forwarded-for': `198.51.100.${++addresses}` })
+const guessedKey = (): Headers => ({ 'x-api-key': newKey('live').key })
+const guessedSecret = (): Headers => ({ integration_id: newId('int'), secret: newSecret() })
+
+const list = (headers: Headers) => sale.rest('GET', '/events', { headers })
+const ask = (headers: Headers) =>
+  sale.rest('POST', '/graphql', { headers, body: { query: '{ events { nodes { id } } }' } })
+const lookUp = (headers: Headers) => sale.rest('GET', '/integrations/tickets/tkt_1', { headers })
+const checkOut = (headers: Headers) =>
+  sale.rest('POST', '/tickets/checkout', { headers, body: { ticket_rate_id: 'rate_1', tickets: [] } })
+
+const many = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
+const countOf = (answers: Answer[], status: number) =>
+  answers.filter(({ statusCode }) => statusCode === status).length
+
+test.each([
+  ['random keys', list, guessedKey, refusal],
+  ['random keys over GraphQL', ask, guessedKey, graphqlRefusal],
+  ['random keys that check out', checkOut, guessedKey, refusal],
+  ['random secrets', lookUp, guessedSecret, refusal],
+] as const)(
+  'of a thousand %s from one address the first cost SQL, and the others nothing',
+  async (_what, call, guess, said) => {
+    const from = anAddress()
+    sale.statements.reset()
+    const answers = await Promise.all(many(1000, () => call({ ...from, ...guess() })))
+    expect(countOf(answers, 401)).toBe(limit)
+    expect(countOf(answers, 429)).toBe(1000 - limit)
+    // One lists what is good, for all that come after.
+    expect(sale.statements.length).toBeLessThanOrEqual(limit + 1)
+    const refused = answers.filter(({ statusCode }) => statusCode === 429)
+    expect(new Set(refused.map(said))).toEqual(new Set(['429 RATE_LIMITED']))
+    expect(refused[0]?.headers['retry-after']).toBe('1')
+    sale.statements.reset()
+    const later: Answer[] = []
+    for (let count = 0; count < 50; count++) later.push(await call({ ...from, ...guess() }))
+    expect(countOf(later, 429)).toBe(50)
+    // The list is a second old by then, on a slow machine more than once.
+    expect(sale.statements.filter((text) => !text.includes('union all'))).toHaveLength(0)
+  },
+)
+
+test('one after the other is limited as well', async () => {
+  const from = anAddress()
+  const statuses: number[] = []
+  for (let count = 0; count < limit + 5; count++)
+    statuses.push((await list({ ...from, ...guessedKey() })).statusCode)
+  expect(statuses).toEqual([...many(limit, () => 401), ...many(5, () => 429)])
+})
+
+test('control: without a limit each guess costs SQL', async () => {
+  const open = await openSale(catalogue)
+  const answers = await Promise.all(
+    many(100, () => open.rest('GET', '/integrations/tickets/x', { headers: guessedSecret() })),
+  )
+  expect(countOf(answers, 401)).toBe(100)
+  expect(open.statements.length).toBeGreaterThanOrEqual(100)
+  await open.close()
+})
+
+test('good keys and secrets are let in from an address that has failed too often, each with its own limit', async () => {
+  const from = anAddress()
+  const known = await channelHeaders(sale.db)
+  expect((await list({ ...from, ...known })).statusCode).toBe(200)
+  await Promise.all(many(200, () => list({ ...from, ...guessedKey() })))
+  // New to this process.
+  const { v1, v2 } = await integrationHeaders(sale.db)
+  for (const [call, headers, good] of [
+    [list, known, 200],
+    [list, await channelHeaders(sale.db), 200],
+    [lookUp, v1, 404],
+    [lookUp, v2, 404],
+    [lookUp, { ...v1, ...v2 }, 404],
+  ] as const) {
+    const answers = await Promise.all(many(limit + 3, () => call({ ...from, ...headers })))
+    expect(countOf(answers, 429)).toBe(headers === known ? 4 : 3)
+    expect(countOf(answers, good)).toBe(headers === known ? limit - 1 : limit)
+  }
+  // The address is still limited.
+  expect((await list({ ...from, ...guessedKey() })).statusCode).toBe(429)
+})
+
+test('who has a key and guesses a secret beside it is not let through by the key', async () => {
+  const from = anAddress()
+  const { v2 } = await integrationHeaders(sale.db)
+  await Promise.all(many(limit, () => lookUp({ ...from, ...guessedSecret() })))
+  expect((await lookUp({ ...from, ...v2, ...guessedSecret() })).statusCode).toBe(429)
+  expect((await lookUp({ ...from, ...v2 })).statusCode).toBe(404)
+})
+
+test('a key that was revoked counts as a failure from then on', async () => {
+  const from = anAddress()
+  const { key } = await issued()
+  expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(200)
+  await revokeKey(sale.db, key.split('_')[2] ?? '')
+  await Promise.all(many(limit + 1, () => list({ ...from, ...guessedKey() })))
+  // It was good when it was last looked up, so it is looked up once more.
+  expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(401)
+  expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(429)
+})
+const issued = async () => ({ key: (await channelHeaders(sale.db))['x-api-key'] })
+
+test('good keys use up nothing of what their address may fail, however many are new', async () => {
+  const from = anAddress()
+  for (const headers of await Promise.all(many(limit + 5, () => channelHeaders(sale.db))))
+    expect((await list({ ...from, ...headers })).statusCode).toBe(200)
+  sale.statements.reset()
+  expect((await list({ ...from, ...guessedKey() })).statusCode).toBe(401)
+  expect(sale.statements.some((text) => text.includes('union all'))).toBe(false)
+})
+
+test('other addresses are as free as before, and requests without credentials too', async () => {
+  const from = anAddress()
+  await Promise.all(many(limit + 1, () => list({ ...from, ...guessedKey() })))
+  expect((await list({ ...from, ...guessedKey() })).statusCode).toBe(429)
+  expect((await list({ ...anAddress(), ...guessedKey() })).statusCode).toBe(401)
+  expect((await sale.rest('GET', '/', { headers: from })).statusCode).toBe(200)
+})
+
+test('the next second is a new one', async () => {
+  const from = anAddress()
+  await Promise.all(many(limit + 1, () => list({ ...from, ...guessedKey() })))
+  vi.setSystemTime(Date.now() + 1000)
+  expect((await list({ ...from, ...guessedKey() })).statusCode).toBe(401)
+})
+
+test('sixty buyers at one address see their pages, and each page has a limit of its own', async () => {
+  const from = anAddress()
+  const checkouts = await Promise.all(
+    many(60, async () =>
+      checkedOut(
+        sale,
+        { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
+        await channelHeaders(sale.db),
+      ),
+    ),
+  )
+  const look = (path: string) => sale.rest('GET', path, { headers: from })
+  const pages = await Promise.all(checkouts.map((checkout) => look(pathOf(checkout))))
+  expect(countOf(pages, 200)).toBe(60)
+  const [path = '', other = ''] = checkouts.map(pathOf)
+  const again = await Promise.all(many(limit + 4, () => look(path)))
+  expect(countOf(again, 200)).toBe(limit - 1)
+  expect(countOf(again, 429)).toBe(5)
+  expect(again.at(-1)?.headers['content-type']).toContain('text/html')
+  // Pages that were found once are let through whatever else was guessed, from wherever.
+  await Promise.all(many(100, () => look(`/pay/${newSecret()}`)))
+  expect((await look(other)).statusCode).toBe(200)
+})
+
+test.each([
+  ['pages', () => `/pay/${newSecret()}`],
+  ['tickets', () => `/tickets/${randomBytes(32).toString('hex')}.pdf`],
+])('of many %s that are guessed a few more than the limit cost SQL', async (_what, guess) => {
+  const from = anAddress()
+  sale.statements.reset()
+  const answers = await Promise.all(many(300, () => sale.rest('GET', guess(), { headers: from })))
+  expect(countOf(answers, 404) + countOf(answers, 429)).toBe(300)
+  // As many as are looked up at once may be on their way when the limit is reached.
+  expect(countOf(answers, 404)).toBeGreaterThanOrEqual(limit)
+  expect(sale.statements.length).toBeLessThanOrEqual(limit + 8)
+})
+
+test('pages that can be none count as requests of their address, and cost no SQL', async () => {
+  const from = anAddress()
+  sale.statements.reset()
+  const answers = await Promise.all(many(limit + 5, () => sale.rest('GET', '/pay/short', { headers: from })))
+  expect([countOf(answers, 404), countOf(answers, 429)]).toEqual([limit, 5])
+  expect(sale.statements).toHaveLength(0)
+})
+
+test('what a provider signed has no limit; what it did not sign counts for its address, and keeps out nothing that is', async () => {
+  const stripe = await openStripeSale(catalogue, { settings: { RATE_LIMIT: '2' } })
+  const events = many(10, () => stripe.fake.tell('customer.created', { id: 'cus_1' }))
+  const send = async (secret?: string) =>
+    Promise.all(events.map((event) => stripe.send(signed(event, secret))))
+  expect(countOf(await send(), 200)).toBe(10)
+  const wrong = await send('whsec_other')
+  expect([countOf(wrong, 400), countOf(wrong, 429)]).toEqual([2, 8])
+  expect(refusal(wrong[9] as Answer)).toBe('429 RATE_LIMITED')
+  expect(countOf(await send(), 200)).toBe(10)
+  expect((await stripe.rest('GET', '/events', { headers: guessedKey() })).statusCode).toBe(429)
+  await stripe.close()
+})

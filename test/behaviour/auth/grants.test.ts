@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changeGrant } from '../../../src/auth/change-grant.ts'
+import { grants } from '../../../src/auth/table.ts'
+import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { refusal, writtenBy } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const event = (organization: string) =>
+  anEvent({
+    _id: `evt_${organization}`,
+    organization_id: `org_${organization}`,
+    location_id: `loc_${organization}`,
+    ticket_rates: [
+      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
+    ],
+  })
+const body = { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] }
+
+let sale: Sale
+let sold: { ticket: string; payment: string }
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+      locations: [aLocation(), aLocation({ _id: 'loc_2', organization_id: 'org_2' })],
+      events: [event('1'), event('2')],
+    }),
+  )
+  const { data } = (await checkOut(sale, body)).json()
+  sold = { ticket: data.tickets[0]._id, payment: data.payment_id }
+})
+afterAll(() => sale.close())
+
+const channelId = async () => (await sale.db.select().from(grants))[0]?.channelId ?? ''
+const grant = async (granted: boolean) =>
+  changeGrant(sale.db, { channelId: await channelId(), organizationId: 'org_2', granted })
+
+const everyWay = `query ($ticket: ID!, $payment: ID!) {
+  events { totalCount nodes { id } } named: events(organizationId: "org_2") { totalCount edges { node { id } } }
+  at: events(locationId: "loc_2") { totalCount }
+  event(id: "evt_2") { id } ticketRate(id: "rate_2") { id event { id } }
+  n1: node(id: "evt_2") { id } n2: node(id: "rate_2") { id } n3: node(id: "org_2") { id } n4: node(id: "loc_2") { id }
+  ticket(id: $ticket) { id fullName totalPrice eventId event { id } ticketRate { id } rateName priceInfo { age }
+    payment { id totalAmount tickets { id event { id } } } }
+  payment(id: $payment) { id url tickets { id } } }`
+
+async function view() {
+  const { data, errors } = await sale.graphql<Record<string, unknown>>(everyWay, sold, sale.channel)
+  expect(errors).toBeUndefined()
+  const rest = await sale.rest('GET', '/events', { headers: sale.channel })
+  const named = await sale.rest('GET', '/events?organization_id=org_2', { headers: sale.channel })
+  const ids = (answer: typeof rest) => answer.json<{ data: { _id: string }[] }>().data.map(({ _id }) => _id)
+  return { ...data, rest: ids(rest), restNamed: ids(named) }
+}
+
+const ownTicket = { fullName: 'Ana Núñez', totalPrice: 22, eventId: 'evt_2' }
+
+test('what is granted is seen and sold, by every way that leads there', async () => {
+  expect(await view()).toMatchObject({
+    rest: ['evt_1', 'evt_2'],
+    restNamed: ['evt_2'],
+    events: { totalCount: 2 },
+    named: { totalCount: 1, edges: [{ node: { id: 'evt_2' } }] },
+    at: { totalCount: 1 },
+    event: { id: 'evt_2' },
+    ticketRate: { id: 'rate_2', event: { id: 'evt_2' } },
+    n1: { id: 'evt_2' },
+    n2: { id: 'rate_2' },
+    n3: { id: 'org_2' },
+    n4: { id: 'loc_2' },
+    ticket: { event: { id: 'evt_2' }, ticketRate: { id: 'rate_2' }, rateName: 'Entrance' },
+  })
+})
+
+test('what is granted no longer is gone at once from all of them, and its tickets are still the channel’s', async () => {
+  expect(await grant(false)).toBe(true)
+  const written = await writtenBy(sale)
+  expect(await view()).toMatchObject({
+    rest: ['evt_1'],
+    restNamed: [],
+    events: { totalCount: 1, nodes: [{ id: 'evt_1' }] },
+    named: { totalCount: 0, edges: [] },
+    at: { totalCount: 0 },
+    event: null,
+    ticketRate: null,
+    n1: null,
+    n2: null,
+    n3: null,
+    n4: null,
+    ticket: {
+      ...ownTicket,
+      id: sold.ticket,
+      event: null,
+      ticketRate: null,
+      rateName: null,
+      payment: { id: sold.payment, totalAmount: 22, tickets: [{ id: sold.ticket, event: null }] },
+    },
+    payment: { id: sold.payment, tickets: [{ id: sold.ticket }] },
+  })
+  const gone = await checkOut(sale, body)
+  expect(refusal(gone)).toBe('404 NOT_FOUND ticket_rate_id')
+  const absent = await checkOut(sale, { ...body, ticket_rate_id: 'rate_none' })
+  const said = (answer: typeof gone) => answer.body.replace(/"request_id":"[^"]*"/, '')
+  expect(said(gone)).toBe(said(absent))
+  expect(await writtenBy(sale)).toEqual(written)
+})
+
+test('a price of an organization that grants nothing is no price of a rate that is seen', async () => {
+  const foreign = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_2')] })
+  const absent = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_none')] })
+  const said = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
+  expect(refusal(foreign)).toBe('422 PRICE_NOT_IN_RATE tickets.0.price_id')
+  expect(said(foreign)).toBe(said(absent))
+})
+
+test('a grant that is given again shows it again', async () => {
+  expect(await grant(true)).toBe(true)
+  expect((await view()).rest).toEqual(['evt_1', 'evt_2'])
+})

@@ -1,0 +1,327 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
+import { newKey } from '../../../src/auth/key.ts'
+import { revokeKey } from '../../../src/auth/revoke-key.ts'
+import { keys } from '../../../src/auth/table.ts'
+import { anEntry, checkOut } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  channelHeaders,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { graphqlRefusal, refusal } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const event = (organization: string) =>
+  anEvent({
+    organization_id: `org_${organization}`,
+    location_id: null,
+    ticket_rates: [
+      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
+    ],
+  })
+
+let sale: Sale
+/** A ticket of each organization. */
+let tickets: Record<string, string>
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+      events: [event('1'), event('2')],
+    }),
+  )
+  const ticketOf = async (organization: string) => {
+    const body = { ticket_rate_id: `rate_${organization}`, tickets: [anEntry(`price_${organization}`)] }
+    return (await checkOut(sale, body)).json().data.tickets[0]._id
+  }
+  tickets = { org_1: await ticketOf('1'), org_2: await ticketOf('2') }
+})
+afterAll(() => sale.close())
+
+type Headers = Record<string, string>
+
+const listed = (headers: Headers) => sale.rest('GET', '/events', { headers })
+const lookUp = (headers: Headers, organization = 'org_1') =>
+  sale.rest('GET', `/integrations/tickets/${tickets[organization]}`, { headers })
+const sold = (headers: Headers) =>
+  sale.rest('POST', '/tickets/checkout', {
+    headers,
+    body: { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
+  })
+const asked = (headers: Headers) =>
+  sale.rest('POST', '/graphql', { headers, body: { query: '{ events { nodes { id } } }' } })
+
+const flipped = (text: string, at: number) =>
+  `${text.slice(0, at)}${text[at] === 'a' ? 'b' : 'a'}${text.slice(at + 1)}`
+const keyOf = (headers: Headers) => headers['x-api-key'] ?? ''
+const counted = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
+  sale.statements.reset()
+  return [await run(), sale.statements.length]
+}
+
+test.each<[what: string, key: () => string]>([
+  ['empty', () => ''],
+  ['a word', () => 'secret'],
+  ['cut off', () => keyOf(sale.channel).slice(0, -1)],
+  ['too long', () => `${keyOf(sale.channel)}a`],
+  ['mistyped in its secret', () => flipped(keyOf(sale.channel), 40)],
+  ['mistyped in its checksum', () => flipped(keyOf(sale.channel), keyOf(sale.channel).length - 1)],
+  ['mistyped in its public part', () => flipped(keyOf(sale.channel), 12)],
+  ['of another mode', () => keyOf(sale.channel).replace('_test_', '_live_')],
+  ['in capitals', () => keyOf(sale.channel).toUpperCase()],
+  ['quoted', () => `"${keyOf(sale.channel)}"`],
+  ['a scheme and a key', () => `Bearer ${keyOf(sale.channel)}`],
+  ['two keys', () => `${keyOf(sale.channel)}, ${keyOf(sale.channel)}`],
+  ['SQL', () => "' or ''='"],
+  ['a megabyte of it', () => 'box_test_'.repeat(1000)],
+])('a key that is %s is refused without any SQL', async (_what, key) => {
+  const headers = { 'x-api-key': key() }
+  for (const call of [listed, lookUp, sold]) {
+    const [answer, statements] = await counted(() => call(headers))
+    expect([refusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
+  }
+  const [answer, statements] = await counted(() => asked(headers))
+  expect([graphqlRefusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
+})
+
+const issued = async (mode: 'live' | 'test' = 'test') => {
+  const { key } = await issueChannelKey(sale.db, { name: 'Shop', organizationIds: ['org_1'], mode })
+  return { headers: { 'x-api-key': key }, id: key.split('_')[2] ?? '' }
+}
+
+test.each<[what: string, headers: () => Promise<Headers>]>([
+  ['nobody issued', async () => ({ 'x-api-key': newKey('test').key })],
+  [
+    'has the public part of a good one',
+    async () => {
+      const { id } = await issued()
+      const { id: other, key } = newKey('test')
+      await sale.db.update(keys).set({ id: other }).where(eq(keys.id, id))
+      return { 'x-api-key': key }
+    },
+  ],
+  [
+    'was issued for the other mode',
+    async () => {
+      const { headers, id } = await issued()
+      await sale.db.update(keys).set({ mode: 'live' }).where(eq(keys.id, id))
+      return headers
+    },
+  ],
+  [
+    'has expired by the clock of the database',
+    async () => {
+      const { headers, id } = await issued()
+      await sale.db.update(keys).set({ expiresAt: sql`now()` }).where(eq(keys.id, id))
+      return headers
+    },
+  ],
+  [
+    'is revoked',
+    async () => {
+      const { headers, id } = await issued('live')
+      await revokeKey(sale.db, id)
+      return headers
+    },
+  ],
+  [
+    'belongs to an integration that is revoked',
+    async () => {
+      const { integrationId, key } = await issueIntegrationKey(sale.db, {
+        name: 'Door',
+        organizationId: 'org_1',
+        mode: 'test',
+      })
+      await revokeKey(sale.db, integrationId)
+      return { 'x-api-key': key }
+    },
+  ],
+])('a key that %s opens nothing', async (_what, headersOf) => {
+  const headers = await headersOf()
+  for (const call of [listed, lookUp, sold])
+    expect(refusal(await call(headers))).toBe('401 UNAUTHENTICATED x-api-key')
+  expect(graphqlRefusal(await asked(headers))).toBe('401 UNAUTHENTICATED x-api-key')
+})
+
+test('no credentials at all are refused without any SQL', async () => {
+  for (const call of [listed, lookUp, sold]) {
+    const [answer, statements] = await counted(() => call({}))
+    expect([refusal(answer), statements]).toEqual(['401 UNAUTHENTICATED', 0])
+  }
+})
+
+test('a key of the wrong kind is refused, whatever else is wrong', async () => {
+  const { v1, v2 } = sale.integration
+  expect(refusal(await lookUp(sale.channel))).toBe('403 FORBIDDEN')
+  for (const headers of [v1, v2]) {
+    expect(refusal(await listed(headers))).toBe('403 FORBIDDEN')
+    expect(refusal(await sold(headers))).toBe('403 FORBIDDEN')
+    expect(graphqlRefusal(await asked(headers))).toBe('200 FORBIDDEN')
+    const bad = await sale.rest('GET', '/events?limit=0', { headers })
+    expect(refusal(bad)).toBe('403 FORBIDDEN')
+    const broken = { ...headers, 'content-type': 'application/json' }
+    expect(refusal(await sale.rest('POST', '/tickets/checkout', { headers: broken, body: '{' }))).toBe(
+      '403 FORBIDDEN',
+    )
+  }
+})
+
+test('two keys live side by side, and revoking one leaves the other', async () => {
+  const { channelId, key } = await issueChannelKey(sale.db, {
+    name: 'Shop',
+    organizationIds: ['org_1'],
+    mode: 'test',
+  })
+  const next = await issueChannelKey(sale.db, { channelId, mode: 'live' })
+  const answers = async () => {
+    const both = [{ 'x-api-key': key }, { 'x-api-key': next.key }].map(
+      async (headers) => (await listed(headers)).statusCode,
+    )
+    return Promise.all(both)
+  }
+  expect(await answers()).toEqual([200, 200])
+  await revokeKey(sale.db, key)
+  expect(await answers()).toEqual([401, 200])
+  await revokeKey(sale.db, channelId)
+  expect(await answers()).toEqual([401, 401])
+})
+
+test('either method looks a ticket up, and both together of one organization', async () => {
+  const { v1, v2 } = sale.integration
+  const another = await integrationHeaders(sale.db, 'org_1')
+  for (const headers of [v1, v2, { ...v1, ...v2 }, { ...v1, ...another.v2 }])
+    expect((await lookUp(headers)).json().data._id).toBe(tickets.org_1)
+})
+
+test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
+  [
+    'an integration without a secret',
+    async () => ({ integration_id: sale.integration.v1.integration_id ?? '' }),
+    '401 UNAUTHENTICATED secret',
+  ],
+  [
+    'a secret without an integration',
+    async () => ({ secret: sale.integration.v1.secret ?? '' }),
+    '401 UNAUTHENTICATED integration_id',
+  ],
+  ['an empty secret', async () => ({ ...sale.integration.v1, secret: '' }), '401 UNAUTHENTICATED secret'],
+  [
+    'a wrong secret',
+    async () => ({ ...sale.integration.v1, secret: 'x'.repeat(43) }),
+    '401 UNAUTHENTICATED secret',
+  ],
+  [
+    'an integration that is none',
+    async () => ({ ...sale.integration.v1, integration_id: 'int_1' }),
+    '401 UNAUTHENTICATED secret',
+  ],
+  [
+    'SQL',
+    async () => ({ ...sale.integration.v1, integration_id: "' or ''='" }),
+    '401 UNAUTHENTICATED secret',
+  ],
+  [
+    'the secret of another',
+    async () => ({ ...sale.integration.v1, secret: (await integrationHeaders(sale.db)).v1.secret }),
+    '401 UNAUTHENTICATED secret',
+  ],
+  [
+    'two organizations',
+    async () => ({ ...sale.integration.v1, ...(await integrationHeaders(sale.db, 'org_2')).v2 }),
+    '401 UNAUTHENTICATED integration_id',
+  ],
+  [
+    'a secret of an organization that the channel of the key does not sell for',
+    async () => ({
+      ...sale.integration.v1,
+      ...(await channelHeaders(sale.db, 'org_2')),
+    }),
+    '401 UNAUTHENTICATED integration_id',
+  ],
+  [
+    'a secret of an organization that the channel of the key sells for, as any channel',
+    async () => ({ ...sale.integration.v1, ...(await channelHeaders(sale.db, 'org_1')) }),
+    '403 FORBIDDEN',
+  ],
+  [
+    'a good secret and a bad key',
+    async () => ({ ...sale.integration.v1, 'x-api-key': newKey('test').key }),
+    '401 UNAUTHENTICATED x-api-key',
+  ],
+  [
+    'a good key and a bad secret',
+    async () => ({ ...sale.integration.v1, ...sale.integration.v2, secret: 'x' }),
+    '401 UNAUTHENTICATED secret',
+  ],
+  [
+    'a good key and half a method v1',
+    async () => ({ ...sale.integration.v2, secret: 'x' }),
+    '401 UNAUTHENTICATED integration_id',
+  ],
+])('a look-up with %s is refused', async (_what, headers, answer) => {
+  expect(refusal(await lookUp(await headers()))).toBe(answer)
+})
+
+test('a ticket of another organization is answered exactly like one that does not exist', async () => {
+  const { v1, v2 } = sale.integration
+  for (const headers of [v1, v2]) {
+    const foreign = await lookUp(headers, 'org_2')
+    const absent = await sale.rest('GET', '/integrations/tickets/tkt_01jtz3v9e8k2m4n6p8q0r2s4t6', { headers })
+    const said = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
+    expect(refusal(foreign)).toBe('404 NOT_FOUND ticket_id')
+    expect(said(foreign)).toBe(said(absent))
+    const namesOf = (answer: typeof foreign) => Object.keys(answer.headers)
+    expect(namesOf(foreign)).toEqual(namesOf(absent))
+  }
+})
+
+const fields = `ticket(id: $ticket) { id payment { id url } event { id } } payment(id: $payment) { id url }`
+const own = `query ($ticket: ID!, $payment: ID!) { ${fields} }`
+
+test('a channel reads its own payments and tickets, another channel and another organization do not', async () => {
+  const { data } = await sale.graphql<{ ticket: { payment: { id: string; url: string } } }>(
+    'query ($id: ID!) { ticket(id: $id) { payment { id url } } }',
+    { id: tickets.org_1 },
+    sale.channel,
+  )
+  const payment = data?.ticket.payment
+  const variables = { ticket: tickets.org_1, payment: payment?.id }
+  const read = async (headers: Headers) => (await sale.graphql(own, variables, headers)).data
+  expect(payment?.url).toMatch(/\/pay\//)
+  expect(await read(sale.channel)).toMatchObject({ ticket: { payment, event: {} }, payment })
+  expect(await read(await channelHeaders(sale.db))).toEqual({ ticket: null, payment: null })
+  expect(await read((await integrationHeaders(sale.db, 'org_2')).v2)).toEqual({ ticket: null, payment: null })
+  // An integration reads them, and not the address where anybody may pay.
+  expect(await read(sale.integration.v1)).toMatchObject({
+    ticket: { id: tickets.org_1, payment: { url: null } },
+    payment: { url: null },
+  })
+})
+
+test('without credentials the schema is open, and every other field is an error of its own', async () => {
+  const query = '{ __schema { queryType { name } } __typename event(id: "x") { id } events { nodes { id } } }'
+  const [{ status, data, errors }, statements] = await counted(() => sale.graphql(query))
+  expect([status, statements]).toEqual([200, 0])
+  expect(data).toEqual({
+    __schema: { queryType: { name: 'Query' } },
+    __typename: 'Query',
+    event: null,
+    events: null,
+  })
+  expect(errors?.map(({ path, extensions }) => [path, extensions?.code])).toEqual([
+    [['event'], 'UNAUTHENTICATED'],
+    [['events'], 'UNAUTHENTICATED'],
+  ])
+  const input = { ticketRateId: 'rate_1', tickets: [] }
+  const refused = await sale.graphql(
+    'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }',
+    { input },
+  )
+  expect([refused.data, refused.errors?.[0]?.extensions?.code]).toEqual([null, 'UNAUTHENTICATED'])
+})

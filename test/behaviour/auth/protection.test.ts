@@ -1,0 +1,219 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { schema } from '../../../src/graphql-server/schema.ts'
+import { aCatalogue } from '../../support/factories.ts'
+import { type Gateway, startGateway } from '../../support/harness.ts'
+import { refusal } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const typename = { query: '{ __typename }' }
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue(), { listen: true })
+})
+afterAll(() => sale.close())
+
+type Method = 'GET' | 'POST' | 'OPTIONS'
+const everywhere: [Method, string][] = [
+  ['GET', '/events'],
+  ['POST', '/graphql'],
+  ['GET', '/events?limit=0'],
+  ['GET', '/integrations/tickets/x'],
+  ['POST', '/tickets/checkout'],
+  ['GET', '/nothing'],
+  ['GET', '/%zz'],
+  ['GET', '/health'],
+  ['GET', '/openapi.json'],
+]
+
+test.each(everywhere)(
+  '%s %s is answered with headers that keep a browser from mischief',
+  async (method, url) => {
+    const body = method === 'POST' ? typename : undefined
+    const { headers } = await sale.rest(method, url, { headers: sale.channel, body })
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/)
+    expect(headers).not.toHaveProperty('server')
+    expect(headers).not.toHaveProperty('x-powered-by')
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    if (url === '/%zz') return
+    expect(headers['x-frame-options'] ?? headers['content-security-policy']).toBeTruthy()
+    expect(headers['content-security-policy']).toContain('default-src')
+    expect(headers['referrer-policy']).toBe('no-referrer')
+  },
+)
+
+const preflight = (origin: string) => ({
+  origin,
+  'access-control-request-method': 'POST',
+  'access-control-request-headers': 'x-api-key,content-type',
+})
+
+test('no origin is let in unless it is named', async () => {
+  for (const url of ['/events', '/graphql', '/tickets/checkout']) {
+    for (const origin of ['https://shop.example', 'null', 'http://127.0.0.1:4000']) {
+      const answer = await sale.rest('OPTIONS', url, { headers: preflight(origin) })
+      expect(answer.statusCode).toBe(405)
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    }
+  }
+})
+
+describe('with CORS_ORIGINS', () => {
+  let open: Gateway
+  beforeAll(async () => {
+    open = await startGateway({ settings: { CORS_ORIGINS: 'https://shop.example, https://pay.example' } })
+  })
+  afterAll(() => open.close())
+
+  const allowed = async (url: string, origin: string) => {
+    const before = await open.rest('OPTIONS', url, { headers: preflight(origin) })
+    const body = url === '/graphql' ? typename : undefined
+    const answer = await open.rest(body ? 'POST' : 'GET', url, { headers: { origin }, body })
+    expect(before.statusCode).toBe(204)
+    for (const { headers } of [before, answer]) {
+      expect(headers).not.toHaveProperty('access-control-allow-credentials')
+      expect(headers.vary).toMatch(/origin/i)
+    }
+    return [before, answer].map(({ headers }) => headers['access-control-allow-origin'])
+  }
+
+  test.each(['/events', '/graphql', '/nothing'])(
+    '%s lets in the origins that are named, and no other',
+    async (url) => {
+      expect(await allowed(url, 'https://shop.example')).toEqual(Array(2).fill('https://shop.example'))
+      expect(await allowed(url, 'https://pay.example')).toEqual(Array(2).fill('https://pay.example'))
+      for (const origin of [
+        'https://shop.example.evil.com',
+        'http://shop.example',
+        'https://evil.com',
+        'null',
+      ])
+        expect(await allowed(url, origin)).toEqual([undefined, undefined])
+    },
+  )
+
+  test('a preflight allows the headers of credentials, and the answer shows those that a client needs', async () => {
+    const { headers } = await open.rest('OPTIONS', '/events', { headers: preflight('https://shop.example') })
+    expect(headers['access-control-allow-headers']).toBe('x-api-key,content-type')
+    const answer = await open.rest('GET', '/events', { headers: { origin: 'https://shop.example' } })
+    expect(answer.headers['access-control-expose-headers']).toContain('x-request-id')
+  })
+
+  test('OPTIONS that is no preflight has no shape of its own', async () => {
+    const answer = await open.rest('OPTIONS', '/events', {})
+    expect([answer.statusCode, answer.body]).toEqual([204, ''])
+  })
+})
+
+/** What the server answers to these bytes: the status line, the headers and the body. */
+async function spoken(text: string): Promise<{ head: string; body: string }> {
+  const socket = connect(Number(new URL(sale.url).port), '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const closed = new Promise((resolve) => socket.on('close', resolve))
+  socket.on('error', () => {})
+  socket.write(text)
+  await closed
+  const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n')
+  return { head, body }
+}
+
+const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+
+test.each([
+  ['/tickets/checkout', { success: false, code: 'BODY_TOO_LARGE', errors: [{ code: 'BODY_TOO_LARGE' }] }],
+  ['/graphql', { errors: [{ extensions: { code: 'BODY_TOO_LARGE' } }] }],
+])('a body that comes in pieces to %s is cut off at 256 kB', async (path, body) => {
+  const head = [
+    'host: x',
+    'content-type: application/json',
+    'transfer-encoding: chunked',
+    'connection: close',
+  ]
+  const key = `x-api-key: ${sale.channel['x-api-key']}`
+  const answer = await spoken(
+    `POST ${path} HTTP/1.1\r\n${[...head, key].join('\r\n')}\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`,
+  )
+  expect(answer.head).toMatch(/^HTTP\/1.1 413 /)
+  expect(JSON.parse(answer.body)).toMatchObject(body)
+})
+
+test('a body of just less than 256 kB is read', async () => {
+  const body = { ticket_rate_id: 'x', tickets: [], redirect_url: 'x'.repeat(256 * 1024 - 70) }
+  const answer = await sale.rest('POST', '/tickets/checkout', { headers: sale.channel, body })
+  expect(refusal(answer)).toBe('400 INVALID redirect_url')
+})
+
+test.each([
+  ['no HTTP', 'HELLO\r\n\r\n', /^HTTP\/1.1 400 /],
+  ['a method that nobody knows', 'BUY /events HTTP/1.1\r\nhost: x\r\n\r\n', /^HTTP\/1.1 400 /],
+  [
+    'two lengths',
+    'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}',
+    /^HTTP\/1.1 400 /,
+  ],
+  [
+    'a length and chunks',
+    'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    /^HTTP\/1.1 400 /,
+  ],
+  [
+    'headers of 32 kB',
+    `GET /events HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(32_768)}\r\n\r\n`,
+    /^HTTP\/1.1 431 /,
+  ],
+  [
+    'an address of 32 kB',
+    `GET /events?search=${'x'.repeat(32_768)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+    /^HTTP\/1.1 431 /,
+  ],
+])('%s is answered in the documented shape as well', async (_what, text, status) => {
+  const { head, body } = await spoken(text)
+  expect(head).toMatch(status)
+  const { request_id, ...rest } = JSON.parse(body)
+  const problem = { code: 'BAD_REQUEST', message: rest.message }
+  expect(rest).toEqual({ success: false, ...problem, errors: [problem] })
+  expect(request_id).toMatch(/^[\da-f-]{36}$/)
+})
+
+test('an address that names a host is the path behind it, and links lead to ours', async () => {
+  const request = [
+    'GET http://evil.example/events?limit=1&offset=1 HTTP/1.1',
+    'host: evil.example',
+    'connection: close',
+  ]
+  const { head } = await spoken(
+    `${[...request, `x-api-key: ${sale.channel['x-api-key']}`].join('\r\n')}\r\n\r\n`,
+  )
+  expect(head).toMatch(/^HTTP\/1.1 200 /)
+  expect(head).toContain(`link: <${sale.url}/events?limit=1&offset=0>; rel="prev"`)
+  expect(head).not.toContain('evil')
+})
+
+test.each(['GET', 'HEAD', 'OPTIONS', 'POST'])('%s * is no page: 400', async (method) => {
+  const { head, body } = await spoken(
+    `${method} * HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+  )
+  expect(head).toMatch(/^HTTP\/1.1 400 /)
+  if (method !== 'HEAD') expect(JSON.parse(body)).toMatchObject({ success: false, code: 'BAD_REQUEST' })
+})
+
+test('nothing is imported, seeded or issued over HTTP', () => {
+  // Each route that takes anything, of all there are.
+  const routes = sale.app.printRoutes({ commonPrefix: false, includeHooks: false })
+  const methods = [...routes.matchAll(/\(([A-Z, ]+)\)/g)].map(([, methods = '']) => methods)
+  expect(methods.length).toBeGreaterThan(8)
+  const taking = routes.split('\n').filter((line) => /\((?!(GET|HEAD|, )*\))/.test(line))
+  expect(taking.map((line) => line.replace(/^[│├└─\s]*/, ''))).toEqual([
+    'graphql (GET, POST)',
+    'tickets/checkout (POST)',
+    '* (GET, HEAD, POST)',
+  ])
+  expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual([
+    ...['cancelCheckout', 'cancelTicket', 'checkInTicket', 'checkout', 'deleteWebhook', 'disableWebhook'],
+    ...['enableWebhook', 'redeliverWebhook', 'refundTicket', 'registerWebhook', 'requestRefund'],
+    ...['rotateWebhookSecret', 'updateWebhook'],
+  ])
+})

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { demoCatalogue, seedDemo } from '../../../src/domain/catalogue/demo/catalogue.ts'
+import { importCatalogue, type Summary } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { dumpCatalogue } from '../../support/imports.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const now = new Date('2031-05-17T21:45:00Z')
+
+test('the same for the same day, and a larger one holds the smaller', () => {
+  const demo = demoCatalogue({ events: 40, now })
+  expect(demoCatalogue({ events: 40, now: new Date('2031-05-17T03:00:00Z') })).toEqual(demo)
+  const larger = demoCatalogue({ events: 300, now })
+  expect(larger.events.slice(0, 40)).toEqual(demo.events)
+  expect(larger.locations.slice(0, demo.locations.length)).toEqual(demo.locations)
+  expect(larger.locations.length).toBeGreaterThan(20)
+})
+
+test('every event lies ahead and has four rates', () => {
+  for (const { start_date, ticket_rates } of demoCatalogue({ events: 500, now }).events) {
+    expect(new Date(start_date).getTime()).toBeGreaterThan(now.getTime() + 86_400_000)
+    expect(ticket_rates).toHaveLength(4)
+  }
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale({ organizations: demoCatalogue({ events: 0, now }).organizations })
+  await seedDemo(sale.db, { events: 24 })
+})
+afterAll(() => sale.close())
+
+type Rate = {
+  available: boolean
+  complete: boolean
+  type: string
+  valid_from: string | null
+  availability: { sold: number; available: number | null }
+  show_all_prices: boolean
+  prices: { price: number; valid_until: string | null; quantity: number; fee_type: string }[]
+  supplements: { has_fake_price: boolean }[]
+  questions: { type: string; required: boolean }[]
+  min: number | null
+  warranty: { enabled: boolean }
+}
+
+const ratesOf = async (search = '') => {
+  const answer = await sale.rest('GET', `/events?populate=*&limit=100&search=${search}`, {
+    headers: sale.channel,
+  })
+  return answer.json<{ data: { ticket_rates: Rate[] }[] }>().data.flatMap((event) => event.ticket_rates)
+}
+
+const isPast = (moment: string | null) => moment !== null && new Date(moment) < new Date()
+
+const kinds: [kind: string, is: (rate: Rate) => boolean][] = [
+  ['on sale', (rate) => rate.available],
+  ['sold out', (rate) => !rate.available && rate.availability.available === 0],
+  ['closed', (rate) => !rate.available && rate.complete],
+  ['not yet on sale', (rate) => !rate.available && rate.valid_from !== null && !isPast(rate.valid_from)],
+  ['free', (rate) => rate.available && rate.prices[0]?.price === 0],
+  [
+    'unlimited',
+    (rate) => rate.available && rate.type === 'unlimited' && rate.availability.available === null,
+  ],
+  [
+    'of several steps, the first of them past',
+    ({ prices }) => prices.length === 3 && isPast(prices[0]?.valid_until ?? null),
+  ],
+  ['of a current price alone', (rate) => !rate.show_all_prices && rate.prices.length === 1],
+  ['with a price for few', ({ prices }) => prices.some(({ quantity }) => quantity > 0)],
+  ['with a fixed fee', ({ prices }) => prices.some((price) => price.fee_type === 'fixed')],
+  ['with a former price', ({ supplements }) => supplements.some((supplement) => supplement.has_fake_price)],
+  ['with a question that must be answered', ({ questions }) => questions.some(({ required }) => required)],
+  ['with a question for free text', ({ questions }) => questions.some(({ type }) => type === 'text')],
+  ['for groups', (rate) => rate.available && (rate.min ?? 1) > 1],
+  ['with a warranty', (rate) => rate.warranty.enabled],
+]
+
+test.each(kinds)('there is a rate %s', async (_, is) => {
+  expect((await ratesOf()).some(is)).toBe(true)
+})
+
+test('it sells in currencies of no, two and three decimals, and is found without accents', async () => {
+  const { organizations } = demoCatalogue({ events: 1, now })
+  const currencies = organizations.map(({ currency }) => currency)
+  expect(currencies).toEqual(expect.arrayContaining(['EUR', 'GBP', 'USD', 'JPY', 'KWD']))
+  expect(await ratesOf('nandu cumb')).toHaveLength(4)
+  expect(await ratesOf('LODZ late')).toHaveLength(4)
+})
+
+const unchanged = (summary: Summary) =>
+  Object.values(summary).every(({ added, updated, removed }) => added + updated + removed === 0)
+
+test('seeding again changes nothing on the same day', async () => {
+  // Within one transaction the clock stands still, and no midnight comes in between.
+  await sale.db.transaction(async (tx) => {
+    await seedDemo(tx, { events: 24 })
+    const before = await dumpCatalogue(tx)
+    expect(await seedDemo(tx, { events: 24 })).toSatisfy(unchanged)
+    expect(await dumpCatalogue(tx)).toEqual(before)
+  })
+})
+
+const eventsOf = async (from: Sale) =>
+  (await from.rest('GET', '/events?populate=*&limit=100', { headers: from.channel })).json().data
+
+test('what REST gives of it can be imported again, and into an empty house', async () => {
+  const events = await eventsOf(sale)
+  expect(events).toHaveLength(24)
+  // A price that the list doesn't show stays as it is, so there is nothing new in what the list shows.
+  expect(await importCatalogue(sale.db, { events })).toSatisfy(unchanged)
+  expect(await eventsOf(sale)).toEqual(events)
+  const { organizations, locations } = demoCatalogue({ events: 24, now })
+  const other = await openSale({ organizations, locations, events })
+  try {
+    expect(await eventsOf(other)).toEqual(events)
+  } finally {
+    await other.close()
+  }
+})

@@ -1,0 +1,232 @@
+import { asc } from 'drizzle-orm'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { prices, stock } from '../../../src/domain/ticket-rate/table.ts'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aQuestion,
+  aRate,
+  aSupplement,
+  inDays,
+  type RateFile,
+} from '../../support/factories.ts'
+import { dumpCatalogue, importMistakes } from '../../support/imports.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+let sale: Sale
+beforeEach(async () => {
+  sale = await openSale(aCatalogue({ events: [] }))
+})
+afterEach(() => sale.close())
+
+const importing = (json: unknown) => importCatalogue(sale.db, json)
+
+const dump = () => dumpCatalogue(sale.db)
+const mistakesIn = (json: unknown) => importMistakes(sale.db, json)
+
+const ratesOf = async () => {
+  const answer = await sale.rest('GET', '/events?populate=*', { headers: sale.channel })
+  type Rate = { _id: string; prices: { _id: string }[]; supplements: unknown[]; questions: unknown[] }
+  return answer.json<{ data: { ticket_rates: Rate[] }[] }>().data.flatMap((event) => event.ticket_rates)
+}
+
+test('identifiers of the file are kept, and what has none is found again', async () => {
+  const nameless = {
+    organization_id: 'org_1',
+    name: 'Ópera en la Plaza',
+    start_date: '2099-07-01',
+    end_date: '2099-07-02T01:00:00+02:00',
+    ticket_rates: [
+      {
+        name: 'Silla',
+        prices: [{ price: 30 }, { name: 'Tarde', price: 35 }],
+        supplements: [{ label: 'Cojín', price: 1.5 }],
+        questions: [{ label: '¿Alergias?' }],
+      },
+    ],
+  }
+  const file = aCatalogue({ events: [anEvent({ _id: '507f1f77bcf86cd799439011' }), nameless] })
+  await importing(file)
+  const first = await dump()
+  expect(first.events).toMatchObject([
+    { id: '507f1f77bcf86cd799439011' },
+    {
+      id: expect.stringMatching(/^evt_[0-9a-f]{26}$/),
+      slug: 'opera-en-la-plaza',
+      startDate: new Date('2099-07-01'),
+      endDate: new Date('2099-07-01T23:00:00Z'),
+    },
+  ])
+  expect(first.prices).toContainEqual(
+    expect.objectContaining({ name: 'Silla', amount: 3000, currency: 'EUR' }),
+  )
+  expect(first.questions).toMatchObject([{ type: 'text', required: false }])
+  await importing(file)
+  expect(await dump()).toEqual(first)
+})
+
+test('what is new is written: names, times, texts, order', async () => {
+  const [one, two] = [aRate({ name: 'One' }), aRate({ name: 'Two' })]
+  const event = anEvent({ ticket_rates: [one, two] })
+  await importing(aCatalogue({ events: [event] }))
+  const summary = await importing({
+    events: [{ ...event, name: 'Otra Noche', age: '18', ticket_rates: [two, { ...one, complete: true }] }],
+  })
+  expect(summary.events).toEqual({ added: 0, updated: 1, unchanged: 0, removed: 0 })
+  expect(summary.ticketRates).toEqual({ added: 0, updated: 2, unchanged: 0, removed: 0 })
+  const found = await sale.rest('GET', '/events?populate=*&search=otra', { headers: sale.channel })
+  expect(found.json().data).toMatchObject([
+    { age: '18', ticket_rates: [{ name: 'Two' }, { name: 'One', complete: true }] },
+  ])
+})
+
+test('an event without a list of rates keeps its own, and what a list no longer names is not for sale', async () => {
+  const rate = aRate({
+    prices: [aPrice({ name: 'A' }), aPrice({ name: 'B' })],
+    supplements: [aSupplement()],
+    questions: [aQuestion()],
+  })
+  const event = anEvent({ ticket_rates: [rate, aRate()] })
+  await importing({ events: [event] })
+  await importing({ events: [{ ...event, ticket_rates: undefined }] })
+  expect(await ratesOf()).toHaveLength(2)
+
+  const [price] = rate.prices ?? []
+  const shorter = { ...event, ticket_rates: [{ ...rate, prices: [price], supplements: [], questions: [] }] }
+  const summary = await importing({ events: [shorter] })
+  expect(summary).toMatchObject({
+    ticketRates: { removed: 1 },
+    prices: { removed: 1 },
+    supplements: { removed: 1 },
+    questions: { removed: 1 },
+  })
+  expect(await ratesOf()).toMatchObject([
+    { _id: rate._id, prices: [{ _id: price?._id }], supplements: [], questions: [] },
+  ])
+  expect((await dump()).ticketRates).toHaveLength(2)
+
+  await importing({ events: [event] })
+  const [first, second] = await ratesOf()
+  expect([first?.prices.length, first?.supplements.length, first?.questions.length]).toEqual([2, 1, 1])
+  expect(second).toBeDefined()
+})
+
+test('a list that shows the current price alone removes no other, and keeps their order', async () => {
+  const [past, now, later] = [
+    aPrice({ name: 'Past', valid_until: inDays(-1) }),
+    aPrice({ name: 'Now', valid_until: inDays(1) }),
+    aPrice({ name: 'Later' }),
+  ]
+  const rate = aRate({ show_all_prices: false, prices: [past, now, later] })
+  const event = anEvent({ ticket_rates: [rate] })
+  await importing({ events: [event] })
+  const positions = async () => {
+    const rows = await sale.db.select().from(prices).orderBy(asc(prices.position))
+    return rows.flatMap(({ name, removed }) => (removed ? [] : name))
+  }
+  const summary = await importing({ events: [{ ...event, ticket_rates: [{ ...rate, prices: [now] }] }] })
+  expect(summary.prices).toEqual({ added: 0, updated: 0, unchanged: 1, removed: 0 })
+  const added = aPrice({ name: 'Added' })
+  await importing({ events: [{ ...event, ticket_rates: [{ ...rate, prices: [added, now] }] }] })
+  expect(await positions()).toEqual(['Past', 'Now', 'Later', 'Added'])
+  const reordered = { ...rate, prices: [added, later, now, past] }
+  await importing({ events: [{ ...event, ticket_rates: [reordered] }] })
+  expect(await positions()).toEqual(['Added', 'Later', 'Now', 'Past'])
+})
+
+test('what is sold and held here stays, and what was sold before never shrinks', async () => {
+  const [free, dear] = [aPrice({ price: 0, fee_quantity: 0 }), aPrice({ quantity: 10 })]
+  const rate = aRate({ availability: { sold: 3, available: 7 }, prices: [free, dear] })
+  const event = anEvent({ ticket_rates: [rate] })
+  await importing({ events: [event] })
+  // What costs nothing is paid at once, and the other is held.
+  await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(free._id)] })
+  await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(dear._id), anEntry(dear._id)] })
+
+  const again = (availability: RateFile['availability'], quantity = 10) => ({
+    events: [{ ...event, ticket_rates: [{ ...rate, availability, prices: [free, { ...dear, quantity }] }] }],
+  })
+  const countersAfter = async (file: unknown) => {
+    await importing(file)
+    const rows = await sale.db.select().from(stock)
+    return rows.find(({ id }) => id === rate._id)
+  }
+  const here = { id: rate._id, sold: 1, held: 2 }
+  expect(await countersAfter(again({ sold: 3, available: 7 }))).toEqual({
+    ...here,
+    capacity: 10,
+    soldBefore: 3,
+  })
+  expect(await countersAfter(again({ sold: 4, available: 6 }))).toEqual({
+    ...here,
+    capacity: 10,
+    soldBefore: 3,
+  })
+  expect(await countersAfter(again({ sold: 0, available: 50 }))).toEqual({
+    ...here,
+    capacity: 50,
+    soldBefore: 3,
+  })
+  expect(await countersAfter(again({ sold: 6, available: 2 }))).toEqual({
+    ...here,
+    capacity: 8,
+    soldBefore: 5,
+  })
+  expect(await countersAfter(again(null))).toEqual({ ...here, capacity: null, soldBefore: 5 })
+
+  const at = 'events.0.ticket_rates.0'
+  expect(await mistakesIn(again({ sold: 0, available: 7 }, 1))).toEqual([
+    `${at}.availability.available: The capacity would be 7, which is less than the 8 already sold or held.`,
+    `${at}.prices.1.quantity: The capacity would be 1, which is less than the 2 already sold or held.`,
+  ])
+  expect(await countersAfter(again({ sold: 6, available: 2 }, 2))).toEqual({
+    ...here,
+    capacity: 8,
+    soldBefore: 5,
+  })
+  expect(await ratesOf()).toMatchObject([{ available: false, availability: { sold: 6, available: 0 } }])
+})
+
+test('an identifier that something else has is refused', async () => {
+  const [mine, other] = [
+    aRate({
+      _id: 'mine',
+      supplements: [aSupplement({ _id: 'drink' })],
+      questions: [aQuestion({ _id: 'why' })],
+    }),
+    aRate({ _id: 'other', prices: [aPrice({ _id: 'dear' })] }),
+  ]
+  await importing({ events: [anEvent({ _id: 'evt_1', ticket_rates: [mine, other] })] })
+  const taken = aRate({
+    _id: 'dear',
+    prices: [aPrice({ _id: 'other' })],
+    supplements: [aSupplement({ _id: 'drink' })],
+    questions: [aQuestion({ _id: 'why' })],
+  })
+  const file = {
+    organizations: [anOrganization({ _id: 'org_2' })],
+    events: [
+      anEvent({ _id: 'evt_1', organization_id: 'org_2', ticket_rates: null }),
+      anEvent({ _id: 'evt_2', ticket_rates: [taken, aRate({ _id: 'mine' })] }),
+    ],
+  }
+  const at = 'events.1.ticket_rates'
+  expect(await mistakesIn(file)).toEqual([
+    'events.0._id: The identifier evt_1 is taken.',
+    `${at}.0._id: The identifier dear is taken.`,
+    `${at}.1._id: The identifier mine is taken.`,
+    `${at}.0.prices.0._id: The identifier other is taken.`,
+    `${at}.0.supplements.0._id: The identifier drink is taken.`,
+    `${at}.0.questions.0._id: The identifier why is taken.`,
+  ])
+})
+
+test('a fewest or a most of 0 is no limit', async () => {
+  await importing(aCatalogue({ events: [anEvent({ ticket_rates: [aRate({ min: 0, max: 0 })] })] }))
+  const answer = await sale.rest('GET', '/events?populate=*', { headers: sale.channel })
+  expect(answer.json().data[0].ticket_rates).toMatchObject([{ min: null, max: null, available: true }])
+})

@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { databaseCode } from '../../../src/database/database.ts'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// What is written of a sale agrees with itself, whatever is done to the database.
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogueOfTwo(10))
+  await channelHeaders(sale.db, 'org_1')
+  for (const rate of ['1', '2'])
+    await checkedOut(sale, { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
+})
+afterAll(() => sale.close())
+
+const other = (column: string, table: string, from = table) =>
+  `${column} = (select id from ${from} where id not in (select ${column} from ${table}) limit 1)`
+const ofTheFirst = "where ticket_rate_id = 'rate_1'"
+
+const refusedBy = (statement: string): Promise<string | undefined> =>
+  sale.db.execute(sql.raw(statement)).then(() => 'done', databaseCode)
+
+test.each([
+  ['a ticket at a price of another rate', `update tickets set price_id = 'price_2' ${ofTheFirst}`],
+  [
+    'a ticket of another event than its rate',
+    `update tickets set event_id =
+    (select event_id from ticket_rates where id = 'rate_2') ${ofTheFirst}`,
+  ],
+  [
+    'a ticket of another organization than its payment',
+    `update tickets set organization_id = 'org_2' ${ofTheFirst}`,
+  ],
+  [
+    'a ticket of another channel than its payment',
+    `update tickets set ${other('channel_id', 'tickets', 'channels')}`,
+  ],
+  [
+    'a ticket of another rate than its payment',
+    `update tickets set ticket_rate_id = 'rate_2', price_id = 'price_2',
+    event_id = (select event_id from ticket_rates where id = 'rate_2') ${ofTheFirst}`,
+  ],
+  [
+    'a ticket of another payment than its own',
+    `update tickets set payment_id =
+    (select id from payments where ticket_rate_id = 'rate_2') ${ofTheFirst}`,
+  ],
+  [
+    'a payment of another organization than its rate',
+    `update payments set organization_id = 'org_2' ${ofTheFirst}`,
+  ],
+])('refuses %s', async (_what, statement) => {
+  expect(await refusedBy(statement)).toBe('23503')
+})
+
+// What no foreign key says by itself, and follows from several.
+test.each([
+  ['a payment of nothing', "update payments set ticket_rate_id = 'none', organization_id = 'org_1'"],
+  ['a payment of no organization', "update payments set organization_id = 'none'"],
+  ['a payment of no channel', "update payments set channel_id = 'none'"],
+  ...['payment_id', 'organization_id', 'channel_id', 'event_id', 'ticket_rate_id', 'price_id'].map(
+    (column) => [`a ticket with a ${column} of nothing`, `update tickets set ${column} = 'none'`],
+  ),
+  ...['organizations', 'channels', 'events', 'ticket_rates', 'prices', 'payments'].map((table) => [
+    `that ${table} are deleted while tickets are out`,
+    `delete from ${table}`,
+  ]),
+  [
+    'that a price is moved to another rate',
+    "update prices set ticket_rate_id = 'rate_2' where id = 'price_1'",
+  ],
+  [
+    'that a rate is moved to another organization',
+    "update ticket_rates set organization_id = 'org_2' where id = 'rate_1'",
+  ],
+  [
+    'that a rate is moved to another event',
+    `update ticket_rates set event_id =
+    (select event_id from ticket_rates where id = 'rate_2') where id = 'rate_1'`,
+  ],
+])('refuses %s', async (_what, statement = '') => {
+  expect(await refusedBy(statement)).toBe('23503')
+})
+
+test('lets a price that nothing was sold at be moved: the control of these', async () => {
+  await sale.db.execute(sql`insert into prices (id, ticket_rate_id, position, name, amount, currency)
+    values ('price_3', 'rate_1', 9, 'Late', 100, 'EUR')`)
+  expect(await refusedBy("update prices set ticket_rate_id = 'rate_2' where id = 'price_3'")).toBe('done')
+})

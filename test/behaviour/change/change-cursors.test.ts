@@ -1,0 +1,162 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changeGrant } from '../../../src/auth/change-grant.ts'
+import { readCursor, toCursor } from '../../../src/domain/change/cursor.ts'
+import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
+import { aCatalogue, anOrganization, channelHeaders, integrationHeaders } from '../../support/factories.ts'
+import { readFeed, readOn, refusalOf } from '../../support/feed.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// Cursors of the feed: which lead on, through grants that come and go, and which lead nowhere.
+
+const organizations = Array.from({ length: 6 }, (_, index) => `org_${index + 1}`)
+
+let sale: Sale
+let channelId: string
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({ organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] }),
+  )
+  const rows = await sale.db.select({ id: sql<string>`id` }).from(sql`channels`)
+  channelId = rows[0]?.id ?? ''
+})
+afterAll(() => sale.close())
+
+/** Writes changes of an organization's rates, or of what the channel sold for it. */
+const record = (organizationId: string, subjects: string[], channel: string | null = null) =>
+  sale.db.transaction((tx) =>
+    recordChanges(
+      tx,
+      subjects.map((subjectId) => ({
+        type: channel ? ('payment.paid' as const) : ('rate.sold_out' as const),
+        subjectId,
+        organizationId,
+        channelId: channel,
+        data: {},
+      })),
+    ),
+  )
+const subjects = ({ nodes }: { nodes: { subjectId: string }[] }) => nodes.map(({ subjectId }) => subjectId)
+const grant = (organizationId: string, granted: boolean, to = channelId) =>
+  changeGrant(sale.db, { channelId: to, organizationId, granted })
+
+test('several organizations are told by time, each in its order, on pages of any size', async () => {
+  for (let round = 0; round < 3; round++)
+    for (const id of organizations) await record(id, [`${id}/${round}`], round === 1 ? channelId : null)
+  const all = await readOn(sale, sale.channel)
+  expect(subjects(all)).toEqual([0, 1, 2].flatMap((round) => organizations.map((id) => `${id}/${round}`)))
+  for (const first of [1, 2, 5, 18]) expect(await readOn(sale, sale.channel, null, first)).toEqual(all)
+  const { cursors } = await readFeed(sale, sale.channel)
+  for (const [index, after] of cursors.entries())
+    expect(subjects(await readOn(sale, sale.channel, after, 4))).toEqual(subjects(all).slice(index + 1))
+})
+
+test('the cursor of a grant that comes later goes back to the oldest of that organization', async () => {
+  const headers = await channelHeaders(sale.db, 'org_1')
+  const rows = await sale.db
+    .select({ id: sql<string>`id` })
+    .from(sql`channels order by created_at desc, id desc`)
+  const before = await readOn(sale, headers)
+  expect(subjects(before)).toEqual(['org_1/0', 'org_1/2'])
+  await grant('org_2', true, rows[0]?.id)
+  const added = await readOn(sale, headers, before.end)
+  expect(subjects(added)).toEqual(['org_2/0', 'org_2/2'])
+  expect(subjects(await readOn(sale, headers, added.end))).toEqual([])
+})
+
+test('a grant that was gone for a while has missed nothing, and tells nothing twice', async () => {
+  const { end } = await readOn(sale, sale.channel)
+  await grant('org_3', false)
+  await record('org_3', ['while/1'])
+  await record('org_3', ['while/2'], channelId)
+  const meanwhile = await readOn(sale, sale.channel, end)
+  expect(subjects(meanwhile)).toEqual(['while/2'])
+  await record('org_3', ['while/3'], channelId)
+  await grant('org_3', true)
+  const after = await readOn(sale, sale.channel, meanwhile.end)
+  expect(subjects(after)).toEqual(['while/1', 'while/3'])
+  expect(subjects(await readOn(sale, sale.channel, after.end))).toEqual([])
+})
+
+test('a cursor outlives the grants of all that it tells of', async () => {
+  const headers = await channelHeaders(sale.db, 'org_4')
+  const rows = await sale.db
+    .select({ id: sql<string>`id` })
+    .from(sql`channels order by created_at desc, id desc`)
+  const { end } = await readOn(sale, headers)
+  await grant('org_4', false, rows[0]?.id)
+  expect(subjects(await readOn(sale, headers, end))).toEqual([])
+  expect(subjects(await readOn(sale, headers))).toEqual([])
+})
+
+test('an integration goes on with another key, and with another integration’s of its organization', async () => {
+  const { end } = await readOn(sale, sale.integration.v2)
+  const other = await integrationHeaders(sale.db, 'org_1')
+  await record('org_1', ['another'])
+  expect(subjects(await readOn(sale, other.v1, end))).toEqual(['another'])
+})
+
+test.each([
+  ['no cursor at all', async () => 'nonsense'],
+  ['one of the versions before', async () => Buffer.from('1234 56').toString('base64url')],
+  ['another channel’s', async () => (await readOn(sale, await channelHeaders(sale.db, 'org_1'))).end],
+  ['an integration’s', async () => (await readOn(sale, sale.integration.v2)).end],
+  ['one whose positions were altered', async () => altered((position) => position - 1)],
+  ['one whose positions are beyond the last', async () => altered((position) => position + 1_000_000)],
+  ['one of organizations that are not the caller’s', async () => altered((position) => position, 1_000)],
+  [
+    'one of more organizations than there are numbers',
+    async () => `aaaaaaaaaaa${'.zzzzzzzzzz.1'.repeat(4_000)}`,
+  ],
+  ['one that is too long', async () => `aaaaaaaaaaa${'.1.1'.repeat(20_000)}`],
+  ['one that names a part twice', async () => `${(await end()).slice(0, 11)}.1.1.0.1`],
+])('a cursor from nowhere is refused: %s', async (_what, cursor) => {
+  expect(await refusalOf(sale, sale.channel, (await cursor()) ?? '')).toBe('CURSOR_UNKNOWN')
+})
+
+const end = async () => (await readOn(sale, sale.channel)).end ?? ''
+
+/** A cursor whose digest is right for changes that the channel was never told, or were never there. */
+async function altered(move: (position: number) => number, moveParts = 0): Promise<string> {
+  const { positions } = readCursor(await end())
+  const { id } = (await readFeed(sale, sale.channel)).nodes[0] ?? { id: '' }
+  return toCursor(
+    channelId,
+    new Map(positions.map(({ part, position }) => [part + moveParts, { id, position: move(position) }])),
+  )
+}
+
+test('what a restore took back is not taken for what came in its place', async () => {
+  const { end } = await readOn(sale, sale.channel)
+  await record('org_5', ['taken back'])
+  const lost = await readOn(sale, sale.channel, end)
+  expect(subjects(lost)).toEqual(['taken back'])
+  const back = sql`with gone as (delete from changes where subject_id = 'taken back' returning organization_id)
+    update change_feeds set last_position = last_position - 1 from gone
+    where gone.organization_id = change_feeds.organization_id`
+  await sale.db.execute(back)
+  expect(await refusalOf(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
+  await record('org_5', ['in its place'])
+  const now = await readOn(sale, sale.channel, end)
+  expect(subjects(now)).toEqual(['in its place'])
+  expect(await refusalOf(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await refusalOf(sale, sale.channel, now.end ?? '')).toBeUndefined()
+})
+
+test('the refusal says what to do', async () => {
+  const { errors } = await sale.graphql('{ changes(after: "nonsense") { nodes { id } } }', {}, sale.channel)
+  expect(errors?.[0]).toMatchObject({
+    message: expect.stringContaining('Ask without after'),
+    extensions: { code: 'CURSOR_UNKNOWN', path: 'after' },
+  })
+})
+
+test('a cursor takes some seven characters for each part that it tells of', () => {
+  const heard = Array.from(
+    { length: 1_000 },
+    (_, part) => [part * 3, { id: `chg_${part}`, position: 40_000 }] as const,
+  )
+  const cursor = toCursor('chn_1', new Map(heard))
+  expect(cursor.length).toBeLessThan(7_100)
+  expect(readCursor(cursor).positions).toEqual(heard.map(([part, { position }]) => ({ part, position })))
+})

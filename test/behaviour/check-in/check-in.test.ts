@@ -1,0 +1,222 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { changes } from '../../../src/domain/change/table.ts'
+import { events } from '../../../src/domain/event/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  inDays,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { settlePayment } from '../../support/settle.ts'
+import { paid } from '../../support/stub-provider.ts'
+
+// What is scanned at the door, and what the door is answered.
+
+const event = (_id: string, days: number, organization_id = 'org_1') =>
+  anEvent({
+    _id,
+    organization_id,
+    location_id: undefined,
+    start_date: inDays(days),
+    end_date: inDays(days + 0.25),
+    ticket_rates: [aRate({ _id: `rate_${_id}`, prices: [aPrice({ _id: `price_${_id}` })] })],
+  })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+      events: [event('soon', 0.1), event('later', 30), event('others', 0.1, 'org_2')],
+    }),
+  )
+})
+afterAll(() => sale.close())
+
+let scans = 0
+beforeEach(() => {
+  scans++
+})
+
+async function sell(of: string, entry: Record<string, unknown> = {}, isPaid = true) {
+  const { payment_id, tickets } = await checkedOut(sale, {
+    ticket_rate_id: `rate_${of}`,
+    tickets: [anEntry(`price_${of}`, entry)],
+  })
+  if (isPaid) await settlePayment(sale.db, payment_id, paid(payment_id))
+  const [ticket] = tickets
+  if (!ticket) throw new Error('a checkout has a ticket')
+  return { id: ticket._id, qrCode: ticket.qr_code, paymentId: payment_id }
+}
+
+const mutation = `mutation ($qrCode: String, $ticketId: ID, $eventId: ID, $nonce: String!, $direction: CheckInDirection,
+  $at: DateTime, $force: Boolean) {
+  checkInTicket(qrCode: $qrCode, ticketId: $ticketId, eventId: $eventId, nonce: $nonce, direction: $direction, at: $at,
+    force: $force) {
+    ... on CheckIn { result idempotentReplayed firstEnteredAt direction force ticket { id enter entryTime entryDate } }
+    ... on Refused { errors { code path } } } }`
+
+type Scanned = {
+  result: string
+  idempotentReplayed: boolean
+  firstEnteredAt: string | null
+  ticket: { id: string; enter: number; entryTime: string | null; entryDate: number } | null
+  errors?: { code: string; path: string }[]
+}
+
+let nonces = 0
+async function scan(given: Record<string, unknown>, headers = sale.integration.v2): Promise<Scanned> {
+  const nonce = given.nonce ?? `scan_${nonces++}`
+  const query = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  // What isn't given has its default, and isn't null.
+  const text = ['direction', 'force'].reduce(
+    (text, name) =>
+      name in query ? text : text.replace(`$${name}: `, `$${name}Unused: `).replace(`${name}: $${name}`, ''),
+    mutation,
+  )
+  const unused = text.replace(/,?\s*\$\w+Unused: \w+/g, '')
+  const { data, errors } = await sale.graphql<{ checkInTicket: Scanned }>(
+    unused,
+    { ...query, nonce },
+    headers,
+  )
+  expect(errors).toBeUndefined()
+  if (!data) throw new Error('a scan is answered')
+  return data.checkInTicket
+}
+
+test('lets in once, and says when', async () => {
+  const { qrCode, id } = await sell('soon')
+  const first = await scan({ qrCode })
+  expect(first).toMatchObject({ result: 'OK', firstEnteredAt: null, idempotentReplayed: false })
+  expect(first.ticket).toMatchObject({ id, enter: 1 })
+  const again = await scan({ ticketId: id })
+  expect(again).toMatchObject({ result: 'ALREADY_ENTERED', firstEnteredAt: first.ticket?.entryTime })
+  expect(again.ticket).toMatchObject({ enter: 1, entryTime: first.ticket?.entryTime })
+  const lookup = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  const seconds = Math.floor(Date.parse(first.ticket?.entryTime ?? '') / 1000)
+  expect(lookup.json().data).toMatchObject({ enter: 1, entry_date: seconds })
+})
+
+test('tells clients of an entry, and of nothing else at the door', async () => {
+  const { id } = await sell('soon')
+  await scan({ ticketId: id })
+  await scan({ ticketId: id })
+  await scan({ ticketId: id, direction: 'OUT' })
+  const told = await sale.db
+    .select()
+    .from(changes)
+    .where(eq(changes.subjectId, id))
+    .orderBy(asc(changes.sequence))
+  expect(told.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
+    ['ticket.activated', 1, 0],
+    ['ticket.entered', 2, 1],
+  ])
+})
+
+test('lets out whom it let in, and in again', async () => {
+  const { id } = await sell('soon')
+  expect(await scan({ ticketId: id, direction: 'OUT' })).toMatchObject({ result: 'NOT_INSIDE' })
+  await scan({ ticketId: id })
+  expect(await scan({ ticketId: id, direction: 'OUT' })).toMatchObject({ result: 'OK', ticket: { enter: 0 } })
+  expect(await scan({ ticketId: id })).toMatchObject({ result: 'OK', ticket: { enter: 1 } })
+})
+
+test('answers the same nonce the same again, and refuses it for another scan', async () => {
+  const { id } = await sell('soon')
+  const nonce = `once_${scans}`
+  expect(await scan({ ticketId: id, nonce })).toMatchObject({ result: 'OK', idempotentReplayed: false })
+  expect(await scan({ ticketId: id, nonce })).toMatchObject({ result: 'OK', idempotentReplayed: true })
+  expect((await scan({ ticketId: id, nonce, direction: 'OUT' })).errors).toEqual([
+    { code: 'IDEMPOTENCY_KEY_REUSED', path: 'nonce' },
+  ])
+  // Another integration has nonces of its own.
+  const other = await integrationHeaders(sale.db)
+  expect(await scan({ ticketId: id, nonce }, other.v2)).toMatchObject({ result: 'ALREADY_ENTERED' })
+})
+
+test('the same scan sent many times at once, and scanners at once, let in once', async () => {
+  const { qrCode } = await sell('soon')
+  const same = await Promise.all(Array.from({ length: 4 }, () => scan({ qrCode, nonce: `same_${scans}` })))
+  expect(same.map(({ result }) => result)).toEqual(['OK', 'OK', 'OK', 'OK'])
+  expect(same.filter(({ idempotentReplayed }) => !idempotentReplayed)).toHaveLength(1)
+  const fresh = await sell('soon')
+  const answers = await Promise.all(Array.from({ length: 4 }, () => scan({ qrCode: fresh.qrCode })))
+  expect(answers.map(({ result }) => result).sort()).toEqual([
+    ...Array.from({ length: 3 }, () => 'ALREADY_ENTERED'),
+    'OK',
+  ])
+})
+
+test('does not let in without a ticket that is paid and of this event, not even by force', async () => {
+  const unpaid = await sell('soon', {}, false)
+  const ticket = await sell('soon')
+  const others = await sell('others')
+  for (const force of [false, true]) {
+    expect(await scan({ qrCode: unpaid.qrCode, force })).toMatchObject({ result: 'UNPAID' })
+    expect(await scan({ qrCode: ticket.qrCode, eventId: 'later', force })).toMatchObject({
+      result: 'WRONG_EVENT',
+      ticket: { enter: 0 },
+    })
+    for (const unknown of [{ qrCode: 'NOBODYS' }, { ticketId: 'tkt_nobodys' }, { ticketId: others.id }])
+      expect(await scan({ ...unknown, force })).toMatchObject({ result: 'UNKNOWN', ticket: null })
+  }
+  await sale.db.update(tickets).set({ status: 'cancelled' }).where(eq(tickets.id, ticket.id))
+  expect(await scan({ qrCode: ticket.qrCode, force: true })).toMatchObject({ result: 'CANCELLED' })
+})
+
+test('opens its doors twelve hours before the event, by the time of the scan; force opens them before', async () => {
+  const { id } = await sell('later')
+  expect(await scan({ ticketId: id })).toMatchObject({ result: 'TOO_EARLY', ticket: { enter: 0 } })
+  expect(await scan({ ticketId: id, force: true })).toMatchObject({ result: 'OK', ticket: { enter: 1 } })
+  const offline = await sell('later')
+  const at = new Date(Date.now() - 60_000).toISOString()
+  await sale.db
+    .update(events)
+    .set({ startDate: new Date(Date.parse(at) + 11.9 * 3_600_000) })
+    .where(eq(events.id, 'later'))
+  expect(await scan({ ticketId: offline.id, at })).toMatchObject({ result: 'OK', ticket: { entryTime: at } })
+  const ahead = new Date(Date.now() + 3_600_000).toISOString()
+  expect((await scan({ ticketId: offline.id, at: ahead })).errors).toEqual([{ code: 'INVALID', path: 'at' }])
+})
+
+test('force lets in again whom nobody saw going out, and counts nobody twice', async () => {
+  const { id } = await sell('soon')
+  const first = await scan({ ticketId: id })
+  const again = await scan({ ticketId: id, force: true })
+  expect(again).toMatchObject({ result: 'OK', firstEnteredAt: first.ticket?.entryTime, ticket: { enter: 1 } })
+})
+
+test('finds a code at the door of its event, and else that of the nearest', async () => {
+  const [later, soon] = [await sell('later', { qr_code: 'TWICE' }), await sell('soon', { qr_code: 'TWICE' })]
+  expect(await scan({ qrCode: 'TWICE', eventId: 'later', force: true })).toMatchObject({
+    ticket: { id: later.id },
+  })
+  expect(await scan({ qrCode: 'TWICE' })).toMatchObject({ ticket: { id: soon.id } })
+})
+
+test.each([
+  [{}, 'qrCode'],
+  [{ qrCode: 'A', ticketId: 'tkt_1' }, 'qrCode'],
+  [{ qrCode: 'with space' }, 'qrCode'],
+  [{ qrCode: 'A', nonce: ' ' }, 'nonce'],
+])('refuses %j, naming the place', async (given, path) => {
+  expect((await scan(given)).errors).toEqual([expect.objectContaining({ path })])
+})
+
+test('is for integrations', async () => {
+  const { data, errors } = await sale.graphql(
+    'mutation { checkInTicket(qrCode: "A", nonce: "1") { __typename } }',
+    {},
+    sale.channel,
+  )
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' })
+  expect(data).toBeNull()
+})

@@ -1,0 +1,218 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commandsOn } from '../../support/commands.ts'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { createTestDatabase, type Gateway, startGateway } from '../../support/harness.ts'
+import { runCli } from '../../support/processes.ts'
+
+// What a command does, by the command line in this process.
+
+let gateway: Gateway
+let folder: string
+beforeAll(async () => {
+  gateway = await startGateway()
+  folder = await mkdtemp(join(tmpdir(), 'boxoffice-cli-'))
+  const organizations = [anOrganization(), anOrganization({ _id: 'org_2' })]
+  await succeed('import', await fileOf(aCatalogue({ organizations })))
+})
+afterAll(async () => {
+  await gateway.close()
+  await rm(folder, { recursive: true })
+})
+
+const { succeed, json, fail } = commandsOn(() => gateway.database)
+
+let files = 0
+async function fileOf(content: unknown): Promise<string> {
+  files += 1
+  const file = join(folder, `${files}.json`)
+  await writeFile(
+    file,
+    typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+  )
+  return file
+}
+
+type Headers = Record<string, string>
+
+/** What the service answers to these requests. */
+const statusesOf = (...requests: [url: string, headers: Headers][]): Promise<number[]> =>
+  Promise.all(
+    requests.map(async ([url, headers]) => (await gateway.rest('GET', url, { headers })).statusCode),
+  )
+
+type ChannelKey = { channel_id: string; key: string }
+type IntegrationKey = { integration_id: string; secret: string | null; key: string }
+
+const issueToChannel = () =>
+  json<ChannelKey>('key', 'issue', 'channel', '--name', 'Shop', '--organization', 'org_1')
+
+test('a file is imported, and what that did is told', async () => {
+  const file = await fileOf({
+    events: [anEvent({ ticket_rates: [aRate({ prices: [aPrice(), aPrice()] })] })],
+  })
+  const told = await succeed('import', file)
+  expect(told).toMatch(/^events +1 added$/m)
+  expect(told).toMatch(/^prices +2 added$/m)
+  expect(await json('import', file)).toMatchObject({
+    events: { added: 0, updated: 0, unchanged: 1, removed: 0 },
+    ticket_rates: { unchanged: 1 },
+    stock: { unchanged: 3 },
+  })
+})
+
+test('a bad file is refused with each mistake on a line', async () => {
+  const file = await fileOf({
+    events: [{ ...anEvent(), name: '' }],
+    organizations: [{ _id: 'org_3', name: 'New' }],
+  })
+  expect(await fail('import', file, '--json')).toEqual({
+    code: 1,
+    errors: [
+      'Refused, and nothing is changed:',
+      'organizations.0.currency: This field is required.',
+      'events.0.name: name must not be empty.',
+    ].join('\n  '),
+  })
+})
+
+test.each([
+  ['that is not there', null, /ENOENT/],
+  ['that is no JSON', '{', /can't be read as JSON/],
+  ['in another encoding', Buffer.from('{"organizations":[{"name":"\xd1"}]}', 'latin1'), /utf-8/],
+])('a file %s is told', async (_, content, told) => {
+  const { code, errors } = await fail(
+    'import',
+    content === null ? join(folder, 'none') : await fileOf(content),
+  )
+  expect(code).toBe(1)
+  expect(errors).toMatch(told)
+  expect(errors).not.toContain('\n')
+})
+
+test('the demo is seeded', async () => {
+  expect(await json('seed', '--events', '3')).toMatchObject({
+    events: { added: 3 },
+    ticket_rates: { added: 12 },
+  })
+})
+
+test('a channel key opens the events of its organizations; two live side by side', async () => {
+  const several = await json<ChannelKey>(
+    ...[
+      'key',
+      'issue',
+      'channel',
+      '--name',
+      'Shop',
+      '--organization',
+      'org_1',
+      'org_2',
+      '--organization',
+      'org_1',
+    ],
+  )
+  expect(Object.keys(several)).toEqual(['channel_id', 'key'])
+  const another = await json<ChannelKey>('key', 'issue', 'channel', '--channel', several.channel_id, '--test')
+  expect(another.channel_id).toBe(several.channel_id)
+  expect(another.key).toMatch(/^box_test_/)
+  const both: [string, Headers][] = [several, another].map(({ key }) => ['/events', { 'x-api-key': key }])
+  expect(await statusesOf(...both)).toEqual([200, 200])
+  await succeed('key', 'revoke', several.key)
+  expect(await statusesOf(...both)).toEqual([401, 200])
+})
+
+test('an integration has a secret and a key; another key leaves the secret as it is', async () => {
+  const issued = await json<IntegrationKey>(
+    ...[
+      'key',
+      'issue',
+      'integration',
+      '--name',
+      'Door',
+      '--organization',
+      'org_1',
+      '--expires',
+      '2099-01-01',
+    ],
+  )
+  expect(Object.keys(issued)).toEqual(['integration_id', 'secret', 'key'])
+  const { integration_id, secret } = issued
+  const another = await json<IntegrationKey>('key', 'issue', 'integration', '--integration', integration_id)
+  expect(another).toEqual({ integration_id, secret: null, key: expect.stringMatching(/^box_live_/) })
+  const url = '/integrations/tickets/tkt_none'
+  const both: [string, Headers][] = [
+    [url, { integration_id, secret: secret ?? '' }],
+    [url, { 'x-api-key': another.key }],
+  ]
+  expect(await statusesOf(...both)).toEqual([404, 404])
+  expect(await json('key', 'revoke', integration_id)).toMatchObject({
+    revoked_keys: [expect.any(String), expect.any(String)],
+    revoked_secret: true,
+  })
+  expect(await statusesOf(...both)).toEqual([401, 401])
+})
+
+test('a key is revoked by its id, by the whole of it, and by its channel', async () => {
+  const first = await issueToChannel()
+  const second = await json<ChannelKey>('key', 'issue', 'channel', '--channel', first.channel_id)
+  const [id, other] = [first, second].map(({ key }) => key.split('_')[2] ?? '')
+  const revoke = (name = '') => json('key', 'revoke', name)
+  expect(await revoke(id)).toEqual({ revoked_keys: [id], revoked_secret: false })
+  expect(await revoke(first.key)).toEqual({ revoked_keys: [], revoked_secret: false })
+  expect(await revoke(first.channel_id)).toEqual({ revoked_keys: [other], revoked_secret: false })
+})
+
+test('a key is shown once: the list has nothing secret in it', async () => {
+  const { key } = await issueToChannel()
+  const { secret, key: other } = await json<IntegrationKey>(
+    ...['key', 'issue', 'integration', '--name', 'Door', '--organization', 'org_2'],
+  )
+  for (const listed of [await succeed('key', 'list'), await succeed('key', 'list', '--json')]) {
+    expect(listed).toContain(key.split('_')[2])
+    for (const shown of [key, other, secret ?? '']) expect(listed).not.toContain(shown.slice(-20))
+  }
+})
+
+test('a grant is added and taken back', async () => {
+  const { channel_id } = await issueToChannel()
+  const change = (what: string) => succeed('grant', what, '--channel', channel_id, '--organization', 'org_2')
+  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2 from now on.`)
+  expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2, as before.`)
+  const listed = await json<{ channel_id?: string; organization_ids: string[] }[]>('key', 'list')
+  const ours = listed.find((key) => key.channel_id === channel_id)
+  expect(ours).toMatchObject({ status: 'active', name: 'Shop', organization_ids: ['org_1', 'org_2'] })
+  expect(await change('revoke')).toBe(`Channel ${channel_id} does not sell for org_2 from now on.`)
+})
+
+test.each([
+  ['key issue channel --organization org_1 --name x --expires 2020-01-01', 'expires must be in the future.'],
+  ['key issue channel --organization org_1 org_9 --name x', 'There is no organization org_9.'],
+  ['key revoke nobody', 'There is no key, channel or integration of that id.'],
+  ['key issue channel --channel chn_9', 'There is no channel chn_9.'],
+  ['key issue integration --integration int_9', 'There is no integration int_9.'],
+  ['grant add --channel chn_9 --organization org_1', 'There is no channel chn_9.'],
+])('boxoffice %s', async (args, errors) => {
+  expect(await fail(...args.split(' '))).toEqual({ code: 1, errors })
+})
+
+test('a database that is not migrated says so, or is migrated when it is the embedded one', async () => {
+  const empty = await createTestDatabase({ empty: true })
+  const cli = (...args: string[]) => runCli(args, empty.settings)
+  const noKey = { code: 0, output: 'No key was issued yet.\n', errors: '' }
+  const refused = {
+    code: 1,
+    output: '',
+    errors: 'The tables are not up to date: run npm run migrate first.\n',
+  }
+  const isEmbedded = !empty.settings.DATABASE_URL
+  try {
+    expect(await cli('key', 'list')).toEqual(isEmbedded ? noKey : refused)
+    expect((await cli('migrate')).output).toBe('The tables are up to date.\n')
+    if (!isEmbedded) expect(await cli('key', 'list')).toEqual(noKey)
+  } finally {
+    await empty.drop()
+  }
+})

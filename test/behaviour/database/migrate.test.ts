@@ -1,0 +1,199 @@
+import { sql } from 'drizzle-orm'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { databaseCode, migrations, type OpenDatabase } from '../../../src/database/database.ts'
+import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
+import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
+import { createTestDatabase, openTestDatabase, type TestDatabase } from '../../support/harness.ts'
+
+let empty: TestDatabase
+let database: OpenDatabase
+
+beforeEach(async () => {
+  empty = await createTestDatabase({ empty: true })
+  database = await empty.open()
+})
+
+afterEach(async () => {
+  await database.close()
+  await empty.drop()
+})
+
+const isTrue = async (condition: string): Promise<boolean> =>
+  // Told by whether it divides, because the drivers shape raw rows each in its own way.
+  database.db.execute(sql.raw(`select 1 / (${condition})::integer`)).then(
+    () => true,
+    () => false,
+  )
+
+test('a database is ready once it is migrated, and not before', async () => {
+  expect(await database.ready()).toBe(false)
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
+  expect(await isTrue("to_regclass('public.events') is not null")).toBe(true)
+})
+
+test('a database that lacks the last migration is not ready', async () => {
+  await database.migrate()
+  await database.db.execute(
+    sql`delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)`,
+  )
+  expect(await database.ready()).toBe(false)
+})
+
+test('migrating again does nothing', async () => {
+  await database.migrate()
+  await database.db.execute(
+    sql`insert into organizations (id, name, slug, currency) values ('org_1', 'One', 'one', 'EUR')`,
+  )
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
+  expect(await isTrue('(select count(*) from organizations) = 1')).toBe(true)
+  expect(
+    await isTrue(
+      '(select count(*) from drizzle.__drizzle_migrations) = (select count(distinct hash) from drizzle.__drizzle_migrations)',
+    ),
+  ).toBe(true)
+})
+
+test('a test database comes migrated, and is nobody else’s', async () => {
+  const [one, other] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  expect(await one.ready()).toBe(true)
+  await one.db.execute(
+    sql`insert into organizations (id, name, slug, currency) values ('org_1', 'One', 'one', 'EUR')`,
+  )
+  const found = await other.db
+    .execute(sql`select 1 / count(*)::integer from organizations`)
+    .catch(() => 'none')
+  expect(found).toBe('none')
+  await Promise.all([one.close(), other.close()])
+})
+
+// What a version that came with only so many of the migrations would have left, with a ticket sold.
+async function migrateOnly(count: number): Promise<void> {
+  const done = readMigrationFiles(migrations).slice(0, count)
+  const statements = [
+    'create schema drizzle',
+    'create table drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
+    ...done.flatMap((migration) => migration.sql),
+    ...done.map(
+      ({ hash, folderMillis }) =>
+        `insert into drizzle.__drizzle_migrations (hash, created_at) values ('${hash}', ${folderMillis})`,
+    ),
+    "insert into organizations (id, name, slug, currency) values ('org_1', 'One', 'one', 'EUR')",
+    "insert into channels (id, name) values ('chn_1', 'Shop')",
+    `insert into events (id, organization_id, name, slug, start_date, end_date, search_words)
+      values ('evt_1', 'org_1', 'One', 'one', now(), now(), '')`,
+    ...['rate_1', 'rate_2'].flatMap((id) => [
+      `insert into ticket_rates (id, organization_id, event_id, position, name, slug)
+        values ('${id}', 'org_1', 'evt_1', 0, 'One', 'one')`,
+      `insert into prices (id, ticket_rate_id, position, name, amount, currency)
+        values ('price_of_${id}', '${id}', 0, 'One', 100, 'EUR')`,
+    ]),
+    `insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency, page_token, expires_at)
+      values ('pay_1', 'chn_1', 'org_1', 'rate_1', 'sandbox', 100, 'EUR', 'token', now())`,
+    `insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, qr_code,
+        currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount,
+        total_amount, warranty_hours, full_name, email)
+      values ('tkt_1', 'pay_1', 0, 'org_1', 'chn_1', 'evt_1', 'rate_1', 'price_of_rate_1', 'code',
+        'EUR', 100, 0, 0, 0, 0, 100, 0, 'Ana', 'ana@example.com')`,
+  ]
+  for (const statement of statements) await database.db.execute(sql.raw(statement))
+}
+
+test('a database of an earlier version keeps what was sold in it', async () => {
+  await migrateOnly(3)
+  expect(await database.ready()).toBe(false)
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
+  expect(await isTrue("(select count(*) from tickets where id = 'tkt_1' and payment_id = 'pay_1') = 1")).toBe(
+    true,
+  )
+})
+
+test('a database whose rows contradict each other is not migrated, and left as it is', async () => {
+  await migrateOnly(3)
+  await database.db.execute(sql`update tickets set price_id = 'price_of_rate_2'`)
+  expect(await database.migrate().catch(databaseCode)).toBe('23503')
+  expect(await database.ready()).toBe(false)
+  await database.db.execute(sql`update tickets set price_id = 'price_of_rate_1'`)
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
+})
+
+// Changes as the version before wrote them, which told them by transaction and then by position. More than are given
+// positions at once.
+const told = [
+  ['first', 100, 3, 'org_1'],
+  ['second', 100, 4, 'org_1'],
+  ['third', 200, 1, 'org_1'],
+  ['elsewhere', 150, 2, 'org_2'],
+]
+const many = 12_000
+const oldChanges = [
+  "insert into organizations (id, name, slug, currency) values ('org_2', 'Two', 'two', 'EUR')",
+  "insert into channels (id, name) values ('chn_2', 'Other')",
+  "insert into grants (channel_id, organization_id) values ('chn_2', 'org_2')",
+  ...told.map(
+    ([id, transaction, position, organizationId]) =>
+      `insert into changes (id, transaction_id, position, type, subject_id, sequence, organization_id, data)
+        overriding system value values ('${id}', '${transaction}', ${position}, 'rate.sold_out', '${id}', 1, '${organizationId}', '{}')`,
+  ),
+  `insert into changes (id, transaction_id, position, type, subject_id, sequence, organization_id, data)
+    overriding system value select 'many_' || n, '300', 1000 + n, 'rate.sold_out', 'many', n, 'org_1', '{}'
+    from generate_series(1, ${many}) as n`,
+]
+
+const positionsAre = (organizationId: string, expected: string) =>
+  isTrue(`(select string_agg(id || ' ' || feed_position, ', ' order by feed_position) from changes
+    where organization_id = '${organizationId}' and subject_id <> 'many') = '${expected}'`)
+
+test('changes of an earlier version have positions in the order that they were told in', async () => {
+  await migrateOnly(5)
+  for (const statement of oldChanges) await database.db.execute(sql.raw(statement))
+  await database.migrate()
+  expect(await positionsAre('org_1', 'first 1, second 2, third 3')).toBe(true)
+  expect(await positionsAre('org_2', 'elsewhere 1')).toBe(true)
+  expect(
+    await isTrue(
+      "(select count(*) from changes where subject_id = 'many' and feed_position = 3 + sequence) = 12000",
+    ),
+  ).toBe(true)
+  expect(
+    await isTrue(
+      `(select count(*) from change_feeds where (organization_id, last_position) in (('org_1', ${many + 3}), ('org_2', 1))) = 2`,
+    ),
+  ).toBe(true)
+  // A channel goes on hearing of what it sold, and of what it is granted.
+  expect(
+    await isTrue(
+      "(select count(*) from channel_organizations where (channel_id, organization_id) in (('chn_1', 'org_1'), ('chn_2', 'org_2'))) = 2",
+    ),
+  ).toBe(true)
+  const change = { type: 'rate.available', organizationId: 'org_1', channelId: null, data: {} } as const
+  await database.db.transaction((tx) => recordChanges(tx, [{ ...change, subjectId: 'new' }]))
+  await assignPositions(database.db)
+  expect(await isTrue(`(select feed_position from changes where subject_id = 'new') = ${many + 4}`)).toBe(
+    true,
+  )
+})
+
+test('a migration of positions that ended in the middle goes on where it was', async () => {
+  await migrateOnly(5)
+  for (const statement of oldChanges) await database.db.execute(sql.raw(statement))
+  // Done by then: the column, the table, and two changes of one organization.
+  await database.db.execute(sql.raw('alter table changes add column feed_position bigint'))
+  await database.db.execute(
+    sql.raw(
+      'create table change_feeds (organization_id text primary key, last_position bigint not null default 0)',
+    ),
+  )
+  await database.db.execute(sql.raw("insert into change_feeds values ('org_1', 2)"))
+  await database.db.execute(
+    sql.raw("update changes set feed_position = position - 2 where id in ('first', 'second')"),
+  )
+  await database.migrate()
+  expect(await database.ready()).toBe(true)
+  expect(await positionsAre('org_1', 'first 1, second 2, third 3')).toBe(true)
+  expect(await positionsAre('org_2', 'elsewhere 1')).toBe(true)
+})

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { commandsOn } from '../../support/commands.ts'
+import { bought, deliveriesIn, deliveryCatalogue } from '../../support/deliveries.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+let sale: Sale
+let ids: string[]
+beforeAll(async () => {
+  sale = await openSale(deliveryCatalogue)
+  await bought(sale, [{ email: 'secretia@example.com', phone: '+34600000001' }])
+  const rows = await sale.db
+    .update(deliveries)
+    .set({ status: 'dead', attempts: 24, lastError: 'SMTP_550' })
+    .returning()
+  ids = rows.map(({ id }) => id)
+})
+afterAll(() => sale.close())
+
+const { succeed, json, fail } = commandsOn(() => sale.database)
+
+test('what is dead is listed, without whom it is for, and sent after all where that is asked for', async () => {
+  const listed = await json('deliveries', 'list')
+  const one = { status: 'dead', attempts: 24, last_error: 'SMTP_550' }
+  expect(listed).toEqual([
+    expect.objectContaining({ ...one, medium: 'email', payment_id: expect.stringMatching(/^pay_/) }),
+    expect.objectContaining({ ...one, medium: 'whatsapp' }),
+  ])
+  expect(JSON.stringify(listed)).not.toMatch(/secretia|34600000001/)
+  const retry = (...which: string[]) => succeed('deliveries', 'retry', ...which)
+  const [first = ''] = ids
+  expect(await retry(first, 'dlv_none')).toBe(`Due again: ${first}.`)
+  expect(await retry('--all')).toBe(`Due again: ${ids[1]}.`)
+  expect(await retry(first)).toBe('None of them is dead.')
+  expect(await succeed('deliveries', 'list')).toBe('No delivery is dead.')
+  const due = { status: 'pending', attempts: 0, lastError: 'SMTP_550' }
+  expect(await deliveriesIn(sale)).toEqual({ 'secretia@example.com': due, '+34600000001': due })
+})
+
+test.each([
+  ['retry', 'deliveries retry needs ID'],
+  ['retry dlv_1 --all', 'deliveries retry takes no ID here'],
+  ['list --status lost', '--status must be'],
+])('deliveries %s is a mistake', async (args, told) => {
+  const { code, errors } = await fail('deliveries', ...args.split(' '))
+  expect(code).toBe(2)
+  expect(errors).toContain(told)
+})

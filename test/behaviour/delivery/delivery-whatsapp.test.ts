@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { bought, deliveriesIn, deliveryCatalogue, publicUrl, sendOnce } from '../../support/deliveries.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// What buyers are sent as messages: the endpoint of the WhatsApp Cloud API that is used, on the loopback.
+
+type Asked = { url: string | undefined; authorization: string | undefined; body: unknown }
+
+let sale: Sale
+let api: Server
+let apiBase: string
+const asked: Asked[] = []
+const taken = { status: 200, body: { messages: [{ id: 'wamid.1' }] } as unknown }
+let answer = taken
+beforeAll(async () => {
+  sale = await openSale(deliveryCatalogue)
+  api = createServer(async (request, response) => {
+    const { url, headers } = request
+    asked.push({ url, authorization: headers.authorization, body: await json(request) })
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
+  }).listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  const address = api.address()
+  apiBase = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`
+})
+afterEach(async () => {
+  answer = taken
+  asked.length = 0
+  await sale.db.delete(deliveries)
+})
+afterAll(async () => {
+  api?.close()
+  await sale?.close()
+})
+
+const phone = '+34600000001'
+
+/** Buys a ticket for each phone and leaves nothing to send but messages. */
+async function boughtFor(...phones: string[]) {
+  const checkout = await bought(
+    sale,
+    phones.map((phone) => ({ phone })),
+  )
+  await sale.db.delete(deliveries).where(eq(deliveries.medium, 'email'))
+  return checkout
+}
+
+const send = (base = apiBase) =>
+  sendOnce(sale, {
+    WHATSAPP_TOKEN: 'secret-token',
+    WHATSAPP_PHONE_NUMBER_ID: '1234567890',
+    WHATSAPP_TEMPLATE: 'ticket_ready',
+    WHATSAPP_TEMPLATE_LANGUAGE: 'es',
+    WHATSAPP_API_BASE: base,
+  })
+
+test('a phone gets a message of the template for each of its tickets, with a link to the document', async () => {
+  const { payment_id } = await boughtFor(phone, phone)
+  const [{ id } = { id: '' }] = await sale.db.select().from(deliveries)
+  await send()
+  const rows = await sale.db
+    .select()
+    .from(tickets)
+    .where(eq(tickets.paymentId, payment_id))
+    .orderBy(tickets.position)
+  expect(asked).toEqual(
+    rows.map(({ documentToken }, index) => ({
+      url: '/v1/1234567890/messages',
+      authorization: 'Bearer secret-token',
+      body: {
+        messaging_product: 'whatsapp',
+        recipient_type: 'individual',
+        to: phone,
+        biz_opaque_callback_data: id,
+        type: 'template',
+        template: {
+          name: 'ticket_ready',
+          language: { code: 'es' },
+          components: [
+            {
+              type: 'header',
+              parameters: [
+                {
+                  type: 'document',
+                  document: {
+                    link: `${publicUrl}/tickets/${documentToken}.pdf`,
+                    filename: `noche-de-nandu-ticket-${index + 1}.pdf`,
+                  },
+                },
+              ],
+            },
+            {
+              type: 'body',
+              parameters: [
+                { type: 'text', text: 'Noche de Ñandú & <friends>' },
+                { type: 'text', text: 'Sunday, 12 July 2099, 00:30 CEST' },
+              ],
+            },
+          ],
+        },
+      },
+    })),
+  )
+  expect(asked).toHaveLength(2)
+  expect(await deliveriesIn(sale)).toEqual({ [phone]: { status: 'sent', attempts: 1, lastError: null } })
+})
+
+test('where it is not enabled nothing is sent, and nothing piles up', async () => {
+  await boughtFor(phone, '+34600000002')
+  await sendOnce(sale, {})
+  const skipped = { status: 'skipped', attempts: 1, lastError: 'NOT_ENABLED' }
+  expect(await deliveriesIn(sale)).toEqual({ [phone]: skipped, '+34600000002': skipped })
+})
+
+const refusal = (code: number) => ({ error: { message: `(#${code}) ${phone} can’t be sent to`, code } })
+
+test.each<[status: number, body: unknown, becomes: string, lastError: string]>([
+  [400, refusal(131026), 'dead', 'WHATSAPP_131026'],
+  [404, refusal(132001), 'dead', 'WHATSAPP_132001'],
+  [400, refusal(131056), 'pending', 'WHATSAPP_131056'],
+  [429, refusal(130429), 'pending', 'WHATSAPP_130429'],
+  [401, refusal(190), 'pending', 'WHATSAPP_190'],
+  [500, refusal(131000), 'pending', 'WHATSAPP_131000'],
+  [503, '<h1>Busy</h1>', 'pending', 'HTTP_503'],
+  [422, '', 'dead', 'HTTP_422'],
+  [302, '', 'pending', 'ECONNECTION'],
+])('an answer of %i %j makes it %s', async (status, body, becomes, lastError) => {
+  answer = { status, body }
+  await boughtFor(phone)
+  await send()
+  expect(await deliveriesIn(sale)).toEqual({ [phone]: { status: becomes, attempts: 1, lastError } })
+})
+
+test('an interface that is out of reach is asked again later', async () => {
+  await boughtFor(phone)
+  await send('http://127.0.0.1:1')
+  expect(await deliveriesIn(sale)).toEqual({
+    [phone]: { status: 'pending', attempts: 1, lastError: expect.stringMatching(/^E\w+$/) },
+  })
+})

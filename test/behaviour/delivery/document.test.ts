@@ -1,0 +1,137 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { bought, deliveryCatalogue } from '../../support/deliveries.ts'
+import { channelHeaders } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// `/tickets/{token}.pdf`, and where a client learns of it. What the document shows is in system/ticket-pdf.test.ts.
+
+const lines: string[] = []
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(deliveryCatalogue, {
+    settings: { PUBLIC_URL: 'https://tickets.example', LOG_LEVEL: 'trace' },
+    onLog: (line) => lines.push(line),
+  })
+})
+afterAll(() => sale.close())
+
+type Headers = Record<string, string>
+
+async function documentUrlOf(id: unknown, headers: Headers = sale.channel) {
+  const query = 'query ($id: ID!) { ticket(id: $id) { documentUrl } }'
+  const { data } = await sale.graphql<{ ticket: { documentUrl: string | null } | null }>(
+    query,
+    { id },
+    headers,
+  )
+  return data?.ticket?.documentUrl
+}
+
+/** A ticket that is paid, and the path of its document. */
+async function aTicket() {
+  const { tickets } = await bought(sale, [{}])
+  const id = tickets[0]?._id
+  return { id, path: new URL((await documentUrlOf(id)) ?? '').pathname }
+}
+
+const get = (path: string) => sale.rest('GET', path)
+
+test('whoever has the address has the document, which is kept nowhere', async () => {
+  const { path } = await aTicket()
+  sale.statements.reset()
+  const { statusCode, headers, rawPayload } = await get(path)
+  expect(statusCode).toBe(200)
+  expect(headers).toMatchObject({
+    'content-type': 'application/pdf',
+    'cache-control': 'private, no-store',
+    'content-disposition': 'inline; filename="noche-de-nandu-ticket-1.pdf"',
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex',
+    'x-content-type-options': 'nosniff',
+  })
+  expect(rawPayload.subarray(0, 5).toString()).toBe('%PDF-')
+  expect(sale.statements).toHaveLength(1)
+})
+
+test('the channel that sold a ticket and its organization learn of the address, and nobody else', async () => {
+  const { id } = await aTicket()
+  const url = await documentUrlOf(id)
+  expect(url).toMatch(/^https:\/\/tickets\.example\/tickets\/[0-9a-f]{64}\.pdf$/)
+  expect(await documentUrlOf(id, sale.integration.v2)).toBe(url)
+  expect(await documentUrlOf(id, await channelHeaders(sale.db))).toBeUndefined()
+})
+
+test('an unpaid ticket has no document', async () => {
+  const { tickets } = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  expect(await documentUrlOf(tickets[0]?._id)).toBeNull()
+})
+
+test('one that was cancelled is gone, on a page that says so', async () => {
+  const { id, path } = await aTicket()
+  await sale.db
+    .update(tickets)
+    .set({ status: 'cancelled' })
+    .where(eq(tickets.id, String(id)))
+  const { statusCode, headers, body } = await get(path)
+  expect(statusCode).toBe(410)
+  expect(headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(headers['cache-control']).toBe('private, no-store')
+  expect(body).toContain('This ticket was cancelled')
+  expect(await documentUrlOf(id)).toBeNull()
+})
+
+test('one that was refunded and not cancelled is as good as before', async () => {
+  const { id, path } = await aTicket()
+  await sale.db
+    .update(tickets)
+    .set({ refundedAmount: 2200 })
+    .where(eq(tickets.id, String(id)))
+  expect((await get(path)).statusCode).toBe(200)
+})
+
+test.each([
+  ['unknown', 'a'.repeat(64), 1],
+  ['too short', 'a'.repeat(63), 0],
+  ['too long', 'a'.repeat(65), 0],
+  ['in capitals', 'A'.repeat(64), 0],
+  ['SQL', "'%20or%20''='", 0],
+  ['a ticket’s identifier', 'tkt_01kaj6q0k8zzzzzzzzzzzzzzzz', 0],
+])('a token that is %s is no ticket, on a page that says so', async (_name, token, statements) => {
+  sale.statements.reset()
+  const { statusCode, headers, body } = await get(`/tickets/${token}.pdf`)
+  expect(statusCode).toBe(404)
+  expect(headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(body).toContain('No such ticket')
+  expect(sale.statements).toHaveLength(statements)
+})
+
+test('it takes no other path and no other method from the checkout', async () => {
+  const { path } = await aTicket()
+  const post = await sale.rest('POST', path)
+  expect([post.statusCode, post.headers.allow]).toEqual([405, 'GET, HEAD'])
+  const get = await sale.rest('GET', '/tickets/checkout')
+  expect([get.statusCode, get.headers.allow]).toEqual([405, 'POST'])
+})
+
+test('too many at once are asked to come back, and the others have theirs', async () => {
+  const { path } = await aTicket()
+  const answers = await Promise.all(Array.from({ length: 200 }, () => get(path)))
+  const busy = answers.filter(({ statusCode }) => statusCode === 503)
+  expect(answers.filter(({ statusCode }) => statusCode === 200).length).toBeGreaterThanOrEqual(50)
+  expect(busy.length).toBeGreaterThan(0)
+  expect(busy[0]?.headers['retry-after']).toBe('2')
+  expect(busy[0]?.body).toContain('We are busy')
+})
+
+test('no log line tells where a document is', async () => {
+  const { path } = await aTicket()
+  await get(path)
+  await get(`${path}?token=${path}`)
+  await sale.rest('POST', path)
+  const log = lines.join('')
+  expect(log).toContain('"route":"/tickets/:token.pdf"')
+  expect(log).not.toContain(path.slice('/tickets/'.length, -'.pdf'.length))
+})

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aCatalogue, aLocation, anEvent, anOrganization, aRate, inDays } from '../../support/factories.ts'
+import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+
+const event = (_id: string, name: string, days: number, more: Parameters<typeof anEvent>[0] = {}) =>
+  anEvent({ _id, name, start_date: inDays(days), end_date: inDays(days + 0.25), ...more })
+
+const sameMoment = inDays(9)
+
+const catalogue = aCatalogue({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other', currency: 'JPY' })],
+  locations: [
+    aLocation({ _id: 'loc_madrid', latitude: 40.4168, longitude: -3.7038 }),
+    aLocation({ _id: 'loc_getafe', latitude: 40.305, longitude: -3.7329 }),
+    aLocation({ _id: 'loc_barcelona', latitude: 41.3874, longitude: 2.1686 }),
+    aLocation({ _id: 'loc_taveuni', latitude: -16.8, longitude: 179.99 }),
+    aLocation({ _id: 'loc_taveuni_east', latitude: -16.8, longitude: -179.99 }),
+    aLocation({ _id: 'loc_north_pole', latitude: 89.99, longitude: 10 }),
+  ],
+  events: [
+    event('evt_past', 'Café del Mar: la última', -10, { location_id: 'loc_madrid' }),
+    event('evt_running', 'Ñandú al amanecer', -0.1, { location_id: 'loc_madrid' }),
+    event('evt_season', 'All season', -400, {
+      end_date: inDays(0.5),
+      organization_id: 'org_2',
+      location_id: null,
+    }),
+    event('evt_c', 'CAFÉ Ibérico', 3, { location_id: 'loc_getafe' }),
+    event('evt_b', 'Straße & Łódź Nights', 2, { location_id: 'loc_barcelona' }),
+    event('evt_a', "O'Brien Café-Concert", 5, { organization_id: 'org_2', location_id: null }),
+    event('evt_tie_2', 'Tie', 9, { start_date: sameMoment, location_id: 'loc_taveuni' }),
+    event('evt_tie_1', 'Tie', 9, { start_date: sameMoment, location_id: 'loc_taveuni_east' }),
+    event('evt_pole', 'Polar Night', 12, { location_id: 'loc_north_pole', ticket_rates: [aRate(), aRate()] }),
+  ],
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue)
+})
+afterAll(() => sale.close())
+
+const list = (query: string) => sale.rest('GET', `/events?${query}`, { headers: sale.channel })
+
+async function idsOverRest(query: string): Promise<string[]> {
+  const answer = await list(query)
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json<{ data: { _id: string }[] }>().data.map(({ _id }) => _id)
+}
+
+type Page = { events: { nodes: { id: string }[]; totalCount: number } }
+
+async function idsOverGraphql(args: string): Promise<string[]> {
+  const query = `{ events${args && `(${args})`} { nodes { id } totalCount } }`
+  const { data, errors } = await sale.graphql<Page>(query, {}, sale.channel)
+  expect(errors).toBeUndefined()
+  expect(data?.events.totalCount).toBe(data?.events.nodes.length)
+  return (data?.events.nodes ?? []).map(({ id }) => id)
+}
+
+const upcoming = [
+  'evt_season',
+  'evt_running',
+  'evt_b',
+  'evt_c',
+  'evt_a',
+  'evt_tie_1',
+  'evt_tie_2',
+  'evt_pole',
+]
+
+const filters: [what: string, rest: string, graphql: string, ids: string[]][] = [
+  ['those that have not ended, by start and id', '', '', upcoming],
+  ['one organization', 'organization_id=org_2', 'organizationId: "org_2"', ['evt_season', 'evt_a']],
+  ['an organization that is none', 'organization_id=org_9', 'organizationId: "org_9"', []],
+  ['one location', 'location_id=loc_getafe', 'locationId: "loc_getafe"', ['evt_c']],
+  [
+    'past ones too, with a date',
+    'start_date=2000-01-01&end_date=2999-01-01',
+    'startDate: "2000-01-01", endDate: "2999-01-01T00:00:00Z"',
+    ['evt_season', 'evt_past', ...upcoming.slice(1)],
+  ],
+  [
+    'those that start at or after a moment',
+    `start_date=${encodeURIComponent(sameMoment)}`,
+    `startDate: "${sameMoment}"`,
+    ['evt_tie_1', 'evt_tie_2', 'evt_pole'],
+  ],
+  [
+    'those that end at or before a moment',
+    `end_date=${inDays(-5)}`,
+    `endDate: "${inDays(-5)}"`,
+    ['evt_past'],
+  ],
+  ['a word without its accent', 'search=cafe', 'search: "cafe"', ['evt_c', 'evt_a']],
+  ['a word with another case and accent', 'search=C%C3%A1F%C3%89', 'search: "CáFÉ"', ['evt_c', 'evt_a']],
+  ['the beginnings of two words, in any order', 'search=ibe+caf', 'search: "ibe caf"', ['evt_c']],
+  ['no event where one word is missing', 'search=cafe+tokyo', 'search: "cafe tokyo"', []],
+  ['no event for the middle of a word', 'search=afe', 'search: "afe"', []],
+  ['letters that have no accent to lose', 'search=strasse+lodz', 'search: "strasse lodz"', ['evt_b']],
+  ['words around an apostrophe and a hyphen', "search=o'brien+conc", 'search: "o\'brien conc"', ['evt_a']],
+  ['all, for a search of no words', 'search=%20-%21%20', 'search: " -! "', upcoming],
+  [
+    'what quotes and operators of a query language mean: nothing',
+    "search=cafe'%3A*|%26!",
+    'search: "cafe\':*|&!"',
+    ['evt_c', 'evt_a'],
+  ],
+  ['a circle of 5 km', 'lat=40.42&lng=-3.7', 'near: { lat: 40.42, lng: -3.7 }', ['evt_running']],
+  [
+    'a circle of 20 km',
+    'lat=40.42&lng=-3.7&radius=20',
+    'near: { lat: 40.42, lng: -3.7, radius: 20 }',
+    ['evt_running', 'evt_c'],
+  ],
+  [
+    'a circle of 500 km, not the 505 km to Barcelona',
+    'lat=40.4168&lng=-3.7038&radius=500',
+    'near: { lat: 40.4168, lng: -3.7038, radius: 500 }',
+    ['evt_running', 'evt_c'],
+  ],
+  [
+    'a circle across the date line',
+    'lat=-16.8&lng=180&radius=3',
+    'near: { lat: -16.8, lng: 180, radius: 3 }',
+    ['evt_tie_1', 'evt_tie_2'],
+  ],
+  [
+    'a circle around a pole',
+    'lat=89.99&lng=-170&radius=3',
+    'near: { lat: 89.99, lng: -170, radius: 3 }',
+    ['evt_pole'],
+  ],
+  [
+    'all filters together',
+    'organization_id=org_1&location_id=loc_getafe&start_date=2000-01-01&search=caf&lat=40.3&lng=-3.7',
+    'organizationId: "org_1", locationId: "loc_getafe", startDate: "2000-01-01", search: "caf", near: { lat: 40.3, lng: -3.7 }',
+    ['evt_c'],
+  ],
+]
+
+test.each(filters)('lists %s', async (_what, rest, graphql, ids) => {
+  expect(await idsOverRest(rest)).toEqual(ids)
+  expect(await idsOverGraphql(graphql)).toEqual(ids)
+})
+
+test('takes a timestamp without a zone, a plain date and a zone for the same moment', async () => {
+  const { data } = (await list('start_date=2000-01-01')).json()
+  expect((await list('start_date=2000-01-01T00:00:00')).json().data).toEqual(data)
+  expect((await list('start_date=2000-01-01T02:00:00%2B02:00')).json().data).toEqual(data)
+})
+
+test('pages by limit and offset, with links to the pages around', async () => {
+  const first = await list('limit=3')
+  expect(first.headers.link).toBe('<http://127.0.0.1:4000/events?limit=3&offset=3>; rel="next"')
+  const second = await list('limit=3&offset=3')
+  expect(second.headers.link).toBe(
+    '<http://127.0.0.1:4000/events?limit=3&offset=6>; rel="next", <http://127.0.0.1:4000/events?limit=3&offset=0>; rel="prev"',
+  )
+  expect((await list('limit=8')).headers.link).toBeUndefined()
+  const paged = [
+    ...(await idsOverRest('limit=3')),
+    ...(await idsOverRest('limit=3&offset=3')),
+    ...(await idsOverRest('limit=3&offset=6')),
+  ]
+  expect(paged).toEqual(upcoming)
+  expect(await idsOverRest('offset=1000')).toEqual([])
+})
+
+test('pages by cursor, over equal start dates too', async () => {
+  const query = `query ($after: ID) { events(first: 2, after: $after) {
+    edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
+  type Connection = {
+    edges: { cursor: string; node: { id: string } }[]
+    nodes: { id: string }[]
+    pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string }
+  }
+  const pageAfter = async (after: string | null): Promise<Connection> => {
+    const { data } = await sale.graphql<{ events: Connection }>(query, { after }, sale.channel)
+    if (!data) throw new Error('a page has data')
+    return data.events
+  }
+  const ids: string[] = []
+  let after: string | null = null
+  for (let pages = 1; ; pages++) {
+    const { edges, nodes, pageInfo }: Connection = await pageAfter(after)
+    expect(edges.map(({ node }) => node)).toEqual(nodes)
+    expect([edges[0]?.cursor, edges.at(-1)?.cursor]).toEqual([pageInfo.startCursor, pageInfo.endCursor])
+    expect(pageInfo.hasPreviousPage).toBe(pages > 1)
+    ids.push(...nodes.map(({ id }) => id))
+    if (!pageInfo.hasNextPage) break
+    after = pageInfo.endCursor
+  }
+  expect(ids).toEqual(upcoming)
+})
+
+test('populates ticket rates only when it is asked to', async () => {
+  const rates = async (query: string) =>
+    (await list(`${query}&search=polar`)).json().data[0].ticket_rates?.length
+  expect(await rates('')).toBeUndefined()
+  expect(await rates('populate=*')).toBe(2)
+  expect(await rates('populate=ticket-rates')).toBe(2)
+  expect(await rates('populate=ticket-rates,*')).toBe(2)
+})
+
+test.each([
+  ['limit=0', 'INVALID limit'],
+  ['limit=101', 'INVALID limit'],
+  ['limit=ten', 'INVALID limit'],
+  ['offset=-1', 'INVALID offset'],
+  ['offset=1.5', 'INVALID offset'],
+  ['lat=40', 'REQUIRED lng'],
+  ['lng=3', 'REQUIRED lat'],
+  ['radius=5', 'REQUIRED lat'],
+  ['lat=91&lng=0', 'INVALID lat'],
+  ['lat=0&lng=181', 'INVALID lng'],
+  ['lat=0&lng=0&radius=0', 'INVALID radius'],
+  ['lat=0&lng=0&radius=500.1', 'INVALID radius'],
+  ['start_date=2026-02-30', 'INVALID start_date'],
+  ['end_date=tomorrow', 'INVALID end_date'],
+  ['populate=prices', 'INVALID populate.0'],
+  ['colour=red', 'UNKNOWN_FIELD colour'],
+  ['limit=1&limit=2', 'INVALID limit'],
+])('refuses %s', async (query, problem) => {
+  const answer = await list(query)
+  expect(answer.statusCode).toBe(400)
+  expect(problemsIn(answer)).toEqual([problem])
+})

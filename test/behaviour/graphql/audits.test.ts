@@ -1,0 +1,23 @@
+import { serverAudits } from 'graphql-http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../support/harness.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ listen: true })
+})
+afterAll(() => gateway.close())
+
+// The audits of the GraphQL over HTTP specification, as a client without credentials.
+const audits = serverAudits({ url: () => `${gateway.url}/graphql`, fetchFn: fetch })
+
+test('there are as many audits as there were', () => {
+  expect(audits).toHaveLength(61)
+})
+
+test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))(
+  '%s: %s',
+  async (_id, _name, audit) => {
+    expect(await audit.fn()).toMatchObject({ status: 'ok' })
+  },
+)

@@ -1,0 +1,327 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { graphqlRefusal, nothing, writtenBy } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
+})
+afterAll(() => sale.close())
+
+const asJson = { 'content-type': 'application/json' }
+const typename = JSON.stringify({ query: '{ __typename }' })
+
+const send = (body: string | Buffer, headers: Record<string, string> = asJson) =>
+  sale.rest('POST', '/graphql', {
+    headers: { ...sale.channel, accept: 'application/json', ...headers },
+    body,
+  })
+const ask = (query: string, variables?: object) => send(JSON.stringify({ query, variables }))
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+type Body = [what: string, body: string | Buffer, headers: Record<string, string>, answer: string]
+
+test.each<Body>([
+  ['nothing', '', asJson, '400 BAD_REQUEST'],
+  ['half an object', typename.slice(0, -1), asJson, '400 BAD_REQUEST'],
+  ['null', 'null', asJson, '400 BAD_REQUEST'],
+  ['a text', '"{ __typename }"', asJson, '400 BAD_REQUEST'],
+  ['a number', '0', asJson, '400 BAD_REQUEST'],
+  ['false', 'false', asJson, '400 BAD_REQUEST'],
+  ['a batch', `[${typename}]`, asJson, '400 BAD_REQUEST'],
+  ['an array nested past any stack', nested(100_000), asJson, '400 BAD_REQUEST'],
+  ['an empty object', '{}', asJson, '400 REQUIRED query'],
+  ['no query', '{"variables":{}}', asJson, '400 REQUIRED query'],
+  ['an empty query', '{"query":""}', asJson, '400 INVALID query'],
+  ['a query that is a number', '{"query":1}', asJson, '400 INVALID query'],
+  ['a query of null', '{"query":null}', asJson, '400 INVALID query'],
+  ['variables in an array', '{"query":"{ __typename }","variables":[]}', asJson, '400 INVALID variables'],
+  ['variables as text', '{"query":"{ __typename }","variables":"{}"}', asJson, '400 INVALID variables'],
+  [
+    'an operation that is a number',
+    '{"query":"{ __typename }","operationName":1}',
+    asJson,
+    '400 INVALID operationName',
+  ],
+  ['extensions as text', '{"query":"{ __typename }","extensions":""}', asJson, '400 INVALID extensions'],
+  ['a field that nobody knows', '{"query":"{ __typename }","id":1}', asJson, '400 UNKNOWN_FIELD id'],
+  ['__proto__', '{"query":"{ __typename }","__proto__":{}}', asJson, '400 BAD_REQUEST'],
+  [
+    '__proto__ in variables',
+    '{"query":"{ __typename }","variables":{"__proto__":{}}}',
+    asJson,
+    '400 BAD_REQUEST',
+  ],
+  [
+    'an operation that is not there',
+    '{"query":"query A { __typename }","operationName":"B"}',
+    asJson,
+    '400 BAD_REQUEST',
+  ],
+  [
+    'two operations and no name',
+    '{"query":"query A { a: __typename } query B { b: __typename }"}',
+    asJson,
+    '400 BAD_REQUEST',
+  ],
+  [
+    'bytes that are no UTF-8',
+    Buffer.from('{"query":"{ __typename } # ñ"}', 'latin1'),
+    asJson,
+    '400 BAD_REQUEST',
+  ],
+  ['Latin-1', typename, { 'content-type': 'application/json; charset=latin1' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['gzip', typename, { ...asJson, 'content-encoding': 'gzip' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['text', typename, { 'content-type': 'text/plain' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['a document', '{ __typename }', { 'content-type': 'application/graphql' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  [
+    'a form',
+    'query={__typename}',
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    '415 UNSUPPORTED_MEDIA_TYPE',
+  ],
+  [
+    'a multipart form',
+    '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"{ __typename }"}\r\n--x--\r\n',
+    { 'content-type': 'multipart/form-data; boundary=x' },
+    '415 UNSUPPORTED_MEDIA_TYPE',
+  ],
+  ['no content type', Buffer.from(typename), {}, '415 UNSUPPORTED_MEDIA_TYPE'],
+  [
+    'more than 256 kB',
+    JSON.stringify({ query: '{ __typename }', variables: { a: 'x'.repeat(256 * 1024) } }),
+    asJson,
+    '413 BODY_TOO_LARGE',
+  ],
+  ['an answer as a picture', typename, { ...asJson, accept: 'image/png' }, '406 NOT_ACCEPTABLE'],
+])('refuses a body that is %s', async (_what, body, headers, answer) => {
+  expect(graphqlRefusal(await send(body, headers))).toBe(answer)
+})
+
+test('takes a body with a mark of its order, nulls for what is not there, and extensions', async () => {
+  const body = { query: '{ __typename }', variables: null, operationName: null, extensions: { a: 1 } }
+  const answer = await send(`\ufeff${JSON.stringify(body)}`)
+  expect([answer.statusCode, answer.body]).toEqual([200, '{"data":{"__typename":"Query"}}'])
+})
+
+const get = (query: string) =>
+  sale.rest('GET', `/graphql?${query}`, { headers: { ...sale.channel, accept: 'application/json' } })
+const document = `query=${encodeURIComponent('{ __typename }')}`
+const mutation = 'mutation { checkout(input: { ticketRateId: "rate_1", tickets: [] }) { __typename } }'
+
+test.each([
+  ['', '400 REQUIRED query'],
+  ['query=', '400 INVALID query'],
+  [`${document}&${document}`, '400 INVALID query'],
+  [`${document}&variables=%7B`, '400 INVALID variables'],
+  [`${document}&variables=[]`, '400 INVALID variables'],
+  [`${document}&extensions=x`, '400 INVALID extensions'],
+  [`${document}&callback=x`, '400 UNKNOWN_FIELD callback'],
+  [`${document}&__proto__=x`, '400 UNKNOWN_FIELD __proto__'],
+  [`${document}&variables=%ff`, '400 BAD_REQUEST'],
+  ['query=%zz', '400 BAD_REQUEST'],
+  [`query=${encodeURIComponent(mutation)}`, '405 METHOD_NOT_ALLOWED'],
+])('refuses GET /graphql?%s', async (query, answer) => {
+  expect(graphqlRefusal(await get(query))).toBe(answer)
+})
+
+test('answers a query in the address', async () => {
+  const query = encodeURIComponent('query ($id: ID!) { event(id: $id) { id } }')
+  const answer = await get(`query=${query}&variables=${encodeURIComponent('{"id":"evt_1"}')}`)
+  expect(answer.body).toBe('{"data":{"event":{"id":"evt_1"}}}')
+})
+
+test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const)('does not take %s', async (method) => {
+  const answer = await sale.rest(method, '/graphql', { headers: sale.channel })
+  expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, POST'])
+  if (method !== 'HEAD') expect(graphqlRefusal(answer)).toBe('405 METHOD_NOT_ALLOWED')
+})
+
+test('answers a path below in the same shape', async () => {
+  expect(graphqlRefusal(await sale.rest('POST', '/graphql/health', {}))).toBe('404 NOT_FOUND')
+})
+
+test.each([
+  ['a document that is cut off', '{ events', 'BAD_REQUEST'],
+  ['NUL', '{ __typename\u0000 }', 'BAD_REQUEST'],
+  ['a lone half of a pair', '{ event(id: "\ud83c", \ud83c) { id } }', 'BAD_REQUEST'],
+  ['an unknown field', '{ events { nodes { price } } }', 'BAD_REQUEST'],
+  ['an unknown argument', '{ events(limit: 1) { nodes { id } } }', 'BAD_REQUEST'],
+  ['an unknown directive', '{ events @live { nodes { id } } }', 'BAD_REQUEST'],
+  ['a subscription', 'subscription { events { nodes { id } } }', 'BAD_REQUEST'],
+  ['a mutation that is none', 'mutation { importCatalogue { id } }', 'BAD_REQUEST'],
+  [
+    'fragments that go in circles',
+    '{ events { ...A } } fragment A on EventConnection { ...A }',
+    'BAD_REQUEST',
+  ],
+  ['a missing argument', '{ event { id } }', 'BAD_REQUEST'],
+  ['first 0', '{ events(first: 0) { nodes { id } } }', 'INVALID first'],
+  ['first -1', '{ events(first: -1) { nodes { id } } }', 'INVALID first'],
+  ['first 101', '{ events(first: 101) { nodes { id } } }', 'INVALID first'],
+  ['first 2147483647', '{ events(first: 2147483647) { nodes { id } } }', 'INVALID first'],
+  ['first 2147483648', '{ events(first: 2147483648) { nodes { id } } }', 'BAD_REQUEST'],
+  ['first 1.5', '{ events(first: 1.5) { nodes { id } } }', 'BAD_REQUEST'],
+  ['first null', '{ events(first: null) { nodes { id } } }', 'BAD_REQUEST'],
+  ['a date that is none', '{ events(startDate: "2026-02-30") { nodes { id } } }', 'BAD_REQUEST'],
+  ['a date in the year 0', '{ events(endDate: "0000-01-01") { nodes { id } } }', 'BAD_REQUEST'],
+  ['a date as a number', '{ events(startDate: 0) { nodes { id } } }', 'BAD_REQUEST'],
+  ['a place off the globe', '{ events(near: { lat: -90.1, lng: 0 }) { nodes { id } } }', 'INVALID near.lat'],
+  ['a place at infinity', '{ events(near: { lat: 1e400, lng: 0 }) { nodes { id } } }', 'INVALID near.lat'],
+  ['a place with no longitude', '{ events(near: { lat: 1 }) { nodes { id } } }', 'BAD_REQUEST'],
+  [
+    'a circle of no size',
+    '{ events(near: { lat: 1, lng: 1, radius: 0 }) { nodes { id } } }',
+    'INVALID near.radius',
+  ],
+  [
+    'a circle too wide',
+    '{ events(near: { lat: 1, lng: 1, radius: 500.1 }) { nodes { id } } }',
+    'INVALID near.radius',
+  ],
+  ['a long search', `{ events(search: "${'x'.repeat(201)}") { nodes { id } } }`, 'INVALID search'],
+  ['a search for NUL', '{ events(search: "\\u0000") { nodes { id } } }', 'INVALID search'],
+  [
+    'an organization that is no identifier',
+    '{ events(organizationId: "a b") { nodes { id } } }',
+    'INVALID organizationId',
+  ],
+  ['several mistakes at once', '{ events(first: 0, locationId: "") { nodes { id } } }', 'INVALID locationId'],
+  ['a cursor that is none', '{ events(after: "evt_1") { nodes { id } } }', 'INVALID after'],
+  [
+    'a cursor past all dates',
+    `{ events(after: "${cursor('999999999999999')}") { nodes { id } } }`,
+    'INVALID after',
+  ],
+  [
+    'a cursor of no date',
+    `{ events(after: "${cursor('9999999999999999')}") { nodes { id } } }`,
+    'INVALID after',
+  ],
+  [
+    'a cursor of the year 0',
+    `{ events(after: "${cursor('-62135596800001')}") { nodes { id } } }`,
+    'INVALID after',
+  ],
+  ['a long cursor', `{ events(after: "${'x'.repeat(40_000)}") { nodes { id } } }`, 'INVALID after'],
+])('refuses %s', async (_what, query, problems) => {
+  expect(graphqlRefusal(await ask(query))).toBe(`200 ${problems}`)
+})
+
+function cursor(milliseconds: string): string {
+  return Buffer.from(`${milliseconds} evt_1`).toString('base64url')
+}
+
+test('refuses a query without a variable that it needs', async () => {
+  expect(graphqlRefusal(await ask('query ($id: ID!) { event(id: $id) { id } }'))).toBe('400 BAD_REQUEST id')
+})
+
+test('lists all that is wrong with arguments in one error', async () => {
+  const { errors } = await sale.graphql(
+    '{ events(first: 0, locationId: "") { totalCount } }',
+    {},
+    sale.channel,
+  )
+  expect(errors).toMatchObject([
+    {
+      path: ['events'],
+      extensions: { errors: [{ extensions: { path: 'locationId' } }, { extensions: { path: 'first' } }] },
+    },
+  ])
+})
+
+test.each([
+  ['1 to 100', 'first: 100'],
+  ['numbers next to nothing', 'near: { lat: 5e-324, lng: 1e-160, radius: 5e-324 }'],
+  ['the poles and the date line', 'near: { lat: -90, lng: -180, radius: 500 }'],
+  ['all of time', 'startDate: "0001-01-01", endDate: "9999-12-31"'],
+  ['a cursor of the first moment', `after: "${cursor('-62135596800000')}"`],
+  ['no search', 'search: ""'],
+])('takes %s', async (_what, args) => {
+  const { errors } = await sale.graphql(`{ events(${args}) { totalCount nodes { id } } }`, {}, sale.channel)
+  expect(errors).toBeUndefined()
+})
+
+test.each([
+  'x',
+  '',
+  '\u0000',
+  '\ud83c',
+  'x'.repeat(10_000),
+  "' or ''='",
+  'evt_1 ',
+  'EVT_1',
+  '__proto__',
+  '0',
+])('finds nothing by the identifier %j', async (id) => {
+  const fields = ['event', 'ticketRate', 'ticket', 'payment', 'node']
+  const query = `query ($id: ID!) { ${fields.map((field) => `${field}(id: $id) { id }`).join(' ')} }`
+  const { data, errors } = await sale.graphql(query, { id }, sale.channel)
+  expect(errors).toBeUndefined()
+  expect(data).toEqual(Object.fromEntries(fields.map((field) => [field, null])))
+})
+
+const person = {
+  fullName: 'Secretia; Field "x" is not',
+  email: 'secretia@example.com',
+  personalDocumentNumber: '12345678Z',
+}
+const checkout = 'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }'
+const withEntry = (entry: object, more = {}) => ({
+  input: { ticketRateId: 'rate_1', tickets: [{ priceId: 'price_1', ...person, ...entry }], ...more },
+})
+
+test.each<[what: string, variables: object, answer: string]>([
+  ['no input', {}, 'BAD_REQUEST input'],
+  ['a null input', { input: null }, 'BAD_REQUEST input'],
+  ['an input that is text', { input: person.email }, 'BAD_REQUEST input'],
+  ['an input that is a list', { input: [withEntry({})] }, 'BAD_REQUEST input'],
+  ['an entry too little', { input: { tickets: [] } }, 'BAD_REQUEST input.ticketRateId'],
+  ['an unknown field', withEntry({ dni: person.personalDocumentNumber }), 'BAD_REQUEST input.tickets.0.dni'],
+  [
+    'a name as REST spells it',
+    withEntry({ full_name: person.fullName }),
+    'BAD_REQUEST input.tickets.0.full_name',
+  ],
+  ['an e-mail address in a list', withEntry({ email: [person.email] }), 'BAD_REQUEST input.tickets.0.email'],
+  ['an e-mail address in an object', withEntry({ email: person }), 'BAD_REQUEST input.tickets.0.email'],
+  [
+    'a document number that is a number',
+    withEntry({ personalDocumentNumber: 12345678 }),
+    'BAD_REQUEST input.tickets.0.personalDocumentNumber',
+  ],
+  ['a warranty that is text', withEntry({ warranty: person.email }), 'BAD_REQUEST input.tickets.0.warranty'],
+  [
+    'a supplement that is text',
+    withEntry({ supplements: [person.email] }),
+    'BAD_REQUEST input.tickets.0.supplements.0',
+  ],
+  ['metadata that is text', withEntry({}, { metadata: person.email }), 'BAD_REQUEST input.metadata'],
+  ['metadata that is a list', withEntry({}, { metadata: [person] }), 'BAD_REQUEST input.metadata'],
+  ['a total that is text', withEntry({}, { expectedTotal: person.email }), 'BAD_REQUEST input.expectedTotal'],
+])('refuses a checkout with %s, and quotes none of it', async (_what, variables, answer) => {
+  const sent = await ask(checkout, variables)
+  expect(sent.body).not.toMatch(/secretia|1234567/i)
+  expect(graphqlRefusal(sent).replace(/^\d+ /, '')).toBe(answer)
+})
+
+test.each([
+  ['a value of the wrong type', `fullName: ["${person.email}"]`],
+  ['a value that is an object', `fullName: { email: "${person.email}" }`],
+  ['a word for a text', 'fullName: secretia'],
+  ['a text for a truth', `warranty: "${person.email}"`],
+  ['a text that is out of place', `"${person.email}"`],
+  ['a block of text that is out of place', `"""${person.email}"""`],
+])('quotes nothing of a document with %s', async (_what, field) => {
+  const input = `{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", ${field} }] }`
+  const answer = await ask(`mutation { checkout(input: ${input}) { __typename } }`)
+  expect(answer.body).not.toMatch(/secretia|1234567/i)
+  expect(graphqlRefusal(answer)).toMatch(/^200( BAD_REQUEST)+$/)
+})
+
+test('has written nothing', async () => {
+  expect(await writtenBy(sale)).toEqual(nothing)
+})

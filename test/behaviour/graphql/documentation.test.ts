@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../support/harness.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+const get = (url: string) => gateway.rest('GET', url)
+
+test('the OpenAPI document names the documented paths and nothing else', async () => {
+  const answer = await get('/openapi.json')
+  expect(answer.headers['content-type']).toContain('application/json')
+  const document = answer.json()
+  expect(document.openapi).toBe('3.1.0')
+  expect(
+    Object.entries<object>(document.paths).map(([path, methods]) => [path, ...Object.keys(methods)]),
+  ).toEqual([
+    ['/events', 'get'],
+    ['/tickets/checkout', 'post'],
+    ['/integrations/tickets/{ticketId}', 'get'],
+  ])
+  expect(Object.keys(document.components.securitySchemes)).toEqual(['apiKey', 'integrationId', 'secret'])
+})
+
+test('the paths are documented where they are served', async () => {
+  const moved = await startGateway({
+    settings: { CHANNELS_BASE_PATH: '/channels', INTEGRATIONS_BASE_PATH: '/partners/v2' },
+  })
+  try {
+    const document = (await moved.rest('GET', '/openapi.json')).json()
+    expect(Object.keys(document.paths)).toEqual([
+      '/channels/events',
+      '/channels/tickets/checkout',
+      '/partners/v2/integrations/tickets/{ticketId}',
+    ])
+  } finally {
+    await moved.close()
+  }
+})
+
+test('the documentation loads its own files and nothing else', async () => {
+  const page = await get('/docs')
+  expect(page.statusCode).toBe(200)
+  expect(page.headers['content-type']).toContain('text/html')
+  expect(page.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'")
+  expect(page.headers['content-security-policy']).not.toContain('upgrade-insecure-requests')
+  const files = [...page.body.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, file]) => file ?? '')
+  expect(files.length).toBeGreaterThan(4)
+  for (const file of files) {
+    expect(file).toMatch(/^\/docs\/static\//)
+    expect((await get(file)).statusCode).toBe(200)
+  }
+  expect((await get('/docs/json')).json()).toEqual((await get('/openapi.json')).json())
+})
+
+test('the root leads to all there is to read', async () => {
+  const page = await get('/')
+  expect(page.statusCode).toBe(200)
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(page.headers['content-security-policy']).toContain("default-src 'none'")
+  const links = [...page.body.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link ?? '')
+  expect(links).toEqual(['/graphql', '/docs', '/schema.graphql', '/openapi.json'])
+  for (const link of links)
+    expect((await gateway.rest('GET', link, { headers: { accept: 'text/html' } })).statusCode).toBe(200)
+})
+
+test('the GraphQL contract is served as it is committed', async () => {
+  const answer = await get('/schema.graphql')
+  expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8')
+  expect(answer.body).toBe(await readFile(new URL('../../../schema.graphql', import.meta.url), 'utf8'))
+})

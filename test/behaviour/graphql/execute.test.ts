@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// What has been let through once is executed another way, which nobody may see.
+
+let sale: Sale
+let ticketId: string
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }), {
+    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
+  })
+  const { tickets } = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  ticketId = tickets[0]?._id ?? ''
+})
+afterAll(() => sale.close())
+
+type Asked = { variables?: object; headers?: Record<string, string>; operationName?: string }
+const ask = (query: string, { variables, headers, operationName }: Asked = {}) =>
+  sale.rest('POST', '/graphql', {
+    headers: { ...sale.channel, ...headers },
+    body: { query, variables, operationName },
+  })
+
+/** What a client sees of an answer that is not of its one request. */
+function seen({ statusCode, headers, body }: Awaited<ReturnType<typeof ask>>) {
+  const { date: _date, 'x-request-id': _id, ...others } = headers
+  return { statusCode, headers: others, body }
+}
+
+test.each([
+  'application/json',
+  'application/graphql-response+json',
+  '*/*',
+  'text/html, application/json;q=0.9',
+])('is answered the same each time, as %s', async (accept) => {
+  const query = 'query ($id: ID!) { ticket(id: $id) { id status event { name } } }'
+  const answers = []
+  for (let time = 0; time < 3; time++)
+    answers.push(seen(await ask(query, { variables: { id: ticketId }, headers: { accept } })))
+  expect(answers[0]?.statusCode).toBe(200)
+  expect(answers[0]?.headers['content-type']).toMatch(/^application\/.*json; charset=utf-8$/)
+  expect(answers[1]).toEqual(answers[0])
+  expect(answers[2]).toEqual(answers[0])
+})
+
+test('in a form that is not served it is refused, whoever was answered before', async () => {
+  const query = 'query Form($id: ID!) { ticket(id: $id) { id } }'
+  for (const [accept, status] of [
+    ['application/json', 200],
+    ['image/png', 406],
+    ['application/json', 200],
+    ['image/png', 406],
+  ] as const)
+    expect((await ask(query, { variables: { id: ticketId }, headers: { accept } })).statusCode).toBe(status)
+})
+
+test('of the operations of a document the one that is named is executed', async () => {
+  const query = 'query A { __typename } query B { events { nodes { id } } }'
+  for (let time = 0; time < 2; time++) {
+    expect((await ask(query, { operationName: 'A' })).json().data).toEqual({ __typename: 'Query' })
+    expect((await ask(query, { operationName: 'B' })).json().data.events.nodes).toHaveLength(1)
+    for (const operationName of [undefined, '', 'C', 'null'])
+      expect((await ask(query, { operationName })).json().errors, operationName).toHaveLength(1)
+  }
+})
+
+test('variables that are not as they must be are told each time', async () => {
+  const query = 'query Given($id: ID!) { ticket(id: $id) { id } }'
+  const told = async (variables: object) => (await ask(query, { variables })).json().errors?.[0].extensions
+  expect(await told({ id: ticketId })).toBeUndefined()
+  for (let time = 0; time < 2; time++) {
+    expect(await told({})).toMatchObject({ code: 'BAD_REQUEST', path: 'id' })
+    expect(await told({ id: {} })).toMatchObject({ code: 'BAD_REQUEST', path: 'id' })
+  }
+})
+
+test('who asks is asked each time', async () => {
+  const query = 'query Who($id: ID!) { ticket(id: $id) { id } }'
+  const variables = { id: ticketId }
+  expect((await ask(query, { variables })).json().data.ticket.id).toBe(ticketId)
+  const answer = await sale.rest('POST', '/graphql', { body: { query, variables } })
+  expect(answer.json()).toMatchObject({ data: { ticket: null } })
+  expect(answer.json().errors[0].extensions.code).toBe('UNAUTHENTICATED')
+})
+
+const codeOf = async (query: string, variables: object) =>
+  (await ask(query, { variables })).json().errors?.[0].extensions.code
+
+test.each([
+  [
+    'a variable decides how much is asked for',
+    'query ($n: Int!) { events(first: $n) { ...All } }',
+    { n: 1 },
+    { n: 100 },
+  ],
+  [
+    'a variable decides whether it is asked for',
+    'query ($yes: Boolean!) { __typename events(first: 100) @include(if: $yes) { ...All } }',
+    { yes: false },
+    { yes: true },
+  ],
+])('what is too complex is refused where %s', async (_what, query, little, much) => {
+  const rate = 'event { ticketRates { prices { id name price currency includes } } }'
+  const document = `${query} fragment All on EventConnection { nodes { ticketRates { a: ${rate} b: ${rate} c: ${rate} } } }`
+  for (let time = 0; time < 2; time++) expect(await codeOf(document, little)).toBeUndefined()
+  for (let time = 0; time < 2; time++) expect(await codeOf(document, much)).toBe('QUERY_TOO_COMPLEX')
+  expect(await codeOf(document, little)).toBeUndefined()
+})
+
+test('a mutation that fails in part is made once, and told in full', async () => {
+  const query = `mutation ($url: String!, $ticket: ID!) {
+    registerWebhook(url: $url) { __typename } requestRefund(ticketId: $ticket) { __typename } }`
+  const variables = { url: 'http://127.0.0.1:9/hook', ticket: ticketId }
+  expect((await ask(query, { variables })).json().errors).toBeUndefined()
+  // An integration registers webhooks as well, but asks for no refund.
+  const door = sale.integration.v2
+  const { data, errors } = (await ask(query, { variables, headers: door })).json()
+  expect(data).toBeNull()
+  expect(errors).toMatchObject([{ path: ['requestRefund'], extensions: { code: 'FORBIDDEN' } }])
+  expect((await ask('{ webhooks { url } }', { headers: door })).json().data.webhooks).toHaveLength(1)
+})

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { graphiqlTabs } from '../../../src/graphql-server/graphiql/tabs.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const rate = aRate({ prices: [aPrice()] })
+const [price] = rate.prices ?? []
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+})
+afterAll(() => sale.close())
+
+const browse = (headers: Record<string, string> = {}) =>
+  sale.rest('GET', '/graphql', {
+    headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers },
+  })
+
+test('every tab runs as it is', async () => {
+  const tabs = graphiqlTabs({
+    key: sale.channel['x-api-key'] ?? '',
+    ticketRateId: rate._id,
+    priceId: price?._id ?? '',
+  })
+  const answers = []
+  for (const { query, variables, headers } of tabs) {
+    const { 'X-Api-Key': key } = JSON.parse(headers)
+    answers.push(await sale.graphql(query, JSON.parse(variables), { 'x-api-key': key }))
+  }
+  for (const { status, errors } of answers) expect([status, errors]).toEqual([200, undefined])
+  expect(answers.map(({ data }) => data)).toMatchObject([
+    { events: { totalCount: 1, nodes: [{ ticketRates: [{ id: rate._id, prices: [{ price: 20 }] }] }] } },
+    { quoteCheckout: { totalAmount: 22 } },
+    { checkout: { totalAmount: 22, payment: { status: 'pending' } } },
+    { ticket: null },
+    { changes: { nodes: [] } },
+  ])
+})
+
+test('a browser gets the page with its tabs, a client gets GraphQL', async () => {
+  const page = await browse()
+  expect(page.statusCode).toBe(200)
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
+  for (const name of ['query Events', 'query Quote', 'mutation Checkout', 'query Ticket', 'query Changes'])
+    expect(page.body).toContain(name)
+  const answer = await sale.rest('GET', '/graphql?query={__typename}', { headers: { accept: '*/*' } })
+  expect(answer.json()).toEqual({ data: { __typename: 'Query' } })
+})
+
+test('the page asks nothing of anybody else, and runs no other script than its own', async () => {
+  const { headers, body } = await browse()
+  const scripts = [...body.matchAll(/<script[^>]*>(.*?)<\/script>/gs)]
+  const hashes = scripts.map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  )
+  expect(scripts.map(([tag]) => tag.slice(0, 8))).toEqual(['<script>', '<script>'])
+  const policy = String(headers['content-security-policy']).split('; ')
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).toContain(`script-src ${hashes.join(' ')}`)
+  expect(policy).toContain("connect-src 'self'")
+  expect(policy).toContain("frame-ancestors 'none'")
+  const [head = ''] = body.split('<body')
+  expect(head).not.toMatch(/<(link|script)[^>]*(href|src)="(?!data:)/)
+})
+
+test('is compressed as the browser takes it, and each form of it has a tag of its own', async () => {
+  const plain = await browse({ 'accept-encoding': 'identity' })
+  const brotli = await browse({ 'accept-encoding': 'gzip, deflate, br, zstd' })
+  const gzip = await browse({ 'accept-encoding': 'gzip;q=1.0, br;q=0' })
+  expect(plain.headers['content-encoding']).toBeUndefined()
+  expect(brotli.headers['content-encoding']).toBe('br')
+  expect(gzip.headers['content-encoding']).toBe('gzip')
+  expect(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload)).toBe(true)
+  expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true)
+  const answers = [plain, brotli, gzip]
+  for (const { headers } of answers) expect(headers.vary).toBe('accept, accept-encoding')
+  expect(new Set(answers.map(({ headers }) => headers.etag)).size).toBe(3)
+})
+
+test('is not sent again to a browser that has it', async () => {
+  const encoding = { 'accept-encoding': 'br' }
+  const { etag } = (await browse(encoding)).headers
+  expect(etag).toMatch(/^"[\w-]+"$/)
+  for (const tags of [String(etag), `W/${etag}`, `"other", ${etag}`]) {
+    const again = await browse({ ...encoding, 'if-none-match': tags })
+    expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag])
+    expect(again.headers['content-security-policy']).toContain('sha256-')
+  }
+  expect((await browse({ ...encoding, 'if-none-match': '"other"' })).statusCode).toBe(200)
+  expect((await browse({ 'accept-encoding': 'gzip', 'if-none-match': String(etag) })).statusCode).toBe(200)
+})

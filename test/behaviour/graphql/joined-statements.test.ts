@@ -1,0 +1,40 @@
+import { and, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keys } from '../../../src/auth/table.ts'
+import { createReader, type Named } from '../../../src/data/batch-loader.ts'
+import { fewRowsOf } from '../../../src/data/json-rows.ts'
+import { anyOf } from '../../../src/data/prepared.ts'
+import { aCatalogue } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue())
+})
+afterAll(() => sale.close())
+
+const kinds = Array.from(
+  { length: 8 },
+  (_, kind): Named<{ id: string }> => ({
+    name: `kind_${kind}`,
+    rows: fewRowsOf({ id: keys.id }),
+    query: (select) => select.from(keys).where(and(anyOf(keys.id, 'keys'), sql.raw(`${kind} = ${kind}`))),
+  }),
+)
+const sets = Array.from({ length: 2 ** kinds.length }, (_, set) =>
+  kinds.filter((_, kind) => (set >> kind) % 2 === 1),
+).filter(({ length }) => length > 1)
+
+// What is asked for together is one statement, which stays prepared on every connection: each set of kinds is another.
+test('there is an end to the statements for several kinds, and what comes after is answered alike', async () => {
+  const [{ id } = { id: '' }] = await sale.db.select({ id: keys.id }).from(keys)
+  const scope = { organizationIds: [], channelId: '', ownOrganizationIds: [] }
+  for (const set of [...sets, ...sets]) {
+    const reader = createReader(sale.db, scope, 0)
+    const found = await Promise.all(set.map((find) => reader.find(find, [id])))
+    expect(found).toEqual(set.map(() => [{ id }]))
+  }
+  const joined = new Set(sale.statements.filter((text) => text.includes('as kind_1')))
+  expect(sets).toHaveLength(247)
+  expect(joined.size).toBe(100)
+})

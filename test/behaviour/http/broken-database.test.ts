@@ -1,0 +1,138 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { graphqlRefusal, innards, nothing, refusal, writtenBy } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const body = {
+  ticket_rate_id: 'rate_1',
+  tickets: [anEntry('price_1', { personal_document_number: '12345678Z' })],
+}
+
+let sale: Sale
+let lines: string[]
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }), {
+    settings: { LOG_LEVEL: 'trace' },
+    onLog: (line) => lines.push(line),
+  })
+})
+beforeEach(() => {
+  lines = []
+})
+// The last test closes the database.
+afterAll(() => sale.app.close())
+
+const list = () => sale.rest('GET', '/events?search=secretia', { headers: sale.channel })
+const ask = (query: string) =>
+  sale.rest('POST', '/graphql', { headers: { ...sale.channel, accept: 'application/json' }, body: { query } })
+const lookUp = () => sale.rest('GET', '/integrations/tickets/tkt_1', { headers: sale.integration.v1 })
+
+type Failed = { request_id: string; error: string; code: string; place?: string }
+
+/** The one log line of a failed request. It says what failed by its kind alone. */
+function failedLine(answer: { headers: Record<string, unknown> }): Failed {
+  const failed = lines
+    .map((line) => JSON.parse(line))
+    .filter(
+      ({ msg, request_id }) => msg === 'request failed' && request_id === answer.headers['x-request-id'],
+    )
+  expect(failed).toHaveLength(1)
+  const { level, time, msg, place, ...facts } = failed[0]
+  expect([level, msg]).toEqual([50, 'request failed'])
+  expect(place ?? 'src/x.ts:1').toMatch(/^src\/[\w/-]+\.ts:\d+$/)
+  expect(innards.exec(JSON.stringify(facts))?.[0]).toBeUndefined()
+  expect(lines.join('')).not.toMatch(/secretia|12345678Z|example\.com|box_test_/)
+  return facts
+}
+
+/** Something of the database is another, as long as the test runs. */
+async function withBroken(table: string, broken: string, run: () => Promise<void>): Promise<void> {
+  const kept = `${table}_kept`
+  await sale.db.execute(sql.raw(`alter table ${table} rename to ${kept}`))
+  try {
+    if (broken) await sale.db.execute(sql.raw(broken))
+    await run()
+  } finally {
+    if (broken) await sale.db.execute(sql.raw(`drop view ${table}`))
+    await sale.db.execute(sql.raw(`alter table ${kept} rename to ${table}`))
+  }
+}
+
+test('a table that is gone is a fault of ours, with the request id and nothing else', async () => {
+  await withBroken('events', '', async () => {
+    const answer = await list()
+    expect(refusal(answer)).toBe('500 INTERNAL')
+    expect(answer.json().message).toContain(answer.headers['x-request-id'])
+    expect(failedLine(answer)).toMatchObject({ code: '42P01' })
+  })
+  expect((await list()).statusCode).toBe(200)
+})
+
+test('in GraphQL it is the error of its field, and the others have their values', async () => {
+  await withBroken('events', '', async () => {
+    const answer = await ask('{ event(id: "evt_1") { id } ticketRate(id: "rate_1") { id } }')
+    const { data, errors } = answer.json()
+    expect(data).toEqual({ event: null, ticketRate: { id: 'rate_1' } })
+    expect(errors).toMatchObject([{ path: ['event'], extensions: { code: 'INTERNAL' } }])
+    expect(errors[0].message).toContain(answer.headers['x-request-id'])
+    expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+    expect(failedLine(answer)).toMatchObject({ code: '42P01' })
+  })
+})
+
+test('where nobody can be let in the whole request fails, on both surfaces', async () => {
+  await withBroken('keys', '', async () => {
+    const answer = await list()
+    expect(refusal(answer)).toBe('500 INTERNAL')
+    failedLine(answer)
+    const asked = await ask('{ events { nodes { id } } }')
+    expect(graphqlRefusal(asked)).toBe('500 INTERNAL')
+    failedLine(asked)
+  })
+})
+
+test('a checkout that fails half-way has written nothing, and says nothing of who it was for', async () => {
+  await sale.db.execute(sql`alter table tickets add constraint broken check (full_name = '') not valid`)
+  const answer = await checkOut(sale, body, { 'idempotency-key': 'once' })
+  expect(refusal(answer)).toBe('500 INTERNAL')
+  expect(answer.body).not.toMatch(/Ana|12345678Z|example\.com|broken/)
+  expect(failedLine(answer)).toMatchObject({ code: '23514' })
+  expect(await writtenBy(sale)).toEqual(nothing)
+  await sale.db.execute(sql`alter table tickets drop constraint broken`)
+  expect((await checkOut(sale, body, { 'idempotency-key': 'once' })).statusCode).toBe(200)
+})
+
+const refusing = (table: string) => `create view ${table} as select * from ${table}_kept where refuse_now()`
+
+test('a database that can not answer now is told as busy, and when to come again', async () => {
+  await sale.db.execute(sql`create function refuse_now() returns boolean language plpgsql as
+    $$ begin raise exception 'select secretia' using errcode = '57014'; end $$`)
+  await withBroken('integrations', refusing('integrations'), async () => {
+    const answer = await lookUp()
+    expect(refusal(answer)).toBe('503 BUSY')
+    expect(answer.headers['retry-after']).toBe('1')
+    failedLine(answer)
+  })
+  await withBroken('keys', refusing('keys'), async () => {
+    const asked = await ask('{ events { nodes { id } } }')
+    expect(graphqlRefusal(asked)).toBe('503 BUSY')
+    expect(asked.headers['retry-after']).toBe('1')
+    failedLine(asked)
+  })
+})
+
+test('a database that is gone is told as such', async () => {
+  await sale.database.close()
+  const isEmbedded = inject('database').kind === 'pglite'
+  // The embedded one goes with the process, so that it is gone is a fault and no condition.
+  const said = isEmbedded ? '500 INTERNAL' : '503 BUSY'
+  const answer = await list()
+  expect(refusal(answer)).toBe(said)
+  failedLine(answer)
+  expect(graphqlRefusal(await ask('{ events { nodes { id } } }'))).toBe(said)
+  expect((await sale.rest('GET', '/health')).statusCode).toBe(200)
+  expect((await sale.rest('GET', '/ready')).statusCode).toBe(503)
+})

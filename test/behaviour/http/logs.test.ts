@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Checkout, checkOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const rate = aRate({
+  _id: 'rate_1',
+  prices: [aPrice({ _id: 'price_1' })],
+  supplements: [aSupplement({ _id: 'sup_1' })],
+  questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
+})
+
+// No number may be as short as one that an identifier or a time in the log has in it by chance.
+const person = {
+  full_name: 'Secretia Ñandú',
+  email: 'secretia@example.com',
+  phone: '+34600123123',
+  gender: '1',
+  birthday: '1990-12-13',
+  address: 'Calle del Secreto, 1',
+  postal_code: 'SECRET 28999',
+  country_code: 'ES',
+  personal_document_type: 'dni',
+  personal_document_number: '12345678Z',
+  qr_code: 'SECRETQR0001',
+}
+const entry = {
+  price_id: 'price_1',
+  ...person,
+  answers: [{ question_id: 'que_1', answer: 'A secret answer' }],
+}
+const body = {
+  ticket_rate_id: 'rate_1',
+  tickets: [entry],
+  redirect_url: 'https://shop.example/secret-thanks',
+  error_url: 'https://shop.example/secret-sorry',
+  metadata: { order: 'secret-order' },
+}
+
+const lines: string[] = []
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
+    settings: { LOG_LEVEL: 'trace' },
+    onLog: (line) => lines.push(line),
+  })
+})
+afterAll(() => sale.close())
+
+const camelCase = (fields: object) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name.replace(/_(\w)/g, (_, one) => one.toUpperCase()),
+      value,
+    ]),
+  )
+
+/** All that a client and a buyer do, and most of what they do wrong. Returns what must stay between us. */
+async function useEverything(): Promise<string[]> {
+  const { channel, integration } = sale
+  const made = await checkOut(sale, body, { 'idempotency-key': 'secret-idempotency' })
+  expect(made.statusCode, made.body).toBe(200)
+  const { data } = made.json<{ data: Checkout }>()
+  const id = data.tickets[0]?._id
+  const page = new URL(data.payment_url).pathname
+  expect((await sale.rest('GET', page)).statusCode).toBe(200)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  expect((await sale.rest('POST', page, { headers: form, body: 'action=pay' })).statusCode).toBe(303)
+  for (const headers of [integration.v1, integration.v2])
+    expect((await sale.rest('GET', `/integrations/tickets/${id}`, { headers })).json().data.status).toBe(
+      'activated',
+    )
+  await sale.graphql(
+    'query ($id: ID!) { ticket(id: $id) { fullName email payment { url } } }',
+    { id },
+    channel,
+  )
+
+  const wrong = [
+    checkOut(sale, { ...body, tickets: [{ ...entry, email: 'secretia@', phone: person.email }] }),
+    checkOut(sale, { ...body, tickets: [entry] }, { 'idempotency-key': 'secret-idempotency-2' }),
+    sale.rest('POST', '/tickets/checkout', {
+      headers: { ...channel, 'content-type': 'application/json' },
+      body: `{"${person.email}`,
+    }),
+    sale.rest('GET', `/events?search=${person.email}&${person.phone}=1`, { headers: channel }),
+    sale.rest('GET', `/${person.email}/${person.personal_document_number}`),
+    sale.rest('GET', `/%zz${person.email}`),
+    sale.rest('GET', `/integrations/tickets/${person.email}`, { headers: integration.v2 }),
+    sale.rest('GET', '/events', { headers: { 'x-api-key': `${channel['x-api-key']}x` } }),
+    sale.rest('GET', '/events', { headers: { ...integration.v1, secret: 'secret-guess' } }),
+    sale.rest('GET', `${page}x`),
+  ]
+  const refused = await Promise.all(wrong)
+  expect(refused.map(({ statusCode }) => statusCode)).toEqual([
+    400, 409, 400, 400, 404, 400, 404, 401, 401, 404,
+  ])
+  const checkout = 'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }'
+  const input = { ticketRateId: 'rate_1', tickets: [camelCase(person)] }
+  await sale.graphql(checkout, { input }, channel)
+  await sale.graphql(
+    `{ event(id: "${person.email}") { ${person.personal_document_number.slice(-1)} } }`,
+    {},
+    channel,
+  )
+  return [
+    ...Object.values(person).filter((value) => value.length > 3),
+    ...[
+      'A secret answer',
+      'secret-thanks',
+      'secret-sorry',
+      'secret-order',
+      'secret-idempotency',
+      'secret-guess',
+    ],
+    ...[
+      channel['x-api-key'],
+      integration.v2['x-api-key'],
+      integration.v1.secret,
+      integration.v1.integration_id,
+    ],
+    page.slice('/pay/'.length),
+  ].map((secret) => secret ?? '')
+}
+
+const namesAt = (level: number) =>
+  new Set(
+    lines
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.level === level)
+      .flatMap(Object.keys),
+  )
+
+test('no line says who, what for, with which key or at which address, at any level', async () => {
+  const secrets = await useEverything()
+  const log = lines.join('')
+  expect(secrets).toHaveLength(19)
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(3)
+    expect(log).not.toContain(secret)
+    expect(log).not.toContain(encodeURIComponent(secret))
+  }
+  expect(log).not.toMatch(/secret|select |insert |\$1|box_test_|node_modules|127\.0\.0\.1/i)
+})
+
+test('there is a line for each request, with its route, its status and its id', async () => {
+  const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+  expect(requests.length).toBeGreaterThan(15)
+  expect([...namesAt(30)].sort()).toEqual([
+    'level',
+    'method',
+    'ms',
+    'msg',
+    'request_id',
+    'route',
+    'status',
+    'time',
+  ])
+  expect(new Set(requests.map(({ route }) => route))).toEqual(
+    new Set([
+      '/tickets/checkout',
+      '/pay/*',
+      '/integrations/tickets/:ticketId',
+      '/graphql',
+      '/events',
+      'unknown',
+    ]),
+  )
+  lines.length = 0
+  const { headers } = await sale.rest('GET', '/events?limit=0', { headers: sale.channel })
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { method: 'GET', route: '/events', status: 400, request_id: headers['x-request-id'] },
+  ])
+})
+
+test('a line that did say something would be seen here', () => {
+  lines.length = 0
+  sale.app.log.trace({ email: person.email }, 'control')
+  expect(lines.join('')).toContain(person.email)
+})

@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aCatalogue } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { openSocket } from '../../support/sockets.ts'
+
+// What goes over the wire, byte by byte: HTTP libraries mend much of what is wrong with it.
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue(), { listen: true })
+})
+afterAll(() => sale.close())
+
+type Raw = { status: number; headers: [name: string, value: string][]; body: string }
+
+function readHead(text: string): Raw {
+  const end = text.indexOf('\r\n\r\n')
+  const [first = '', ...lines] = text.slice(0, end).split('\r\n')
+  const headers = lines.map((line): [string, string] => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+  })
+  return { status: Number(first.split(' ')[1]), headers, body: text.slice(end + 4) }
+}
+
+/** The whole answer to one request on a connection of its own, until the server closes it. */
+async function spoken(request: string): Promise<Raw> {
+  const socket = await openSocket(sale.url)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write(request)
+  await once(socket, 'close')
+  return readHead(Buffer.concat(chunks).toString('latin1'))
+}
+
+const valuesOf = ({ headers }: Raw, wanted: string) =>
+  headers.flatMap(([name, value]) => (name === wanted ? [value] : []))
+
+/** Everything that makes an answer no valid HTTP, or says that the connection stays when it was to be closed. */
+function faultsIn(raw: Raw): string[] {
+  const lengths = valuesOf(raw, 'content-length')
+  const codings = valuesOf(raw, 'transfer-encoding')
+  const names = raw.headers.map(([name]) => name)
+  return [
+    ...(lengths.length + codings.length === 1
+      ? []
+      : [`${lengths.length} lengths, ${codings.length} codings`]),
+    ...(lengths.length === 1 && Number(lengths[0]) !== raw.body.length
+      ? ['a length that is not the body’s']
+      : []),
+    ...(codings.length === 1 && !raw.body.endsWith('0\r\n\r\n') ? ['chunks without an end'] : []),
+    ...names.filter((name, index) => names.indexOf(name) !== index && name !== 'set-cookie'),
+    ...(valuesOf(raw, 'connection').join() === 'close' ? [] : [`connection: ${valuesOf(raw, 'connection')}`]),
+    ...['keep-alive', 'upgrade', 'trailer', 'te'].filter((name) => names.includes(name)),
+  ]
+}
+
+const body = (query: string) => JSON.stringify({ query })
+const request = (method: string, path: string, accept: string | null, sent = '') =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    'host: x',
+    'connection: close',
+    `x-api-key: ${sale.channel['x-api-key']}`,
+    ...(accept === null ? [] : [`accept: ${accept}`]),
+    ...(sent ? ['content-type: application/json', `content-length: ${Buffer.byteLength(sent)}`] : []),
+    '',
+    sent,
+  ].join('\r\n')
+
+const accepts: [accept: string | null, isOffered: boolean][] = [
+  [null, true],
+  ['*/*', true],
+  ['application/json', true],
+  ['application/graphql-response+json', true],
+  ['multipart/mixed, application/json', true],
+  ['text/event-stream, */*', true],
+  ['multipart/mixed', false],
+  ['multipart/mixed;deferSpec=20220824', false],
+  ['multipart/*', false],
+  ['text/event-stream', false],
+  ['text/*', false],
+  ['text/plain', false],
+]
+const asked: [what: string, method: string, path: string, sent?: string][] = [
+  ['a query', 'POST', '/graphql', body('{ events { nodes { id } } }')],
+  ['a query again', 'POST', '/graphql', body('{ events { nodes { id } } }')],
+  ['a query in the address', 'GET', `/graphql?query=${encodeURIComponent('{ __typename }')}`],
+  ['introspection', 'POST', '/graphql', body('{ __schema { queryType { name } } }')],
+  ['a document that is none', 'POST', '/graphql', body('{ events')],
+  ['an error of a field', 'POST', '/graphql', body('{ changes(after: "x") { nodes { type } } }')],
+  ['a mutation', 'POST', '/graphql', body('mutation { cancelTicket(ticketId: "x") { __typename } }')],
+]
+
+test.each(
+  accepts.flatMap(([accept, isOffered]) => asked.map(([what, ...of]) => ({ what, accept, isOffered, of }))),
+)(
+  '$what that accepts $accept is answered in valid HTTP',
+  async ({ accept, isOffered, of: [method, path, sent] }) => {
+    const raw = await spoken(request(method, path, accept, sent))
+    expect(faultsIn(raw)).toEqual([])
+    if (isOffered) expect(raw.status).not.toBe(406)
+    else expect(raw.status).toBe(406)
+    expect(valuesOf(raw, 'content-type')[0]).toMatch(
+      /^application\/(graphql-response\+)?json; charset=utf-8$/,
+    )
+    expect(Object.keys(JSON.parse(raw.body)).every((name) => ['data', 'errors'].includes(name))).toBe(true)
+  },
+)
+
+test('a mutation whose answer would not be accepted is not made', async () => {
+  const register = 'mutation { registerWebhook(url: "https://hooks.example/a") { __typename } }'
+  const raw = await spoken(request('POST', '/graphql', 'multipart/mixed', body(register)))
+  expect(raw.status).toBe(406)
+  const { data } = await sale.graphql('{ webhooks { id } }', {}, sale.channel)
+  expect(data).toEqual({ webhooks: [] })
+})
+
+test.each([
+  ['GET', '/events'],
+  ['GET', '/events?populate=*'],
+  ['GET', '/events?limit=0'],
+  ['GET', '/nothing'],
+  ['GET', '/health'],
+  ['GET', '/'],
+  ['GET', '/schema.graphql'],
+  ['POST', '/tickets/checkout'],
+])('%s %s is answered in valid HTTP, whatever is accepted', async (method, path) => {
+  for (const accept of [null, 'multipart/mixed', 'text/event-stream'])
+    expect(faultsIn(await spoken(request(method, path, accept)))).toEqual([])
+})
+
+test.each([
+  ['both', 'content-length: 12\r\ntransfer-encoding: chunked\r\nconnection: close', '2\r\n{}\r\n0\r\n\r\n'],
+  ['neither', 'connection: close', ''],
+  ['a length that is not the body’s', 'content-length: 3\r\nconnection: close', '{}'],
+  ['a connection that stays', 'content-length: 2\r\nconnection: keep-alive', '{}'],
+  ['a header twice', 'vary: a\r\nvary: b\r\ncontent-length: 2\r\nconnection: close', '{}'],
+])('an answer with %s would be told', (_what, head, sent) => {
+  expect(faultsIn(readHead(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n${sent}`))).toHaveLength(1)
+})

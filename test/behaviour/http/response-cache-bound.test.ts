@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import type { Caller } from '../../../src/auth/authenticate.ts'
+import { createSharedReads } from '../../../src/cache/response-cache.ts'
+import { touchCatalogue } from '../../../src/database/catalogue-version.ts'
+import { events } from '../../../src/domain/event/table.ts'
+import { aClock } from '../../support/clock.ts'
+import { aCatalogue, anEvent } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const bound = 40
+
+let sale: Sale
+beforeAll(async () => {
+  const catalogue = aCatalogue({ events: [anEvent({ _id: 'evt_1' })] })
+  sale = await openSale(catalogue, { settings: { SHARED_READS_MS: String(bound) } })
+})
+afterAll(() => sale.close())
+
+const caller: Caller = { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'] }
+const answer = (body: Buffer | string, isShareable = true) => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(body),
+  isShareable,
+})
+
+/** A read that tells its turn, and ends when it is told to, which may be before it begins. */
+function aRead() {
+  const ends: (() => void)[] = []
+  const ended = new Set<number>()
+  const run = vi.fn(async () => {
+    const turn = run.mock.calls.length
+    if (!ended.has(turn))
+      await new Promise<void>((resolve) => {
+        ends[turn] = resolve
+      })
+    return answer(String(turn))
+  })
+  const end = (turn: number) => {
+    ended.add(turn)
+    ends[turn]?.()
+  }
+  return { run, end }
+}
+
+test('what another process changes shows within the bound', async () => {
+  const names = async () => {
+    const rest = await sale.rest('GET', '/events', { headers: sale.channel })
+    const graphql = await sale.graphql<{ events: { nodes: { name: string }[] } }>(
+      '{ events { nodes { name } } }',
+      {},
+      sale.channel,
+    )
+    return [rest.json().data[0].name, graphql.data?.events.nodes[0]?.name]
+  }
+  await names()
+  await sale.db.update(events).set({ name: 'Otra' }).where(eq(events.id, 'evt_1'))
+  await wait(bound + 5)
+  expect(await names()).toEqual(['Otra', 'Otra'])
+})
+
+test.each([0, bound])(
+  'six reads run at a time, and the next one when one of them ends (bound %i)',
+  async (ms) => {
+    const reads = createSharedReads(sale.db, ms)
+    const { run, end } = aRead()
+    const all = Array.from({ length: 8 }, (_, index) => reads.read(caller, `page ${index}`, run))
+    await wait(1)
+    expect(run).toHaveBeenCalledTimes(6)
+    end(3)
+    await all[2]
+    await wait(1)
+    expect(run).toHaveBeenCalledTimes(7)
+    for (const turn of [1, 2, 4, 5, 6, 7]) end(turn)
+    await all[6]
+    await wait(1)
+    end(8)
+    expect((await Promise.all(all)).map(({ body }) => String(body))).toEqual('12345678'.split(''))
+  },
+)
+
+test('the bound counts from the moment that a read began', async () => {
+  const reads = createSharedReads(sale.db, 60_000)
+  const clock = aClock()
+  onTestFinished(clock.restore)
+  const { run, end } = aRead()
+  const first = reads.read(caller, 'page', run)
+  const joined = reads.read(caller, 'page', run)
+  clock.pass(60_000)
+  const second = reads.read(caller, 'page', run)
+  end(2)
+  end(1)
+  expect((await Promise.all([first, joined, second])).map(({ body }) => String(body))).toEqual([
+    '1',
+    '1',
+    '2',
+  ])
+  // It took longer than the bound, so it is old already.
+  const slow = reads.read(caller, 'slow page', run)
+  clock.pass(60_000)
+  end(3)
+  await slow
+  const next = reads.read(caller, 'slow page', run)
+  end(4)
+  expect(String((await next).body)).toBe('4')
+})
+
+test('a read that began before a change is neither joined nor kept after it', async () => {
+  const reads = createSharedReads(sale.db, 60_000)
+  const { run, end } = aRead()
+  const before = reads.read(caller, 'page', run)
+  touchCatalogue(sale.db)
+  const after = reads.read(caller, 'page', run)
+  end(2)
+  expect(String((await after).body)).toBe('2')
+  end(1)
+  expect(String((await before).body)).toBe('1')
+  expect(String((await reads.read(caller, 'page', run)).body)).toBe('2')
+  touchCatalogue(sale.db)
+  const last = reads.read(caller, 'page', run)
+  touchCatalogue(sale.db)
+  end(3)
+  await last
+  end(4)
+  expect(String((await reads.read(caller, 'page', run)).body)).toBe('4')
+})
+
+test('where the first of those who come together fails, or has what is its own, each other runs for itself', async () => {
+  const reads = createSharedReads(sale.db, 60_000)
+  const run = vi
+    .fn(async () => answer('good'))
+    .mockRejectedValueOnce(new Error('broken'))
+    .mockResolvedValueOnce(answer('own', false))
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => reads.read(caller, 'page', run)))
+  expect(outcomes.map((one) => (one.status === 'fulfilled' ? String(one.value.body) : 'failed'))).toEqual([
+    'failed',
+    'own',
+    'good',
+  ])
+  expect(run).toHaveBeenCalledTimes(3)
+})
+
+test('a body is compressed once for all who ask', async () => {
+  const reads = createSharedReads(sale.db, 60_000)
+  const body = 'page '.repeat(1000)
+  const asked = await Promise.all([1, 2].map(() => reads.read(caller, 'page', async () => answer(body))))
+  const encoded = await Promise.all(asked.map((read) => read.encoded('gzip')))
+  expect(encoded[0]).toBe(encoded[1])
+  expect(gunzipSync(encoded[0] ?? '').toString()).toBe(body)
+})
+
+test('holds 16 MB in all codings, and lets go of what was asked for longest ago', async () => {
+  const reads = createSharedReads(sale.db, 60_000)
+  const megabyte = randomBytes(2 ** 20)
+  const run = vi.fn(async () => answer(megabyte))
+  const read = (page: number) => reads.read(caller, `page ${page}`, run)
+  const readAll = async () => {
+    for (let page = 0; page < 10; page++) await read(page)
+  }
+  await readAll()
+  // Random bytes are as many when they are compressed.
+  for (let page = 0; page < 5; page++) await (await read(page)).encoded('gzip')
+  await readAll()
+  expect(run).toHaveBeenCalledTimes(10)
+  await (await read(9)).encoded('gzip')
+  for (let page = 9; page > 0; page--) await read(page)
+  expect(run).toHaveBeenCalledTimes(10)
+  await read(0)
+  expect(run).toHaveBeenCalledTimes(11)
+})

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { changeGrant } from '../../../src/auth/change-grant.ts'
+import { issueChannelKey } from '../../../src/auth/issue-key.ts'
+import { revokeKey } from '../../../src/auth/revoke-key.ts'
+import { touchCatalogue } from '../../../src/database/catalogue-version.ts'
+import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
+import { anEntry, checkedOut, checkOut } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  channelHeaders,
+} from '../../support/factories.ts'
+import { aBuyer } from '../../support/payment-page-buyer.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// The bound is long, so that what shows at once does not do so because time went by.
+
+const rate = (id: string) =>
+  aRate({
+    _id: id,
+    show_all_prices: false,
+    availability: { sold: 0, available: 2 },
+    prices: [aPrice({ _id: `${id}_early`, quantity: 1 }), aPrice({ _id: `${id}_late` })],
+  })
+const catalogue = (name = 'Noche') =>
+  aCatalogue({
+    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+    events: [
+      anEvent({ _id: 'evt_1', name, ticket_rates: ['rate_1', 'rate_2', 'rate_3'].map(rate) }),
+      anEvent({
+        _id: 'evt_2',
+        organization_id: 'org_2',
+        location_id: null,
+        ticket_rates: [aRate({ _id: 'evt_2_rate', prices: [aPrice({ _id: 'evt_2_price' })] })],
+      }),
+    ],
+  })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue(), { settings: { SHARED_READS_MS: '60000' } })
+})
+beforeEach(() => touchCatalogue(sale.db))
+afterAll(() => sale.close())
+
+type Headers = Record<string, string>
+
+const page = `{ events { nodes { id name ticketRates { id available prices { id } } } } }`
+const asked = (query: string, headers: Headers = sale.channel, variables = {}) =>
+  sale.rest('POST', '/graphql', { headers, body: { query, variables } })
+const listed = (headers: Headers = sale.channel) => sale.rest('GET', '/events?populate=*', { headers })
+const overGet = (headers: Headers = sale.channel) =>
+  sale.rest('GET', `/graphql?query=${encodeURIComponent(page)}`, { headers })
+const surfaces = {
+  REST: listed,
+  GraphQL: (headers?: Headers) => asked(page, headers),
+  'GraphQL by GET': overGet,
+}
+
+/** How many statements a call costs beside those that do nothing but let the caller in. */
+async function costOf(call: () => Promise<unknown>): Promise<number> {
+  sale.statements.reset()
+  await call()
+  return sale.statements.filter((text) => !text.includes('from "keys"') || text.includes('kind_1')).length
+}
+
+test.each(Object.entries(surfaces))(
+  '%s: reads that come together cost the statements of one',
+  async (_surface, call) => {
+    const together = async () => {
+      const answers = await Promise.all(Array.from({ length: 12 }, () => call()))
+      expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
+      expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(12)
+    }
+    // Until its rows are remembered it costs more.
+    await call()
+    touchCatalogue(sale.db)
+    const cost = await costOf(together)
+    expect(cost).toBeGreaterThan(0)
+    expect(await costOf(together)).toBe(0)
+    touchCatalogue(sale.db)
+    expect(await costOf(call)).toBe(cost)
+    await importCatalogue(sale.db, catalogue())
+    expect(await costOf(call)).toBeGreaterThan(0)
+  },
+)
+
+test('another address, document, variable or operation is another read', async () => {
+  const query = 'query A($id: ID!) { event(id: $id) { id } } query B($id: ID!) { event(id: $id) { name } }'
+  const ask = (operationName: string, id: string) =>
+    sale.rest('POST', '/graphql', {
+      headers: sale.channel,
+      body: { query, operationName, variables: { id } },
+    })
+  const answers = [await ask('A', 'evt_1'), await ask('A', 'evt_2'), await ask('B', 'evt_1')]
+  expect(answers.map((answer) => answer.json().data.event)).toEqual([
+    { id: 'evt_1' },
+    { id: 'evt_2' },
+    { name: 'Noche' },
+  ])
+  const pages = [await listed(), await sale.rest('GET', '/events?limit=1', { headers: sale.channel })]
+  expect(pages.map((answer) => answer.json().data.length)).toEqual([2, 1])
+  expect(pages.map(({ headers }) => Boolean(headers.link))).toEqual([false, true])
+})
+
+test('callers with the same view share, and nobody else does', async () => {
+  const same = await channelHeaders(sale.db, 'org_2', 'org_1')
+  const less = await channelHeaders(sale.db, 'org_1')
+  for (const call of Object.values(surfaces)) {
+    const whole = await call()
+    expect(await costOf(() => call(same))).toBe(0)
+    expect((await call(same)).body).toBe(whole.body)
+    expect(await costOf(() => call(less))).toBeGreaterThan(0)
+    expect(whole.body).toContain('evt_2')
+    expect((await call(less)).body).not.toContain('evt_2')
+  }
+})
+
+test('a channel and an integration of the same organization never share', async () => {
+  const channel = await channelHeaders(sale.db, 'org_1')
+  const { v1, v2 } = sale.integration
+  expect((await asked(page, channel)).json().data.events).not.toBeNull()
+  for (const headers of [v1, v2])
+    expect((await asked(page, headers)).json().errors[0].extensions.code).toBe('FORBIDDEN')
+  const event = '{ event(id: "evt_1") { name } }'
+  await asked(event, channel)
+  expect(await costOf(() => asked(event, v2))).toBe(1)
+  expect(await costOf(() => asked(event, v2))).toBe(0)
+})
+
+test('an answer with errors is everybody’s own, and names its own request', async () => {
+  const query = '{ events { nodes { id } } wrong: events(first: 0) { nodes { id } } }'
+  const answers = await Promise.all(Array.from({ length: 4 }, () => asked(query)))
+  answers.push(await asked(query))
+  for (const answer of answers) {
+    const { data, errors } = answer.json()
+    expect(data.events.nodes).toHaveLength(2)
+    expect(errors[0].extensions.request_id).toBe(answer.headers['x-request-id'])
+    expect(answer.headers).not.toHaveProperty('etag')
+  }
+  expect(await costOf(() => asked(query))).toBeGreaterThan(0)
+})
+
+test('what is not the catalogue alone is read anew each time', async () => {
+  const { tickets, payment_id } = await checkedOut(sale, {
+    ticket_rate_id: 'evt_2_rate',
+    tickets: [anEntry('evt_2_price')],
+  })
+  const variables = { ticket: tickets[0]?._id, payment: payment_id, rate: 'evt_2_rate' }
+  const input = `{ ticketRateId: "evt_2_rate", tickets: [{ priceId: "evt_2_price", fullName: "Ana", email: "a@example.com" }] }`
+  const operations = [
+    'query ($ticket: ID!) { ticket(id: $ticket) { id } }',
+    'query ($payment: ID!) { payment(id: $payment) { id } }',
+    'query ($rate: ID!) { node(id: $rate) { id } }',
+    `{ quoteCheckout(input: ${input}) { __typename } }`,
+    'query ($ticket: ID!) { events { nodes { id } } ticket(id: $ticket) { id } }',
+    'query ($ticket: ID!) { events { nodes { id } } ... { ...T } } fragment T on Query { ticket(id: $ticket) { id } }',
+    `mutation { checkout(input: ${input}) { __typename } }`,
+  ]
+  for (const query of operations) {
+    const ask = () => asked(query, sale.channel, variables)
+    const answer = await ask()
+    expect(answer.json().errors, query).toBeUndefined()
+    expect(answer.headers).not.toHaveProperty('cache-control')
+    expect(await costOf(ask), query).toBeGreaterThan(0)
+  }
+})
+
+test('a query of the catalogue through fragments is shared', async () => {
+  const query =
+    'query { __typename ...A ... { ticketRate(id: "rate_1") { id } } } fragment A on Query { ...B } fragment B on Query { event(id: "evt_1") { id } }'
+  expect((await asked(query)).json().errors).toBeUndefined()
+  expect(await costOf(() => asked(query))).toBe(0)
+})
+
+type ShownRate = { id?: string; _id?: string; available: boolean; prices: { id?: string; _id?: string }[] }
+
+/** What each surface shows of a rate: its current price, and whether it can be bought. */
+async function shown(id: string): Promise<string[]> {
+  const of = (rates: ShownRate[]) => rates.find((rate) => (rate.id ?? rate._id) === id)
+  const rest = of((await listed()).json().data[0].ticket_rates)
+  const graphql = [await asked(page), await overGet()].map((answer) =>
+    of(answer.json().data.events.nodes[0].ticketRates),
+  )
+  return [rest, ...graphql].map((rate) => `${rate?.prices[0]?._id ?? rate?.prices[0]?.id} ${rate?.available}`)
+}
+
+const buy = (rate: string, ...prices: string[]) =>
+  checkedOut(sale, { ticket_rate_id: rate, tickets: prices.map((price) => anEntry(`${rate}_${price}`)) })
+
+test('a price and a rate that are used up, and free again, show at once', async () => {
+  const buyer = aBuyer(sale)
+  const expectAll = async (one: string) =>
+    expect(await shown('rate_1')).toEqual(Array(3).fill(`rate_1_${one}`))
+  await expectAll('early true')
+  const first = await buy('rate_1', 'early')
+  await expectAll('late true')
+  const second = await buy('rate_1', 'late')
+  await expectAll('late false')
+  await buyer.cancel(second)
+  await expectAll('late true')
+  const third = await buy('rate_1', 'late')
+  await expectAll('late false')
+  await buyer.lapse(first)
+  await expireHolds(sale.db, 10)
+  await expectAll('early true')
+  await buyer.lapse(third)
+  const both = await buy('rate_1', 'early', 'late')
+  await expectAll('late false')
+  // A checkout that finds it full frees what is overdue, and takes some of it.
+  await buyer.lapse(both)
+  await buy('rate_1', 'late')
+  await expectAll('early true')
+})
+
+test('a rate that many buy at once shows that it is used up', async () => {
+  await shown('rate_2')
+  const body = { ticket_rate_id: 'rate_2', tickets: [anEntry('rate_2_late')] }
+  const answers = await Promise.all(Array.from({ length: 6 }, () => checkOut(sale, body)))
+  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 200, 409, 409, 409, 409])
+  expect(await shown('rate_2')).toEqual(Array(3).fill('rate_2_early false'))
+})
+
+test('a sale that leaves some lets the reads be', async () => {
+  await shown('rate_3')
+  await buy('rate_3', 'late')
+  expect(await costOf(() => shown('rate_3'))).toBe(0)
+})
+
+test('an import shows at once', async () => {
+  for (const call of Object.values(surfaces)) expect((await call()).body).toContain('Noche')
+  await importCatalogue(sale.db, catalogue('Mañana'))
+  for (const call of Object.values(surfaces)) expect((await call()).body).toContain('Mañana')
+})
+
+test('a revoked grant and a revoked key show at once', async () => {
+  const issued = await issueChannelKey(sale.db, {
+    name: 'Shop',
+    organizationIds: ['org_1', 'org_2'],
+    mode: 'test',
+  })
+  const headers = { 'x-api-key': issued.key }
+  const grant = { channelId: issued.channelId, organizationId: 'org_2' }
+  for (const call of Object.values(surfaces)) expect((await call(headers)).body).toContain('evt_2')
+  await changeGrant(sale.db, { ...grant, granted: false })
+  for (const call of Object.values(surfaces)) expect((await call(headers)).body).not.toContain('evt_2')
+  await changeGrant(sale.db, { ...grant, granted: true })
+  for (const call of Object.values(surfaces)) expect((await call(headers)).body).toContain('evt_2')
+  await revokeKey(sale.db, grant.channelId)
+  for (const call of Object.values(surfaces)) expect((await call(headers)).statusCode).toBe(401)
+})

@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defaultTimeouts } from '../../../src/http/connection-limits.ts'
+import { type Gateway, startGateway } from '../../support/harness.ts'
+import { answerOn, openSocket } from '../../support/sockets.ts'
+
+// Clients that send as slowly as they can, and as many as there can be.
+
+let gateway: Gateway
+beforeAll(async () => {
+  const timeouts = { headersMs: 500, requestMs: 1000, checkMs: 100 }
+  gateway = await startGateway({ listen: true, timeouts, settings: { MAX_CONNECTIONS: '4' } })
+})
+afterAll(() => gateway.close())
+
+/** Everything that a connection is sent until the service ends it; `drip` is sent again and again. */
+async function endOf(socket: Socket, start: string, drip: string) {
+  let told = ''
+  socket.on('data', (chunk) => {
+    told += chunk
+  })
+  const closed = once(socket, 'close').then(() => true)
+  socket.write(start)
+  const dripping = setInterval(() => socket.write(drip), 50)
+  await closed
+  clearInterval(dripping)
+  return told
+}
+
+const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+test.each([
+  ['nothing at all', '', ''],
+  ['a request line, letter by letter', 'GET /', 'a'],
+  ['headers without an end', 'GET /health HTTP/1.1\r\nhost: x\r\n', 'a: b\r\n'],
+  ['a body of the length that was said', `${head}content-length: 100000\r\n\r\n`, ' '],
+  ['chunks without an end', `${head}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
+])('a client that sends %s is ended', async (_what, start, drip) => {
+  const told = await endOf(await openSocket(gateway.url), start, drip)
+  expect(told === '' || told.startsWith('HTTP/1.1 408 ')).toBe(true)
+})
+
+test('one that keeps its own side open is gone as well, soon after it was told', async () => {
+  const { hostname, port } = new URL(gateway.url)
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).on('error', () => {})
+  socket.write('GET /health HTTP/1.1\r\n')
+  expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 408 /)
+  const open = () =>
+    new Promise((resolve) => gateway.app.server.getConnections((_error, count) => resolve(count)))
+  await expect.poll(open).toBe(0)
+  expect(socket.writable).toBe(true)
+  socket.destroy()
+})
+
+test('control: a client that sends in time is answered, again and again on the same connection', async () => {
+  const socket = await openSocket(gateway.url)
+  for (let request = 0; request < 4; request++) {
+    socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+    expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 200 /)
+    await pause(400)
+  }
+  socket.destroy()
+})
+
+test('by default the slowest is gone within 35 seconds', () => {
+  const { headersMs, requestMs, checkMs } = defaultTimeouts
+  // A client that is late just after a look is found at the next one, and has a second to read why.
+  expect(Math.max(headersMs, requestMs) + checkMs + 1000).toBeLessThan(35_000)
+  // Node takes the smaller of the two for headers.
+  expect(headersMs).toBeLessThanOrEqual(requestMs)
+})
+
+test('the defaults are what the server goes by', async () => {
+  const plain = await startGateway()
+  const { headersTimeout, requestTimeout } = plain.app.server
+  await plain.close()
+  expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 15_000, requestTimeout: 30_000 })
+})
+
+test('connections beyond MAX_CONNECTIONS are dropped, and there is room again once others end', async () => {
+  // Nothing else is open by now.
+  const full = await Promise.all(Array.from({ length: 4 }, () => openSocket(gateway.url)))
+  const isHealthy = async (socket: Socket) => {
+    socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+    return (await answerOn(socket)).startsWith('HTTP/1.1 200 ')
+  }
+  for (const socket of full) expect(await isHealthy(socket)).toBe(true)
+  for (let count = 0; count < 3; count++)
+    await expect(openSocket(gateway.url).then(isHealthy)).rejects.toThrow()
+  // Those that were there are served on.
+  expect(await isHealthy(full[0] as Socket)).toBe(true)
+  full[1]?.destroy()
+  await expect
+    .poll(() =>
+      openSocket(gateway.url)
+        .then(isHealthy)
+        .catch(() => false),
+    )
+    .toBe(true)
+  for (const socket of full) socket.destroy()
+})

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Run } from '../../../src/graphql-server/compiler/response-buffer.ts'
+
+// A rejection that nobody handles ends the process.
+
+const unhandled: unknown[] = []
+const note = (reason: unknown) => void unhandled.push(reason)
+let others: NodeJS.UnhandledRejectionListener[]
+beforeAll(() => {
+  others = process.listeners('unhandledRejection')
+  process.removeAllListeners('unhandledRejection')
+  process.on('unhandledRejection', note)
+})
+afterAll(() => {
+  process.removeListener('unhandledRejection', note)
+  for (const other of others) process.on('unhandledRejection', other)
+})
+
+test('what fails below one field, while another is still waited for, is told once all have ended', async () => {
+  const run = new Run({}, {})
+  const ended: string[] = []
+  const below = async () => {
+    await pause(1)
+    throw new Error('the database went away')
+  }
+  run.write(() => {
+    run.later(Promise.resolve(), () => {
+      for (let count = 0; count < 3; count++) run.later(below(), () => {})
+    })
+    run.later(pause(50), () => void ended.push('slow'))
+  })
+  await expect(run.settle()).rejects.toThrow('the database went away')
+  expect(ended).toEqual(['slow'])
+  await pause(10)
+  expect(unhandled).toEqual([])
+})
+
+test('a rejection that nobody handles would be seen here', async () => {
+  Promise.reject(new Error('nobody'))
+  await pause(10)
+  expect(unhandled).toEqual([new Error('nobody')])
+})

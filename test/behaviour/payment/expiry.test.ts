@@ -1,0 +1,163 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { repeat } from '../../../src/app/repeat.ts'
+import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
+import { idempotencyKeys, payments } from '../../../src/domain/payment/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, checkedOut, checkOut, countersOf } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { settlePayment } from '../../support/settle.ts'
+import { ended, paid } from '../../support/stub-provider.ts'
+
+const catalogue = aCatalogue({
+  events: [
+    anEvent({
+      ticket_rates: [aRateOf(2), aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2' })] })],
+    }),
+  ],
+})
+
+const open: Sale[] = []
+let sale: Sale
+beforeEach(async () => {
+  sale = await openSale(catalogue)
+  open.push(sale)
+})
+afterAll(() => Promise.all(open.map((sale) => sale.close())))
+
+const body = (count: number, more = {}) => ({
+  ticket_rate_id: 'rate_1',
+  tickets: Array.from({ length: count }, () => anEntry('price_1', more)),
+})
+
+/** As if its time were over, by the clock that decides. */
+const lapse = (id: string) =>
+  sale.db
+    .update(payments)
+    .set({ expiresAt: sql`now() - interval '1 millisecond'` })
+    .where(eq(payments.id, id))
+
+const statusOf = async (id: string) => {
+  const [payment] = await sale.db
+    .select({ status: payments.status })
+    .from(payments)
+    .where(eq(payments.id, id))
+  const of = await sale.db.select({ status: tickets.status }).from(tickets).where(eq(tickets.paymentId, id))
+  return [payment?.status, ...new Set(of.map(({ status }) => status))]
+}
+
+test('holds for as long as the setting says', async () => {
+  const { payment_id } = await checkedOut(sale, body(1))
+  const [held] = await sale.db
+    .select({
+      minutes: sql<number>`extract(epoch from ${payments.expiresAt} - ${payments.createdAt})::float8 / 60`,
+    })
+    .from(payments)
+    .where(eq(payments.id, payment_id))
+  expect(held?.minutes).toBeCloseTo(15, 2)
+})
+
+test('expires what is overdue, gives its places back, and leaves the rest alone', async () => {
+  const overdue = await checkedOut(sale, body(1))
+  const inTime = await checkedOut(sale, body(1))
+  const bought = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  await settlePayment(sale.db, bought.payment_id, paid(bought.payment_id))
+  await lapse(overdue.payment_id)
+  await lapse(bought.payment_id)
+  expect(await expireHolds(sale.db, 10)).toBe(1)
+  expect(await expireHolds(sale.db, 10)).toBe(0)
+  expect(await statusOf(overdue.payment_id)).toEqual(['expired', 'expired'])
+  expect(await statusOf(inTime.payment_id)).toEqual(['pending', 'held'])
+  expect(await statusOf(bought.payment_id)).toEqual(['paid', 'active'])
+  const { rate_1, price_1, rate_2 } = await countersOf(sale)
+  expect([rate_1, price_1, rate_2]).toEqual([
+    { sold: 0, held: 1 },
+    { sold: 0, held: 1 },
+    { sold: 1, held: 0 },
+  ])
+})
+
+test('says what became of it in the words of each view', async () => {
+  const { payment_id, tickets } = await checkedOut(sale, body(1))
+  await lapse(payment_id)
+  await expireHolds(sale.db, 10)
+  const id = tickets[0]?._id
+  const query =
+    'query ($id: ID!) { ticket(id: $id) { status checkoutStatus totalPaid raised payment { status } } }'
+  expect((await sale.graphql(query, { id }, sale.channel)).data).toEqual({
+    ticket: {
+      status: 'expired',
+      checkoutStatus: 'expired',
+      totalPaid: 0,
+      raised: 0,
+      payment: { status: 'expired' },
+    },
+  })
+  const lookup = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  expect(lookup.json().data).toMatchObject({ status: 'expired', activation_date: null, total_paid: 0 })
+})
+
+test('frees overdue holds at once for a checkout that finds the rate full', async () => {
+  const full = await checkedOut(sale, body(2))
+  expect(problemsIn(await checkOut(sale, body(1)))).toEqual(['SOLD_OUT tickets'])
+  await lapse(full.payment_id)
+  await checkedOut(sale, body(2))
+  expect(await statusOf(full.payment_id)).toEqual(['expired', 'expired'])
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 2 })
+})
+
+test('lets a channel use its codes again once their checkout expired', async () => {
+  const { payment_id } = await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
+  expect(problemsIn(await checkOut(sale, body(1, { qr_code: 'MINE-1' })))).toEqual([
+    'QR_CODE_TAKEN tickets.0.qr_code',
+  ])
+  await lapse(payment_id)
+  await expireHolds(sale.db, 10)
+  const again = await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
+  expect(again.tickets).toMatchObject([{ qr_code: 'MINE-1' }])
+})
+
+test('refuses a taken code whole, naming the ticket', async () => {
+  await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
+  const tickets = [anEntry('price_1', { qr_code: 'FREE-1' }), anEntry('price_1', { qr_code: 'MINE-1' })]
+  const before = await countersOf(sale)
+  await sale.db.execute(sql`update stock set capacity = 10 where id = 'rate_1'`)
+  expect(problemsIn(await checkOut(sale, { ticket_rate_id: 'rate_1', tickets }))).toEqual([
+    'QR_CODE_TAKEN tickets.1.qr_code',
+  ])
+  expect(await countersOf(sale)).toEqual(before)
+})
+
+test('money that comes when the time is over, and before it was swept, pays what is still held', async () => {
+  const { payment_id } = await checkedOut(sale, body(1))
+  await lapse(payment_id)
+  expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('paid')
+  expect(await statusOf(payment_id)).toEqual(['paid', 'active'])
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 1, held: 0 })
+})
+
+test('settles once: what is over stays as it is', async () => {
+  const { payment_id } = await checkedOut(sale, body(1))
+  expect(await settlePayment(sale.db, payment_id, ended('cancelled'))).toBe('cancelled')
+  expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('cancelled')
+  expect(await statusOf(payment_id)).toEqual(['cancelled', 'expired'])
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 0 })
+})
+
+test('sweeps by itself, and forgets idempotency keys of more than a day', async () => {
+  const { payment_id } = await checkedOut(sale, body(1), { 'idempotency-key': 'old' })
+  await lapse(payment_id)
+  await sale.db.update(idempotencyKeys).set({ createdAt: sql`now() - interval '25 hours'` })
+  const errors: unknown[] = []
+  const stop = repeat(
+    () => sweepHolds(sale.db),
+    0.01,
+    (error) => errors.push(error),
+  )
+  await expect.poll(() => statusOf(payment_id)).toEqual(['expired', 'expired'])
+  await expect.poll(() => sale.db.$count(idempotencyKeys)).toBe(0)
+  await stop()
+  expect(errors).toEqual([])
+})

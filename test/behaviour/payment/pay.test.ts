@@ -1,0 +1,162 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Order, Outcome } from '../../../src/domain/payment/provider.ts'
+import { payments } from '../../../src/domain/payment/table.ts'
+import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aBuyer, addresses, textOf } from '../../support/payment-page-buyer.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { aProvider, ended, paid } from '../../support/stub-provider.ts'
+
+// What a buyer does on the payment page, and where it leads.
+
+const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
+const wishes = ['look', 'pay', 'cancel'] as const
+
+// What the provider says next; else it takes the money.
+const takes = async ({ id, totalAmount: amount, currency }: Order) => paid(id, { amount, currency })
+let outcome: (order: Order) => Promise<Outcome> = takes
+let charges: string[] = []
+const provider = aProvider({
+  charge: (order) => {
+    charges.push(order.id)
+    return outcome(order)
+  },
+})
+
+let sale: Sale
+let buyer: ReturnType<typeof aBuyer>
+beforeAll(async () => {
+  sale = await openSale(catalogue, { provider })
+  buyer = aBuyer(sale)
+})
+afterAll(() => sale.close())
+
+const checkOut = (more = {}, count = 1) =>
+  checkedOut(sale, {
+    ticket_rate_id: 'rate_1',
+    tickets: Array.from({ length: count }, () => anEntry('price_1')),
+    ...more,
+  })
+
+test('paying activates the tickets and leads to redirect_url', async () => {
+  const checkout = await checkOut(addresses, 2)
+  const answer = await buyer.pay(checkout)
+  expect(answer.statusCode).toBe(303)
+  expect(answer.headers).toMatchObject({
+    location: `https://shop.example/thanks?order=7&payment_id=${checkout.payment_id}&status=paid#top`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  })
+  expect(await buyer.statusesOf(checkout)).toEqual(['paid', 'active', 'active'])
+})
+
+test('cancelling gives the places back and leads to error_url', async () => {
+  const { held } = (await countersOf(sale)).rate_1 ?? {}
+  const checkout = await checkOut(addresses)
+  const answer = await buyer.cancel(checkout)
+  expect(answer.statusCode).toBe(303)
+  expect(answer.headers.location).toBe(
+    `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=cancelled&code=PAYMENT_CANCELLED`,
+  )
+  expect(await buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
+  expect((await countersOf(sale)).rate_1).toMatchObject({ held })
+})
+
+test.each(wishes)('to %s after the time is over, by the clock of the database, expires it', async (wish) => {
+  const checkout = await checkOut(addresses)
+  await buyer.lapse(checkout)
+  charges = []
+  const answer = await buyer[wish](checkout)
+  expect(answer.statusCode).toBe(303)
+  expect(answer.headers.location).toBe(
+    `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=PAYMENT_EXPIRED`,
+  )
+  expect(charges).toEqual([])
+  expect(await buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
+})
+
+test.each([
+  ['pay', 'Paid', 'Your tickets are active'],
+  ['cancel', 'Cancelled', 'no longer held'],
+  ['look', 'Time is over', 'not paid in time'],
+] as const)('to %s where the channel gave no address ends on a page of ours', async (wish, title, text) => {
+  const checkout = await checkOut()
+  if (wish === 'look') await buyer.lapse(checkout)
+  for (const answer of [await buyer[wish](checkout), await buyer.look(checkout)]) {
+    expect(answer.statusCode).toBe(200)
+    expect(textOf(answer.body)).toContain(title)
+    expect(textOf(answer.body)).toContain(text)
+    expect(answer.body).not.toMatch(/<form|http-equiv/)
+  }
+})
+
+test('what is over stays as it is, and leads where it led', async () => {
+  const paid = await checkOut(addresses)
+  const thanks = (await buyer.pay(paid)).headers.location
+  charges = []
+  for (const wish of wishes) {
+    const { statusCode, headers } = await buyer[wish](paid)
+    expect([statusCode, headers.location]).toEqual([303, thanks])
+  }
+  const cancelled = await checkOut(addresses)
+  const sorry = (await buyer.cancel(cancelled)).headers.location
+  for (const wish of wishes) {
+    const { statusCode, headers } = await buyer[wish](cancelled)
+    expect([statusCode, headers.location]).toEqual([303, sorry])
+  }
+  expect(charges).toEqual([])
+  expect(await buyer.statusesOf(paid)).toEqual(['paid', 'active'])
+  expect(await buyer.statusesOf(cancelled)).toEqual(['cancelled', 'expired'])
+})
+
+test('pressing Pay and Cancel all at once ends it once, and all are told the same', async () => {
+  const checkout = await checkOut(addresses, 3)
+  const { sold = 0, held = 0 } = (await countersOf(sale)).rate_1 ?? {}
+  const pressed = ['pay', 'pay', 'cancel', 'pay', 'look', 'cancel'] as const
+  const answers = await Promise.all(pressed.map((wish) => buyer[wish](checkout)))
+  const [status] = await buyer.statusesOf(checkout)
+  const ended = answers.filter(({ statusCode }) => statusCode === 303)
+  // Who only looks may do so before it is over.
+  expect(ended.length).toBeGreaterThanOrEqual(5)
+  for (const { headers } of ended) expect(headers.location).toContain(`status=${status}`)
+  expect((await countersOf(sale)).rate_1).toEqual({
+    sold: sold + (status === 'paid' ? 3 : 0),
+    held: held - 3,
+  })
+})
+
+test('a payment that fails gives the places back and leads to error_url', async () => {
+  const checkout = await checkOut(addresses)
+  outcome = async () => ended('failed')
+  const { headers } = await buyer.pay(checkout)
+  outcome = takes
+  expect(headers.location).toContain('status=failed&code=PAYMENT_FAILED')
+  expect(await buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
+})
+
+test('a provider out of reach is an apology with the request id, and can be tried again', async () => {
+  const checkout = await checkOut(addresses)
+  outcome = async () => {
+    throw new Error('connect to 10.0.0.1 with key sk_secret')
+  }
+  const answer = await buyer.pay(checkout)
+  outcome = takes
+  expect(answer.statusCode).toBe(500)
+  expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(answer.body).toContain(String(answer.headers['x-request-id']))
+  expect(answer.body).not.toMatch(/sk_secret|10\.0\.0\.1/)
+  expect((await buyer.pay(checkout)).headers.location).toContain('status=paid')
+})
+
+test('a payment that is being decided waits on a page that asks again', async () => {
+  const checkout = await checkOut(addresses)
+  await sale.db.update(payments).set({ status: 'processing' }).where(eq(payments.id, checkout.payment_id))
+  for (const wish of wishes) {
+    const { statusCode, body } = await buyer[wish](checkout)
+    expect(statusCode).toBe(200)
+    expect(body).toContain('<meta http-equiv="refresh" content="3">')
+  }
+  expect(await buyer.statusesOf(checkout)).toEqual(['processing', 'held'])
+})

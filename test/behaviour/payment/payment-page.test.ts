@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createApp } from '../../../src/app/app.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from '../../support/factories.ts'
+import { aBuyer, addresses, formType, pathOf, textOf } from '../../support/payment-page-buyer.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { aProvider } from '../../support/stub-provider.ts'
+
+// What the payment page shows, and what it refuses. What a buyer does on it is in pay.test.ts.
+
+const hostile = `<script>alert('x')</script>&"`
+
+const event = (name: string, rate: string, more = {}) =>
+  anEvent({
+    name,
+    start_date: '2099-07-11T22:30:00.000Z',
+    end_date: '2099-07-12T04:00:00.000Z',
+    ticket_rates: [
+      aRate({
+        _id: rate,
+        name: `Rate of ${name}`,
+        prices: [aPrice({ _id: `price_of_${rate}`, name: `Early ${name}` })],
+        ...more,
+      }),
+    ],
+  })
+
+const catalogue = aCatalogue({
+  locations: [aLocation({ address: 'Gran Vía, 1' })],
+  events: [
+    event('Noche', 'rate_1', {
+      supplements: [
+        aSupplement({ _id: 'sup_cloak' }),
+        aSupplement({ _id: 'sup_drink', label: 'Free drink', price: 0 }),
+      ],
+      warranty: { enabled: true, percentage: 10, hours: 48 },
+    }),
+    event(hostile, 'rate_hostile', { supplements: [aSupplement({ _id: 'sup_hostile', label: hostile })] }),
+  ],
+})
+
+let sale: Sale
+let buyer: ReturnType<typeof aBuyer>
+beforeAll(async () => {
+  sale = await openSale(catalogue, { provider: aProvider() })
+  buyer = aBuyer(sale)
+})
+afterAll(() => sale.close())
+
+const ofRate = (rate: string, more = {}, entries: Record<string, unknown>[] = [{}]) =>
+  checkedOut(sale, {
+    ticket_rate_id: rate,
+    tickets: entries.map((entry) => anEntry(`price_of_${rate}`, entry)),
+    ...more,
+  })
+
+test('shows what is bought, line by line, until when it is held, and nothing of a person', async () => {
+  const entry = { full_name: 'Ana Núñez', email: 'ana@example.com', phone: '+34600000001' }
+  const checkout = await ofRate('rate_1', addresses, [
+    {
+      ...entry,
+      supplements: [{ supplement_id: 'sup_cloak' }, { supplement_id: 'sup_drink' }],
+      warranty: true,
+    },
+    entry,
+  ])
+  const page = await buyer.look(checkout)
+  expect(page.statusCode).toBe(200)
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
+  const text = textOf(page.body)
+  expect(text).toMatch(/Rate of Noche Noche Sunday,? 12 July 2099, 00:30 CEST Sala Ñ, Gran Vía, 1, Madrid/)
+  expect(text).toContain(
+    '2 tickets Early Noche €20.00 Cloakroom €2.50 Free drink €0.00 Fees €2.00 ' +
+      'Warranty, refundable until 48 hours before €2.25 Early Noche €20.00 Fees €2.00 Total €48.75',
+  )
+  expect(text).toMatch(/Held until \d\d:\d\d CES?T 1[45] minutes left/)
+  expect(text).toContain('Pay €48.75 Cancel')
+  for (const secret of [
+    'Ana',
+    'Núñez',
+    'ana@',
+    '+34600000001',
+    ...checkout.tickets.map(({ qr_code }) => qr_code),
+  ])
+    expect(page.body).not.toContain(secret)
+  expect(await buyer.statusesOf(checkout)).toEqual(['pending', 'held', 'held'])
+})
+
+test('reads the page in two statements', async () => {
+  const checkout = await ofRate('rate_1')
+  sale.statements.reset()
+  await buyer.look(checkout)
+  expect(sale.statements).toHaveLength(2)
+})
+
+test('tells that a sandbox takes no money, and says so nowhere else', async () => {
+  const sandbox = await openSale(catalogue)
+  try {
+    const checkout = await checkedOut(sandbox, {
+      ticket_rate_id: 'rate_1',
+      tickets: [anEntry('price_of_rate_1')],
+    })
+    expect((await sandbox.rest('GET', pathOf(checkout))).body).toContain('no money is taken')
+  } finally {
+    await sandbox.close()
+  }
+  expect((await buyer.look(await ofRate('rate_1'))).body).not.toContain('no money is taken')
+})
+
+test('runs no script, loads nothing, is kept nowhere, and goes on by itself when the time is over', async () => {
+  const { headers, body } = await buyer.look(await ofRate('rate_1', addresses))
+  const [, style = ''] = /<style>(.*)<\/style>/s.exec(body) ?? []
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex',
+    'content-security-policy': [
+      "default-src 'none'",
+      `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+      'img-src data:',
+      "form-action 'self' https://shop.example http://shop.example:8080 https:",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+  })
+  expect(body).not.toMatch(/<script|\bon\w+=|style=|(src|href)="(?!data:)/)
+  expect(body).toContain('<html lang="en">')
+  const [, seconds] = /<meta http-equiv="refresh" content="(\d+)">/.exec(body) ?? []
+  expect(Number(seconds)).toBeGreaterThan(840)
+  expect(Number(seconds)).toBeLessThanOrEqual(901)
+})
+
+test('the forms of a page lead nowhere else, where the channel gave no address', async () => {
+  const { headers } = await buyer.look(await ofRate('rate_1'))
+  expect(headers['content-security-policy']).toContain("; form-action 'self'; ")
+})
+
+test('an address can put nothing of its own into the policy', async () => {
+  const checkout = await ofRate('rate_1', { redirect_url: 'https://shop;sandbox.example/' })
+  expect((await buyer.look(checkout)).headers['content-security-policy']).toContain(
+    "form-action 'self' https:;",
+  )
+})
+
+test('names are text, whatever they are', async () => {
+  const checkout = await ofRate('rate_hostile', {}, [{ supplements: [{ supplement_id: 'sup_hostile' }] }])
+  const before = await buyer.look(checkout)
+  const after = await buyer.pay(checkout)
+  for (const { statusCode, body } of [before, after]) {
+    expect(statusCode).toBe(200)
+    expect(body).not.toContain('<script')
+    expect(body).toContain('&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;')
+  }
+})
+
+test.each([
+  ['unknown', 'A'.repeat(43), 1],
+  ['too short', 'A'.repeat(42), 0],
+  ['too long', 'A'.repeat(300), 0],
+  ['of other characters', `${'A'.repeat(42)}-`, 0],
+  ['two', `${'A'.repeat(43)}/${'A'.repeat(43)}`, 0],
+  ['none', '', 0],
+])('a token that is %s is no payment, on a page that says so', async (_name, token, statements) => {
+  for (const answer of [
+    () => sale.rest('GET', `/pay/${token}`),
+    () => buyer.post(`/pay/${token}`, 'action=pay'),
+  ]) {
+    sale.statements.reset()
+    const { statusCode, headers, body } = await answer()
+    expect(statusCode).toBe(404)
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(headers['cache-control']).toBe('no-store')
+    expect(body).toContain('No such payment')
+    expect(sale.statements).toHaveLength(statements)
+  }
+})
+
+test.each(['action=refund', 'action=pay&action=cancel', 'pay=action', ''])(
+  'a form of %j changes nothing',
+  async (body) => {
+    const checkout = await ofRate('rate_1', addresses)
+    const answer = await buyer.post(pathOf(checkout), body)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(await buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
+  },
+)
+
+test.each(['application/json', 'text/plain', 'multipart/form-data; boundary=x'])(
+  'a body of type %s is not read',
+  async (type) => {
+    const checkout = await ofRate('rate_1', addresses)
+    const answer = await buyer.post(pathOf(checkout), '{"action":"pay"}', type)
+    expect(answer.statusCode).toBe(415)
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(await buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
+  },
+)
+
+test('forms are for this page alone', async () => {
+  const answer = await sale.rest('POST', '/tickets/checkout', {
+    headers: { ...sale.channel, 'content-type': formType },
+    body: 'ticket_rate_id=rate_1',
+  })
+  expect(answer.statusCode).toBe(415)
+})
+
+test('no log line tells where the page is', async () => {
+  const checkout = await ofRate('rate_1', addresses)
+  const token = pathOf(checkout).slice('/pay/'.length)
+  const lines: string[] = []
+  const app = await createApp({
+    db: sale.db,
+    config: parseConfig({ LOG_LEVEL: 'trace', RATE_LIMIT: 'off' }),
+    provider: aProvider({ charge: () => Promise.reject(new Error(`no ${token}`)) }),
+    logTo: { write: (line) => void lines.push(line) },
+  })
+  const url = pathOf(checkout)
+  const headers = { 'content-type': formType }
+  await app.inject({ url })
+  await app.inject({ method: 'POST', url, headers, payload: 'action=pay' })
+  await app.inject({ method: 'PUT', url })
+  await app.inject({ url: `${url}/more?token=${token}` })
+  await app.inject({ method: 'POST', url, headers, payload: 'action=cancel' })
+  await app.close()
+  const log = lines.join('')
+  expect(log).toContain('request failed')
+  expect(log).toContain('"route":"/pay/*"')
+  expect(log).not.toContain(token)
+  expect(log).not.toContain('shop.example')
+})

@@ -1,0 +1,193 @@
+import { createHmac } from 'node:crypto'
+import { Stripe } from 'stripe'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readSigned } from '../../../src/domain/payment/stripe/signature.ts'
+import { providerEvents } from '../../../src/domain/payment/table.ts'
+import { refusal } from '../../support/refusals.ts'
+import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { type FakeEvent, signed, signedBody, webhookSecret } from '../../support/stub-stripe.ts'
+
+// Events as Stripe never sends them, with a good signature and without one.
+
+let sale: StripeSale
+beforeAll(async () => {
+  sale = await openStripeSale()
+})
+afterAll(() => sale.close())
+
+const type = 'application/json'
+const header = (signature: string, body: string) => ({
+  body,
+  headers: { 'content-type': type, 'stripe-signature': signature },
+})
+const seconds = () => Math.floor(Date.now() / 1000)
+const hmac = (text: string) => createHmac('sha256', webhookSecret).update(text).digest('hex')
+
+const begun = async () => {
+  const checkout = await sale.checkOut()
+  return { checkout, session: await sale.goToStripe(checkout) }
+}
+const paidEvent = async () => {
+  const { checkout, session } = await begun()
+  return { checkout, event: sale.fake.pay(session.id) }
+}
+
+const good = (body: string) => `v1=${hmac(`${seconds()}.${body}`)}`
+test.each([
+  ['empty', () => ''],
+  ['a time and a signature of nothing', () => 't=,v1='],
+  ['a time of nothing', (body: string) => `t=,${good(body)}`],
+  ['no time', (body: string) => good(body)],
+  ['a time that is no number, signed as such', (body: string) => `t=x,v1=${hmac(`NaN.${body}`)}`],
+  ['a negative time', (body: string) => `t=-1,v1=${hmac(`-1.${body}`)}`],
+  ['two times', (body: string) => `t=${seconds()},t=${seconds()},${good(body)}`],
+  ['no signature', () => `t=${seconds()}`],
+  ['a signature without a value', () => `t=${seconds()},v1`],
+  ['a signature of nothing', () => `t=${seconds()},v1=`],
+  ['half a signature', () => `t=${seconds()},v1=${'a'.repeat(32)}`],
+  [
+    'a signature of another scheme alone',
+    (body: string) => `t=${seconds()},${good(body).replace('v1', 'v0')}`,
+  ],
+  ['commas', () => ',,,,'],
+  ['something else', () => 'Bearer x'],
+  ['of 8 kB', () => `t=${seconds()},v1=${'a'.repeat(8000)}`],
+])('a signature that is %s is refused as any that is wrong, without SQL', async (_what, signatureOf) => {
+  const { checkout, event } = await paidEvent()
+  const body = JSON.stringify(event)
+  sale.statements.reset()
+  const answer = await sale.send(header(signatureOf(body), body))
+  expect(refusal(answer)).toBe('400 BAD_REQUEST')
+  expect(answer.json().message).toBe('The signature is missing, wrong or too old.')
+  expect(sale.statements).toHaveLength(0)
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
+})
+
+test('two signatures, of which one is good, are good, and so are schemes that nobody knows', async () => {
+  const { checkout, event } = await paidEvent()
+  const body = JSON.stringify(event)
+  const signature = `t=${seconds()},v1=${'0'.repeat(64)},${good(body)},v0=abc`
+  expect((await sale.send(header(signature, body))).statusCode).toBe(200)
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
+})
+
+// Beside the clock of a test there is the one that reads, so a second is left for it.
+test.each([
+  [-302, false],
+  [-299, true],
+  [299, true],
+  [302, false],
+])('what was signed %i seconds from now is good: %s', (from, isGood) => {
+  const { body, headers } = signedBody('{}', webhookSecret, -from)
+  const { webhooks } = new Stripe('sk_test_fake')
+  const read = readSigned({ webhooks }, [webhookSecret], Buffer.from(body), headers['stripe-signature'])
+  expect(read !== null).toBe(isGood)
+})
+
+test('what is signed for the future is refused, and changes nothing', async () => {
+  const { checkout, event } = await paidEvent()
+  expect(refusal(await sale.send(signed(event, webhookSecret, -400)))).toBe('400 BAD_REQUEST')
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
+})
+
+const withObject = (event: FakeEvent, fields: Record<string, unknown>) => ({
+  ...event,
+  data: { object: { ...event.data.object, ...fields } },
+})
+const nul = '\u0000'
+const odd: [string, (event: FakeEvent) => unknown][] = [
+  ['null', () => null],
+  ['a number', () => 7],
+  ['a list', () => []],
+  ['an empty object', () => ({})],
+  ['a thin event', (event) => ({ ...event, object: 'v2.core.event' })],
+  ['without data', ({ data, ...event }) => event],
+  ['with data of null', (event) => ({ ...event, data: null })],
+  ['without an object', (event) => ({ ...event, data: {} })],
+  ['with an object of null', (event) => ({ ...event, data: { object: null } })],
+  ['with an object that is a text', (event) => ({ ...event, data: { object: 'cs_1' } })],
+  ['with an object that is a list', (event) => ({ ...event, data: { object: [] } })],
+  ['without an id', ({ id, ...event }) => event],
+  ['with an id that is a number', (event) => ({ ...event, id: 7 })],
+  ['with an id of nothing', (event) => ({ ...event, id: '' })],
+  ['with an address for an id', (event) => ({ ...event, id: 'ana@example.com' })],
+  ['with a sentence for a type', (event) => ({ ...event, type: 'Ana Núñez paid' })],
+  ['with NUL in its id', (event) => ({ ...event, id: `evt${nul}` })],
+  ['with an id of 100 kB', (event) => ({ ...event, id: 'e'.repeat(100_000) })],
+  ['with a type that is an object', (event) => ({ ...event, type: {} })],
+  ['with NUL in its type', (event) => ({ ...event, type: `checkout${nul}` })],
+  ['with NUL in the session', (event) => withObject(event, { id: `cs${nul}` })],
+  ['with a session of 100 kB', (event) => withObject(event, { id: 'c'.repeat(100_000) })],
+  ['with NUL in the payment', (event) => withObject(event, { metadata: { payment_id: `pay${nul}` } })],
+  ['with a payment that is a list', (event) => withObject(event, { metadata: { payment_id: ['pay_1'] } })],
+  ['with metadata that are a text', (event) => withObject(event, { metadata: 'pay_1' })],
+  ['with NUL in the reference', (event) => withObject(event, { payment_intent: `pi${nul}` })],
+  ['without a reference', (event) => withObject(event, { payment_intent: null })],
+  ['with a reference that is a number', (event) => withObject(event, { payment_intent: 7 })],
+  ['with a reference of 100 kB', (event) => withObject(event, { payment_intent: 'p'.repeat(100_000) })],
+  ['with an amount of 0', (event) => withObject(event, { amount_total: 0 })],
+  ['with a negative amount', (event) => withObject(event, { amount_total: -2200 })],
+  ['with half a cent', (event) => withObject(event, { amount_total: 2200.5 })],
+  ['with an amount beyond all numbers', (event) => withObject(event, { amount_total: 1e300 })],
+  ['with an amount beyond whole numbers', (event) => withObject(event, { amount_total: 2 ** 60 })],
+  ['with an amount that is a text', (event) => withObject(event, { amount_total: '2200' })],
+  ['without an amount', (event) => withObject(event, { amount_total: undefined })],
+  [
+    'with less than is the least of its currency',
+    (event) => withObject(event, { amount_total: 1, currency: 'isk' }),
+  ],
+  ['without a currency', (event) => withObject(event, { currency: null })],
+  ['with a currency that is none', (event) => withObject(event, { currency: 'euro' })],
+  ['with a currency that is a number', (event) => withObject(event, { currency: 978 })],
+  ['with a status that is a number', (event) => withObject(event, { status: 1 })],
+  ['with a payment status that is an object', (event) => withObject(event, { payment_status: {} })],
+]
+
+test.each(odd)('a signed event that is %s is 400, and changes nothing', async (_what, change) => {
+  const { checkout, event } = await paidEvent()
+  const before = await sale.db.$count(providerEvents)
+  const answer = await sale.send(signedBody(JSON.stringify(change(event))))
+  expect(refusal(answer)).toBe('400 BAD_REQUEST')
+  expect(answer.json().message).toContain('The event is malformed')
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
+  expect(await sale.chargesOf(checkout)).toBe(0)
+  expect(await sale.db.$count(providerEvents)).toBe(before)
+})
+
+test.each([
+  ['no JSON', '{'],
+  ['HTML', '<html>'],
+  ['deep', '['.repeat(100_000)],
+  ['deep and whole', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
+])('a signed body that is %s is 400', async (_what, body) => {
+  expect(refusal(await sale.send(signedBody(body)))).toBe('400 BAD_REQUEST')
+})
+
+test.each([
+  ['an id that is a number', { id: 7 }],
+  ['NUL in the refund', { metadata: { refund_id: `ref${nul}` } }],
+  ['NUL in the reason of a failure', { status: 'failed', failure_reason: `x${nul}` }],
+  ['a status that is a list', { status: [] }],
+])('a signed event of a refund with %s is 400', async (_what, fields) => {
+  const event = sale.fake.tell('refund.updated', {
+    ...{ id: 're_1', status: 'succeeded', metadata: { refund_id: 'ref_1' } },
+    ...fields,
+  })
+  expect(refusal(await sale.send(signed(event)))).toBe('400 BAD_REQUEST')
+})
+
+test.each([
+  ['an amount of 0', { amount_total: 0 }],
+  ['no currency', { currency: null }],
+  ['a status that is new', { status: 'postponed' }],
+])('a session of somebody else in the same account with %s is ignored, and taken', async (_what, fields) => {
+  const { event } = await paidEvent()
+  const other = withObject(event, { metadata: {}, ...fields })
+  expect(await sale.deliver(other)).toEqual(['ignored'])
+})
+
+test('control: the same event unchanged pays', async () => {
+  const { checkout, event } = await paidEvent()
+  expect((await sale.send(signedBody(JSON.stringify(event)))).statusCode).toBe(200)
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
+})

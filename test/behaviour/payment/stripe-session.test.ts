@@ -1,0 +1,330 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { closeSessions } from '../../../src/domain/sale/session/close-sessions.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
+import { payments } from '../../../src/domain/payment/table.ts'
+import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
+import type { Checkout } from '../../support/checkouts.ts'
+import { countersOf } from '../../support/checkouts.ts'
+import { textOf } from '../../support/payment-page-buyer.ts'
+import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+
+// The session that a buyer pays in at Stripe: how it begins, who ends it, and what the page says meanwhile.
+
+let sale: StripeSale
+beforeAll(async () => {
+  sale = await openStripeSale()
+})
+afterAll(() => sale.close())
+afterEach(() => sale.fake.breakDown(null))
+
+const rowOf = async ({ payment_id }: Checkout) => {
+  const [row] = await sale.db.select().from(payments).where(eq(payments.id, payment_id))
+  if (!row) throw new Error('no payment')
+  return row
+}
+const thanks = ({ payment_id }: Checkout) =>
+  `https://shop.example/thanks?order=7&payment_id=${payment_id}&status=paid#top`
+const sorry = ({ payment_id }: Checkout, status: string, code: string) =>
+  `http://shop.example:8080/sorry?payment_id=${payment_id}&status=${status}&code=${code}`
+const asked = (path: RegExp) => sale.fake.asked.filter((request) => path.test(request.path)).length
+
+test('Pay leads to a session of the whole amount that outlives the hold, and holds nothing of a person', async () => {
+  const checkout = await sale.checkOut({}, 2)
+  sale.fake.asked.length = 0
+  const answer = await sale.buyer.pay(checkout)
+  expect(answer.statusCode).toBe(303)
+  const [request] = sale.fake.asked
+  const { expiresAt, createdAt } = await rowOf(checkout)
+  expect(request).toEqual({
+    method: 'POST',
+    path: '/v1/checkout/sessions',
+    key: checkout.payment_id,
+    params: {
+      mode: 'payment',
+      client_reference_id: checkout.payment_id,
+      'metadata[payment_id]': checkout.payment_id,
+      'payment_intent_data[metadata][payment_id]': checkout.payment_id,
+      'line_items[0][quantity]': '1',
+      'line_items[0][price_data][currency]': 'eur',
+      'line_items[0][price_data][unit_amount]': '4400',
+      'line_items[0][price_data][product_data][name]': 'Noche de Ñandú · Entrance',
+      'adaptive_pricing[enabled]': 'false',
+      success_url: `${checkout.payment_url}?paid`,
+      cancel_url: checkout.payment_url,
+      expires_at: String(Math.floor(expiresAt.getTime() / 1000) + 35 * 60),
+    },
+  })
+  expect(JSON.stringify(request)).not.toMatch(/Ana|ana@/)
+  const row = await rowOf(checkout)
+  const session = sale.fake.sessionFor(checkout.payment_id)
+  expect(answer.headers.location).toBe(session.url)
+  expect(row).toMatchObject({ provider: 'stripe', sessionId: session.id, sessionUrl: session.url })
+  expect([row.status, row.sessionOpen]).toEqual(['pending', true])
+  expect(expiresAt.getTime() - createdAt.getTime()).toBe(15 * 60_000)
+})
+
+test('pressing Pay again, at once or later, leads to the same session', async () => {
+  const checkout = await sale.checkOut()
+  sale.fake.asked.length = 0
+  const answers = await Promise.all([1, 2, 3].map(() => sale.buyer.pay(checkout)))
+  const before = sale.fake.asked.length
+  answers.push(await sale.buyer.pay(checkout))
+  expect(sale.fake.asked).toHaveLength(before)
+  const { url } = sale.fake.sessionFor(checkout.payment_id)
+  expect(answers.map(({ headers }) => headers.location)).toEqual([url, url, url, url])
+  const made = [...sale.fake.sessions.values()].filter(
+    ({ metadata }) => metadata.payment_id === checkout.payment_id,
+  )
+  expect(made).toHaveLength(1)
+})
+
+test('the form may lead to where sessions are', async () => {
+  const { headers } = await sale.buyer.look(await sale.checkOut({ redirect_url: null, error_url: null }))
+  expect(headers['content-security-policy']).toContain(`form-action 'self' https: ${sale.fake.url};`)
+})
+
+test.each([
+  ['is out of reach', 'cut', 503, /We are busy/],
+  ['fails', 500, 500, /Something went wrong on our side/],
+  ['is not to be overrun', 429, 500, /Something went wrong on our side/],
+] as const)(
+  'where Stripe %s, Pay is an apology, and works once it is back',
+  async (_name, fault, status, title) => {
+    const checkout = await sale.checkOut()
+    sale.fake.breakDown(fault)
+    const answer = await sale.buyer.pay(checkout)
+    expect(answer.statusCode).toBe(status)
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(textOf(answer.body)).toMatch(title)
+    expect(textOf(answer.body)).toMatch(/Nothing is lost: .* Back to the payment/)
+    expect(answer.body).not.toContain('sk_test')
+    expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
+    sale.fake.breakDown(null)
+    await sale.goToStripe(checkout)
+  },
+)
+
+test('a name that has changed since an answer was lost does not keep a buyer from paying', async () => {
+  const checkout = await sale.checkOut()
+  await sale.goToStripe(checkout)
+  // As if the process had died before it noted the session.
+  await sale.db
+    .update(payments)
+    .set({ sessionId: null, sessionUrl: null, sessionOpen: false })
+    .where(eq(payments.id, checkout.payment_id))
+  await sale.db.update(ticketRates).set({ name: 'Another name' }).where(eq(ticketRates.id, 'rate_1'))
+  const { id } = await sale.goToStripe(checkout)
+  await sale.db.update(ticketRates).set({ name: 'Entrance' }).where(eq(ticketRates.id, 'rate_1'))
+  expect((await rowOf(checkout)).sessionId).toBe(id)
+})
+
+test('a session that was made while the checkout was cancelled is ended', async () => {
+  const checkout = await sale.checkOut()
+  let cancelled: Promise<unknown> | undefined
+  sale.fake.breakDown(({ path }) => {
+    if (path === '/v1/checkout/sessions') cancelled ??= sale.buyer.cancel(checkout)
+    return null
+  })
+  const paying = sale.buyer.pay(checkout)
+  await expect.poll(() => cancelled).toBeDefined()
+  await Promise.all([paying, cancelled])
+  sale.fake.breakDown(null)
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
+  await sale.closeDue()
+  expect(sale.fake.sessionFor(checkout.payment_id).status).toBe('expired')
+})
+
+test('back before the webhook: Stripe is asked, and the webhook changes nothing more', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  const event = sale.fake.pay(id)
+  const { statusCode, headers } = await sale.comeBack(checkout)
+  expect([statusCode, headers.location]).toEqual([303, thanks(checkout)])
+  expect(await sale.deliver(event)).toEqual(['done'])
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
+  expect(await sale.chargesOf(checkout)).toBe(1)
+  expect(await sale.refundsOf(checkout)).toEqual([])
+  expect((await rowOf(checkout)).sessionOpen).toBe(false)
+})
+
+test('the webhook before the buyer is back: Stripe is not asked', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  await sale.deliver(sale.fake.pay(id))
+  sale.fake.asked.length = 0
+  expect((await sale.comeBack(checkout)).headers.location).toBe(thanks(checkout))
+  expect(sale.fake.asked).toEqual([])
+})
+
+test('back before anything is known: a page that says so, without a form, that goes on by itself', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  sale.fake.pay(id)
+  sale.fake.breakDown('cut')
+  for (const answer of [await sale.comeBack(checkout), await sale.comeBack(checkout)]) {
+    expect(answer.statusCode).toBe(200)
+    expect(textOf(answer.body)).toMatch(/One moment .* being confirmed/)
+    expect(answer.body).toContain('<meta http-equiv="refresh" content="3">')
+    expect(answer.body).not.toMatch(/<form|<button/)
+  }
+  sale.fake.breakDown(null)
+  await sale.waitSeconds()
+  expect((await sale.comeBack(checkout)).headers.location).toBe(thanks(checkout))
+})
+
+test('Stripe is asked once every few seconds, however often the buyer looks', async () => {
+  const checkout = await sale.checkOut()
+  await sale.goToStripe(checkout)
+  sale.fake.asked.length = 0
+  const begun = performance.now()
+  await Promise.all([1, 2, 3, 4].map(() => sale.comeBack(checkout)))
+  await sale.comeBack(checkout)
+  // Once, where the buyer is as fast as that.
+  const times = sale.fake.asked.length
+  expect(times).toBeGreaterThan(0)
+  expect(times).toBeLessThanOrEqual(1 + Math.floor((performance.now() - begun) / 3000))
+  await sale.waitSeconds()
+  await sale.comeBack(checkout)
+  expect(sale.fake.asked).toHaveLength(times + 1)
+})
+
+test('back without having paid: the form again, and Pay goes on in the same session', async () => {
+  const checkout = await sale.checkOut()
+  const { url } = await sale.goToStripe(checkout)
+  for (const answer of [await sale.buyer.look(checkout), await sale.buyer.look(checkout)])
+    expect(answer.body).toContain('value="pay"')
+  await sale.waitSeconds()
+  // As who writes ?paid by hand.
+  expect((await sale.comeBack(checkout)).body).toContain('value="pay"')
+  expect((await sale.buyer.pay(checkout)).headers.location).toBe(url)
+})
+
+test('cancelling ends the session at Stripe', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  const answer = await sale.buyer.cancel(checkout)
+  expect(answer.headers.location).toBe(sorry(checkout, 'cancelled', 'PAYMENT_CANCELLED'))
+  expect(sale.fake.sessions.get(id)?.status).toBe('expired')
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
+  expect((await rowOf(checkout)).sessionOpen).toBe(false)
+  expect(await sale.deliver(...sale.fake.events.slice(-1))).toEqual(['done'])
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
+})
+
+test.each([
+  ['has paid', 'pay', 'paid'],
+  ['has ordered a transfer', 'order', 'processing'],
+] as const)('who %s can cancel no more', async (_name, how, status) => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  sale.fake[how](id)
+  await sale.buyer.cancel(checkout)
+  expect((await sale.buyer.statusesOf(checkout))[0]).toBe(status)
+})
+
+test('cancelled while Stripe is out of reach: the session is ended once it is back', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  sale.fake.breakDown('cut')
+  expect((await sale.buyer.cancel(checkout)).headers.location).toContain('PAYMENT_CANCELLED')
+  await expect(closeSessions(sale)).rejects.toThrow()
+  sale.fake.breakDown(null)
+  // Not again at once: what fails is done later.
+  await closeSessions(sale)
+  expect(sale.fake.sessions.get(id)?.status).toBe('open')
+  await sale.closeDue()
+  expect(sale.fake.sessions.get(id)?.status).toBe('expired')
+  expect((await rowOf(checkout)).sessionOpen).toBe(false)
+})
+
+test('a session is due to be ended just before its hold, and at once when that ends otherwise', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  const { expiresAt, sessionDueAt } = await rowOf(checkout)
+  expect(expiresAt.getTime() - (sessionDueAt?.getTime() ?? 0)).toBe(5_000)
+  await closeSessions(sale)
+  expect(sale.fake.sessions.get(id)?.status).toBe('open')
+  await sale.buyer.lapse(checkout)
+  await sweepHolds(sale.db)
+  await closeSessions(sale)
+  expect(sale.fake.sessions.get(id)?.status).toBe('expired')
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
+})
+
+test.each([
+  ['nobody paid', null, 'expired'],
+  ['it was paid in the last moment', 'pay', 'paid'],
+  ['a bank is deciding', 'order', 'processing'],
+  ['the bank has refused', 'fail', 'failed'],
+] as const)('before a hold expires Stripe is believed: %s', async (_name, how, status) => {
+  const { held } = (await countersOf(sale)).rate_1 ?? {}
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  if (how) sale.fake[how](id)
+  await sale.closeDue()
+  expect((await sale.buyer.statusesOf(checkout))[0]).toBe(status)
+  const isHeld = status === 'processing'
+  expect((await countersOf(sale)).rate_1).toMatchObject({ held: (held ?? 0) + (isHeld ? 1 : 0) })
+  expect((await rowOf(checkout)).sessionOpen).toBe(isHeld)
+})
+
+test('a look when the time is over ends the session first, and believes Stripe', async () => {
+  const late = await sale.checkOut()
+  const { id } = await sale.goToStripe(late)
+  sale.fake.pay(id)
+  await sale.buyer.lapse(late)
+  expect((await sale.buyer.look(late)).headers.location).toBe(thanks(late))
+  const unpaid = await sale.checkOut()
+  const session = await sale.goToStripe(unpaid)
+  await sale.buyer.lapse(unpaid)
+  expect((await sale.buyer.look(unpaid)).headers.location).toBe(sorry(unpaid, 'expired', 'PAYMENT_EXPIRED'))
+  expect(sale.fake.sessions.get(session.id)?.status).toBe('expired')
+})
+
+test('a session that Stripe does not end does not keep the others from it, and its hold expires in time', async () => {
+  const checkouts = await Promise.all(Array.from({ length: 10 }, () => sale.checkOut()))
+  const sessions = await Promise.all(checkouts.map((checkout) => sale.goToStripe(checkout)))
+  const [stuck] = sessions
+  sale.fake.breakDown(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
+  await expect(sale.closeDue()).rejects.toThrow()
+  // The next time that it is done, a second later.
+  await closeSessions(sale)
+  expect(sessions.map(({ id }) => sale.fake.sessions.get(id)?.status)).toEqual([
+    'open',
+    ...Array.from({ length: 9 }, () => 'expired'),
+  ])
+  const [first] = checkouts
+  if (!first) throw new Error('there are ten')
+  await sale.buyer.lapse(first)
+  await sweepHolds(sale.db)
+  expect(await sale.buyer.statusesOf(first)).toEqual(['expired', 'expired'])
+})
+
+test('how a transfer stands is asked for again and again, should no webhook come', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  await sale.deliver(sale.fake.order(id))
+  await sale.closeDue()
+  const { status, sessionDueAt } = await rowOf(checkout)
+  expect(status).toBe('processing')
+  expect(sessionDueAt?.getTime()).toBeGreaterThan(Date.now())
+  sale.fake.succeed(id)
+  await sale.closeDue()
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
+})
+
+test('sessions of another provider are left alone', async () => {
+  const checkout = await sale.checkOut()
+  const { id } = await sale.goToStripe(checkout)
+  await sale.db
+    .update(payments)
+    .set({ provider: 'other', sessionDueAt: sql`now()` })
+    .where(eq(payments.id, checkout.payment_id))
+  const before = asked(new RegExp(id))
+  await closeSessions(sale)
+  await sale.comeBack(checkout)
+  await sale.buyer.cancel(checkout)
+  expect(asked(new RegExp(id))).toBe(before)
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
+})

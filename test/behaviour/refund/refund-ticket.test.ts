@@ -1,0 +1,298 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { invoices } from '../../../src/domain/invoice/table.ts'
+import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  aRateOf,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import * as refunds from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { settlePayment } from '../../support/settle.ts'
+import { aProvider } from '../../support/stub-provider.ts'
+
+// An organization gives money back through its integration. The ticket stays as it is.
+
+const free = aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] })
+const catalogue = aCatalogue({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', currency: 'JPY' })],
+  events: [
+    anEvent({ ticket_rates: [aRateOf(100), free] }),
+    anEvent({
+      organization_id: 'org_2',
+      location_id: null,
+      ticket_rates: [aRate({ _id: 'rate_yen', prices: [aPrice({ _id: 'price_yen', price: 1000 })] })],
+    }),
+  ],
+})
+
+let given: unknown[] = []
+const provider = aProvider({
+  refund: async (refund) => {
+    given.push(refund)
+    return { kind: 'succeeded', reference: `re_${refund.id}` }
+  },
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue, { provider })
+})
+afterAll(() => sale.close())
+
+const correctiveOf = async (paymentId: string) =>
+  (
+    await sale.db
+      .select()
+      .from(invoices)
+      .where(eq(invoices.paymentId, paymentId))
+      .orderBy(asc(invoices.number))
+  )
+    .filter(({ kind }) => kind === 'corrective')
+    .map(({ reference, amount, refundId }) => ({ reference, amount, refundId }))
+
+test('all that is left goes back: ticket, payment, invoice and clients say so, and the place stays sold', async () => {
+  const checkout = await refunds.bought(sale)
+  const id = refunds.ticketOf(checkout)
+  const counters = await countersOf(sale)
+  given = []
+  const { refund } = await refunds.refundTicket(sale, id)
+  expect(refund).toEqual({
+    id: expect.stringMatching(/^ref_/),
+    amount: 22,
+    currency: 'EUR',
+    reason: 'REQUESTED',
+    status: 'succeeded',
+    createdAt: expect.any(String),
+    succeededAt: expect.any(String),
+    ticket: { id, status: 'activated', refunded: 22 },
+  })
+  const charge = `test_${checkout.payment_id}`
+  expect(given).toEqual([{ id: refund?.id, charge, amount: 2200, currency: 'EUR' }])
+  expect(await countersOf(sale)).toEqual(counters)
+  expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
+  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated'])
+  const [corrective] = await correctiveOf(checkout.payment_id)
+  expect(corrective).toEqual({
+    reference: expect.stringMatching(/^R\d{4}-\d{6}$/),
+    amount: 2200,
+    refundId: refund?.id,
+  })
+
+  // Both surfaces, and both callers.
+  const query = `query ($id: ID!) { ticket(id: $id) { status refunded refundedAt raised totalPaid refunds { channelId amount at }
+    refundAttempts { id status } invoiceReference correctiveInvoiceReferences
+    payment { status refundedAmount invoiceReference refunds { id amount reason ticket { id } } } } }`
+  for (const headers of [sale.channel, sale.integration.v2]) {
+    const { data } = await sale.graphql<{ ticket: Record<string, unknown> }>(query, { id }, headers)
+    const { invoiceReference } = data?.ticket ?? {}
+    expect(invoiceReference).toMatch(/^F\d{4}-\d{6}$/)
+    expect(data?.ticket).toEqual({
+      status: 'activated',
+      refunded: 22,
+      refundedAt: refund?.succeededAt,
+      raised: 0,
+      totalPaid: 22,
+      refunds: [{ channelId: expect.stringMatching(/^chn_/), amount: 22, at: refund?.succeededAt }],
+      refundAttempts: [{ id: refund?.id, status: 'succeeded' }],
+      invoiceReference,
+      correctiveInvoiceReferences: [corrective?.reference],
+      payment: {
+        status: 'refunded',
+        refundedAmount: 22,
+        invoiceReference,
+        refunds: [{ id: refund?.id, amount: 22, reason: 'REQUESTED', ticket: { id } }],
+      },
+    })
+  }
+  const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  expect(looked.json().data).toMatchObject({
+    status: 'activated',
+    refunded: 22,
+    raised: 0,
+    total_paid: 22,
+    corrective_invoice_references: [corrective?.reference],
+  })
+})
+
+test('the checkout view says so too, where its checkout is answered again', async () => {
+  const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+  const again = () => checkedOut(sale, body, { 'idempotency-key': 'view' })
+  const checkout = await again()
+  expect(checkout.tickets[0]).toMatchObject({ refunded: 0, refunded_at: null, refunds: [] })
+  await settlePayment(sale.db, checkout.payment_id, await refunds.moneyFor(sale, checkout))
+  const id = refunds.ticketOf(checkout)
+  const first = await refunds.refundTicket(sale, id, { amount: 1.5 })
+  const second = await refunds.refundTicket(sale, id, { amount: 2 })
+  const [at, last] = [first.refund?.succeededAt, second.refund?.succeededAt]
+  const channel_id = checkout.tickets[0]?.channel_id
+  expect((await again()).tickets[0]).toMatchObject({
+    status: 'active',
+    refunded: 3.5,
+    refunded_at: last,
+    refunds: [
+      { channel_id, amount: 1.5, at },
+      { channel_id, amount: 2, at: last },
+    ],
+  })
+})
+
+test('the refunds of all tickets and payments of a query are read in one statement each', async () => {
+  const checkout = await refunds.bought(sale, 4)
+  for (const { _id } of checkout.tickets) await refunds.refundTicket(sale, _id, { amount: 1 })
+  const query = `query ($id: ID!) { payment(id: $id) { refunds { id }
+    tickets { refundAttempts { id ticket { id payment { refunds { id } } } } } } }`
+  sale.statements.reset()
+  const { data } = await sale.graphql<{ payment: { refunds: object[]; tickets: object[] } }>(
+    query,
+    { id: checkout.payment_id },
+    sale.channel,
+  )
+  expect(data?.payment.refunds).toHaveLength(4)
+  expect(
+    data?.payment.tickets.map(({ refundAttempts }: { refundAttempts?: object[] }) => refundAttempts?.length),
+  ).toEqual([1, 1, 1, 1])
+  expect(sale.statements.filter((text) => text.includes('from "refunds"'))).toHaveLength(2)
+})
+
+test('part after part goes back, until nothing is left', async () => {
+  const checkout = await refunds.bought(sale, 2)
+  const id = refunds.ticketOf(checkout)
+  const stateOf = async () => {
+    const payment = await refunds.paymentRow(sale, checkout)
+    const ticket = await refunds.ticketRow(sale, id)
+    return [payment?.status, payment?.refundedAmount, ticket?.refundedAmount]
+  }
+  await refunds.refundTicket(sale, id, { amount: 10.01 })
+  expect(await stateOf()).toEqual(['partially_refunded', 1001, 1001])
+  expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount: 12 }))).toEqual([
+    'REFUND_TOO_HIGH 11.99',
+  ])
+  expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(11.99)
+  expect(await stateOf()).toEqual(['partially_refunded', 2200, 2200])
+  for (const amount of [null, 0.01])
+    expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount }))).toEqual(['REFUND_TOO_HIGH 0'])
+  await refunds.refundTicket(sale, refunds.ticketOf(checkout, 1))
+  expect(await stateOf()).toEqual(['refunded', 4400, 2200])
+
+  const ticket = await refunds.ticketRow(sale, id)
+  expect(ticket?.refunds.map(({ amount }) => amount)).toEqual([1001, 1199])
+  const corrective = await correctiveOf(checkout.payment_id)
+  expect(corrective.map(({ amount }) => amount)).toEqual([1001, 1199, 2200])
+  expect(ticket?.correctiveInvoiceReferences).toEqual(
+    corrective.slice(0, 2).map(({ reference }) => reference),
+  )
+  expect((await refunds.toldOf(sale, checkout.payment_id)).slice(1)).toEqual(
+    Array(3).fill('payment.refunded'),
+  )
+})
+
+test('what the organization keeps is never less than nothing: the commission comes out of what is left', async () => {
+  const id = refunds.ticketOf(await refunds.bought(sale))
+  const raised = async () => {
+    const { data } = await sale.graphql<{ ticket: { raised: number } }>(
+      'query ($id: ID!) { ticket(id: $id) { raised } }',
+      { id },
+      sale.channel,
+    )
+    return data?.ticket.raised
+  }
+  expect(await raised()).toBe(21)
+  for (const [amount, kept] of [
+    [0.5, 20.5],
+    [20.5, 0],
+    [0.6, 0],
+    [0.4, 0],
+  ]) {
+    await refunds.refundTicket(sale, id, { amount })
+    expect(await raised()).toBe(kept)
+  }
+})
+
+test('cancelling and refunding are apart from each other, in either order', async () => {
+  const checkout = await refunds.bought(sale, 2)
+  const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  await refunds.cancelTicket(sale, first)
+  expect((await refunds.refundTicket(sale, first)).refund?.ticket?.status).toBe('cancelled')
+  await refunds.refundTicket(sale, second)
+  expect((await refunds.cancelTicket(sale, second)).ticket).toMatchObject({ status: 'cancelled', raised: 0 })
+})
+
+test.each([0, -1, 0.001, 10.005, 1e300])('%d EUR is no amount', async (amount) => {
+  const id = refunds.ticketOf(await refunds.bought(sale))
+  expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount }))).toEqual(['INVALID amount'])
+})
+
+test('an amount has the decimals of its currency', async () => {
+  const door = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
+  const checkout = await refunds.bought(sale, 1, {}, 'rate_yen')
+  const id = refunds.ticketOf(checkout)
+  expect(refunds.refusedBy(await refunds.refundTicket(door, id, { amount: 0.5 }))).toEqual(['INVALID amount'])
+  expect((await refunds.refundTicket(door, id, { amount: 100 })).refund).toMatchObject({
+    amount: 100,
+    currency: 'JPY',
+  })
+  expect((await refunds.refundRows(sale, checkout)).map(({ amount }) => amount)).toEqual([100])
+})
+
+test('what was not paid can not be refunded, and what cost nothing has nothing to refund', async () => {
+  const checkout = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const id = refunds.ticketOf(checkout)
+  expect(refunds.refusedBy(await refunds.refundTicket(sale, id))).toEqual([
+    'ILLEGAL_TRANSITION pending refunded',
+  ])
+  await refunds.cancelCheckout(sale, checkout.payment_id)
+  expect(refunds.refusedBy(await refunds.refundTicket(sale, id))).toEqual([
+    'ILLEGAL_TRANSITION cancelled refunded',
+  ])
+  const gift = await checkedOut(sale, { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free')] })
+  expect(refunds.refusedBy(await refunds.refundTicket(sale, refunds.ticketOf(gift)))).toEqual([
+    'REFUND_TOO_HIGH 0',
+  ])
+})
+
+test('the same key and request are the same refund again; another request under it is refused', async () => {
+  const checkout = await refunds.bought(sale, 2)
+  const id = refunds.ticketOf(checkout)
+  const asked = { amount: 5, idempotencyKey: 'once' }
+  given = []
+  const first = await refunds.refundTicket(sale, id, asked)
+  expect(await refunds.refundTicket(sale, id, asked)).toEqual(first)
+  expect(given).toHaveLength(1)
+  for (const [ticketId, other] of [
+    [id, { amount: 6 }],
+    [id, { amount: undefined }],
+    [refunds.ticketOf(checkout, 1), {}],
+    [refunds.ticketOf(await refunds.bought(sale)), {}],
+  ] as const)
+    expect(refunds.refusedBy(await refunds.refundTicket(sale, ticketId, { ...asked, ...other }))).toEqual([
+      'IDEMPOTENCY_KEY_REUSED idempotencyKey',
+    ])
+  expect(await refunds.refundRows(sale, checkout)).toHaveLength(1)
+  // A key is its caller's own.
+  const other = { ...sale, integration: await integrationHeaders(sale.db) }
+  expect((await refunds.refundTicket(other, id, asked)).refund?.id).not.toBe(first.refund?.id)
+  // What is all used up is answered again none the less.
+  await refunds.refundTicket(sale, id, { idempotencyKey: 'rest' })
+  expect((await refunds.refundTicket(sale, id, { idempotencyKey: 'rest' })).refund?.amount).toBe(12)
+  const malformed = await refunds.refundTicket(sale, id, { idempotencyKey: 'a b' })
+  expect(refunds.refusedBy(malformed)).toEqual(['INVALID idempotencyKey'])
+})
+
+test("somebody else's ticket is one that does not exist, and a channel asks by warranty alone", async () => {
+  const ticketId = refunds.ticketOf(await refunds.bought(sale))
+  const other = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
+  expect(refunds.refusedBy(await refunds.refundTicket(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
+  for (const [headers, code] of [
+    [sale.channel, 'FORBIDDEN'],
+    [{}, 'UNAUTHENTICATED'],
+  ] as const) {
+    const { data, errors } = await refunds.call(sale, 'refundTicket', { ticketId }, headers)
+    expect([data, errors?.[0]?.extensions?.code]).toEqual([null, code])
+  }
+})

@@ -1,0 +1,162 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { events } from '../../../src/domain/event/table.ts'
+import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate, channelHeaders, inDays } from '../../support/factories.ts'
+import * as refunds from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { aProvider } from '../../support/stub-provider.ts'
+
+// A buyer gives a ticket back by its warranty, and the channel asks for it.
+
+const aWarrantyRate = (number: number, hours: number, percentage = 10) =>
+  aRate({
+    _id: `rate_${number}`,
+    prices: [aPrice({ _id: `price_${number}` })],
+    warranty: { enabled: true, percentage, hours },
+    availability: { sold: 0, available: 100 },
+  })
+const catalogue = aCatalogue({
+  events: [
+    anEvent({ _id: 'evt_1', ticket_rates: [aWarrantyRate(1, 48), aWarrantyRate(2, 0)] }),
+    anEvent({ _id: 'evt_soon', start_date: inDays(1), ticket_rates: [aWarrantyRate(3, 48)] }),
+  ],
+})
+
+// What the provider says next.
+let outcome: (id: string) => RefundOutcome = (id) => ({ kind: 'succeeded', reference: `re_${id}` })
+const succeeds = outcome
+const provider = aProvider({ refund: async ({ id }) => outcome(id) })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue, { provider })
+})
+afterAll(() => sale.close())
+
+const insured = (count = 1, rate = 'rate_1') => refunds.bought(sale, count, { warranty: true }, rate)
+
+test('what was paid goes back but for the warranty, and the ticket is cancelled, all in one', async () => {
+  const checkout = await insured(2)
+  // 20, a fee of 2, a warranty of 2.
+  expect(checkout.total_amount).toBe(48)
+  const id = refunds.ticketOf(checkout)
+  const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
+  const { refund } = await refunds.requestRefund(sale, id)
+  expect(refund).toMatchObject({
+    amount: 22,
+    reason: 'WARRANTY',
+    status: 'succeeded',
+    ticket: { id, status: 'cancelled', refunded: 22 },
+  })
+  expect((await countersOf(sale)).rate_1?.sold).toBe(sold - 1)
+  expect(await refunds.paymentRow(sale, checkout)).toMatchObject({
+    status: 'partially_refunded',
+    refundedAmount: 2200,
+  })
+  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+  expect((await refunds.ticketRow(sale, id))?.correctiveInvoiceReferences).toHaveLength(1)
+  expect(await refunds.requestRefund(sale, id)).toEqual({ refund })
+  expect(await refunds.refundRows(sale, checkout)).toHaveLength(1)
+  expect((await countersOf(sale)).rate_1?.sold).toBe(sold - 1)
+})
+
+test('what went back before is not given back again', async () => {
+  const id = refunds.ticketOf(await insured())
+  await refunds.refundTicket(sale, id, { amount: 5 })
+  expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(17)
+  // The warranty's own price is the organization's to give back.
+  expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
+  const all = refunds.ticketOf(await insured())
+  await refunds.refundTicket(sale, all, { amount: 23 })
+  expect(refunds.refusedBy(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
+  expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
+})
+
+test('a ticket without a warranty is not given back', async () => {
+  const id = refunds.ticketOf(await refunds.bought(sale))
+  expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual(['NO_WARRANTY'])
+  expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
+})
+
+test('a warranty ends so many hours before the event, by the clock of the database', async () => {
+  const id = refunds.ticketOf(await insured())
+  const startIn = (milliseconds: number) =>
+    sale.db
+      .update(events)
+      .set({
+        startDate: sql`now() + interval '48 hours' + ${milliseconds} * interval '1 millisecond'`,
+        endDate: sql`now() + interval '60 hours'`,
+      })
+      .where(eq(events.id, 'evt_1'))
+      .returning()
+  const [event] = await startIn(0)
+  const validUntil = new Date((event?.startDate.getTime() ?? 0) - 48 * 3_600_000).toISOString()
+  expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual([`WARRANTY_ENDED ${validUntil}`])
+  expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
+  expect(await sale.db.$count(tickets, eq(tickets.id, id))).toBe(1)
+  // Long enough for the tests below.
+  await startIn(3_600_000)
+  expect((await refunds.requestRefund(sale, id)).refund?.status).toBe('succeeded')
+})
+
+test('a warranty that was over when it was bought refunds nothing; one of no hours lasts until the start', async () => {
+  const late = refunds.ticketOf(await insured(1, 'rate_3'))
+  expect(refunds.refusedBy(await refunds.requestRefund(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
+  const id = refunds.ticketOf(await insured(1, 'rate_2'))
+  expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(22)
+})
+
+test('a ticket that somebody was let in with, or that is cancelled or unpaid, is not given back', async () => {
+  const entered = refunds.ticketOf(await insured())
+  await sale.db.update(tickets).set({ entered: 1, firstEntryAt: sql`now()` }).where(eq(tickets.id, entered))
+  expect(refunds.refusedBy(await refunds.requestRefund(sale, entered))).toEqual(['ALREADY_ENTERED'])
+
+  const cancelled = await insured()
+  await refunds.cancelTicket(sale, refunds.ticketOf(cancelled))
+  expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(cancelled)))).toEqual([
+    'ILLEGAL_TRANSITION cancelled cancelled',
+  ])
+  expect(await refunds.refundRows(sale, cancelled)).toEqual([])
+
+  const unpaid = await checkedOut(sale, {
+    ticket_rate_id: 'rate_1',
+    tickets: [anEntry('price_1', { warranty: true })],
+  })
+  expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(unpaid)))).toEqual([
+    'ILLEGAL_TRANSITION pending refunded',
+  ])
+})
+
+test('one that the provider refused is asked for anew, even when the warranty is over', async () => {
+  const checkout = await insured()
+  const id = refunds.ticketOf(checkout)
+  outcome = () => ({ kind: 'failed', code: 'expired_card' })
+  const { refund } = await refunds.requestRefund(sale, id)
+  outcome = succeeds
+  expect(refund).toMatchObject({ status: 'failed', ticket: { status: 'cancelled', refunded: 0 } })
+  await sale.db.update(tickets).set({ warrantyHours: 100_000 }).where(eq(tickets.id, id))
+  const again = await refunds.requestRefund(sale, id)
+  expect(again.refund).toMatchObject({ status: 'succeeded', amount: 22 })
+  expect(again.refund?.id).not.toBe(refund?.id)
+  expect((await refunds.refundRows(sale, checkout)).map(({ status }) => status)).toEqual([
+    'failed',
+    'succeeded',
+  ])
+  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+})
+
+test('is for the channel that sold the ticket', async () => {
+  const ticketId = refunds.ticketOf(await insured())
+  const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
+  expect(refunds.refusedBy(await refunds.requestRefund(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
+  for (const [headers, code] of [
+    [sale.integration.v2, 'FORBIDDEN'],
+    [{}, 'UNAUTHENTICATED'],
+  ] as const) {
+    const { data, errors } = await refunds.call(sale, 'requestRefund', { ticketId }, headers)
+    expect([data, errors?.[0]?.extensions?.code]).toEqual([null, code])
+  }
+})

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anEntry } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { nothing, refusal, writtenBy } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+})
+afterAll(() => sale.close())
+
+const asJson = { 'content-type': 'application/json' }
+const body = JSON.stringify({ ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+const post = (body: string | Buffer, headers: Record<string, string> = asJson) =>
+  sale.rest('POST', '/tickets/checkout', { headers: { ...sale.channel, ...headers }, body })
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+type Body = [what: string, body: string | Buffer, headers: Record<string, string>, answer: string]
+
+test.each<Body>([
+  ['nothing', '', asJson, '400 BAD_REQUEST'],
+  ['white space', ' \n', asJson, '400 BAD_REQUEST'],
+  ['half an object', body.slice(0, -1), asJson, '400 BAD_REQUEST'],
+  ['two objects', body + body, asJson, '400 BAD_REQUEST'],
+  ['NaN', '{"ticket_rate_id":NaN}', asJson, '400 BAD_REQUEST'],
+  ['a bare control character', '{"ticket_rate_id":"\u0000"}', asJson, '400 BAD_REQUEST'],
+  ['null', 'null', asJson, '400 INVALID'],
+  ['a text', '"{}"', asJson, '400 INVALID'],
+  ['a number', '1', asJson, '400 INVALID'],
+  ['an array', `[${body}]`, asJson, '400 INVALID'],
+  ['an array nested past any stack', nested(100_000), asJson, '400 BAD_REQUEST'],
+  ['__proto__', '{"__proto__":{"ticket_rate_id":"rate_1"}}', asJson, '400 BAD_REQUEST'],
+  ['__proto__ spelled otherwise', '{"\\u005f_proto__":{"tickets":[]}}', asJson, '400 BAD_REQUEST'],
+  ['bytes that are no UTF-8', Buffer.from(body, 'latin1'), asJson, '400 BAD_REQUEST'],
+  ['UTF-16', Buffer.from(body, 'utf16le'), asJson, '400 BAD_REQUEST'],
+  ['Latin-1', body, { 'content-type': 'application/json; charset=iso-8859-1' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['gzip', body, { ...asJson, 'content-encoding': 'gzip' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['text', body, { 'content-type': 'text/plain' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  [
+    'a form',
+    'ticket_rate_id=rate_1',
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    '415 UNSUPPORTED_MEDIA_TYPE',
+  ],
+  [
+    'a multipart form',
+    body,
+    { 'content-type': 'multipart/form-data; boundary=x' },
+    '415 UNSUPPORTED_MEDIA_TYPE',
+  ],
+  ['XML', '<a/>', { 'content-type': 'application/xml' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['a type that is none', body, { 'content-type': 'json' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['no content type', Buffer.from(body), {}, '415 UNSUPPORTED_MEDIA_TYPE'],
+  [
+    'more than 256 kB',
+    JSON.stringify({ redirect_url: 'x'.repeat(256 * 1024) }),
+    asJson,
+    '413 BODY_TOO_LARGE',
+  ],
+])('refuses a body that is %s', async (_what, body, headers, answer) => {
+  expect(refusal(await post(body, headers))).toBe(answer)
+  expect(await writtenBy(sale)).toEqual(nothing)
+})
+
+test('refuses no body at all', async () => {
+  const answer = await sale.rest('POST', '/tickets/checkout', { headers: sale.channel })
+  expect(refusal(answer)).toBe('400 INVALID')
+})
+
+test('names a hundred mistakes and not a thousand', async () => {
+  const answer = await post(`{"ticket_rate_id":"rate_1","tickets":[${'0,'.repeat(999)}0]}`)
+  expect(answer.statusCode).toBe(400)
+  expect(answer.json().errors).toHaveLength(100)
+  expect(answer.body.length).toBeLessThan(20_000)
+})
+
+test('takes the same body in UTF-8, with a mark of its order and in a charset that is spelled out', async () => {
+  const odd = { 'content-type': 'Application/JSON; charset="UTF-8"', 'content-encoding': 'identity' }
+  expect((await post(`\ufeff${body}`, odd)).statusCode).toBe(200)
+  expect(await writtenBy(sale)).toEqual({ payments: 1, tickets: 1, keys: 0, places: 2 })
+})
+
+const get = (url: string) => sale.rest('GET', url, { headers: sale.channel })
+
+test.each([
+  ['limit=0', 'INVALID limit'],
+  ['limit=-1', 'INVALID limit'],
+  ['limit=101', 'INVALID limit'],
+  ['limit=1.5', 'INVALID limit'],
+  ['limit=1e1', 'INVALID limit'],
+  ['limit=0x10', 'INVALID limit'],
+  ['limit=NaN', 'INVALID limit'],
+  ['limit=', 'INVALID limit'],
+  ['limit', 'INVALID limit'],
+  ['limit=%201', 'INVALID limit'],
+  ['limit=1&limit=1', 'INVALID limit'],
+  [`limit=${'9'.repeat(400)}`, 'INVALID limit'],
+  ['offset=-1', 'INVALID offset'],
+  ['offset=10001', 'INVALID offset'],
+  ['offset=2147483648', 'INVALID offset'],
+  ['offset=0.5', 'INVALID offset'],
+  ['offset=Infinity', 'INVALID offset'],
+  ['start_date=', 'INVALID start_date'],
+  ['start_date=2026-02-30', 'INVALID start_date'],
+  ['start_date=2026-02-30T00:00:00Z', 'INVALID start_date'],
+  ['start_date=2026-01-01T24:00:00Z', 'INVALID start_date'],
+  ['start_date=2026-01-01T00:00:00%2B25:00', 'INVALID start_date'],
+  ['start_date=1767225600', 'INVALID start_date'],
+  ['start_date=0000-12-31', 'INVALID start_date'],
+  ['start_date=0001-01-01T00:00:00%2B00:01', 'INVALID start_date'],
+  ['end_date=9999-12-31T23:59:59-00:01', 'INVALID end_date'],
+  ['end_date=10000-01-01', 'INVALID end_date'],
+  ['end_date=%2B012026-01-01T00:00:00Z', 'INVALID end_date'],
+  ['end_date=now', 'INVALID end_date'],
+  ['end_date=2026-01-01&end_date=2026-01-02', 'INVALID end_date'],
+  ['populate=', 'INVALID populate.0'],
+  ['populate=*,', 'INVALID populate.1'],
+  ['populate=ticket_rates', 'INVALID populate.0'],
+  ['populate=*&populate=*', 'INVALID populate'],
+  ['lat=91&lng=0', 'INVALID lat'],
+  ['lat=-90.1&lng=0', 'INVALID lat'],
+  ['lat=0&lng=180.1', 'INVALID lng'],
+  ['lat=0&lng=-181', 'INVALID lng'],
+  [`lat=${'9'.repeat(400)}&lng=0`, 'INVALID lat'],
+  ['lat=1e-320&lng=0', 'INVALID lat'],
+  ['lat=NaN&lng=0', 'INVALID lat'],
+  ['lat=40', 'REQUIRED lng'],
+  ['lng=3', 'REQUIRED lat'],
+  ['radius=5', 'REQUIRED lat'],
+  ['lat=40&radius=5', 'REQUIRED lng'],
+  ['lat=0&lng=0&radius=0', 'INVALID radius'],
+  ['lat=0&lng=0&radius=-1', 'INVALID radius'],
+  ['lat=0&lng=0&radius=500.01', 'INVALID radius'],
+  [`search=${'x'.repeat(201)}`, 'INVALID search'],
+  ['search=%00', 'INVALID search'],
+  ['search=a&search=b', 'INVALID search'],
+  ['organization_id=', 'INVALID organization_id'],
+  ['organization_id=%00', 'INVALID organization_id'],
+  [`organization_id=${'x'.repeat(65)}`, 'INVALID organization_id'],
+  ["location_id='%20or%20true--", 'INVALID location_id'],
+  ['location_id=loc_1&location_id=loc_1', 'INVALID location_id'],
+  ['q=ana', 'UNKNOWN_FIELD q'],
+  ['Limit=1', 'UNKNOWN_FIELD Limit'],
+  ['__proto__=1', 'UNKNOWN_FIELD __proto__'],
+  ['constructor=1', 'UNKNOWN_FIELD constructor'],
+  ['=1', 'UNKNOWN_FIELD '],
+  ['limit=0&offset=-1&colour=red', 'INVALID limit INVALID offset UNKNOWN_FIELD colour'],
+  ['search=%zz', 'BAD_REQUEST'],
+  ['search=%ff', 'BAD_REQUEST'],
+  ['search=%ED%A0%80', 'BAD_REQUEST'],
+])('refuses GET /events?%s', async (query, problems) => {
+  expect(refusal(await get(`/events?${query}`))).toBe(`400 ${problems}`)
+})
+
+test.each([
+  'limit=1',
+  'limit=100',
+  'offset=0',
+  'offset=10000',
+  'start_date=0001-01-01&end_date=9999-12-31',
+  'lat=90&lng=180&radius=500',
+  'lat=-90&lng=-180&radius=0.001',
+  `lat=0.${'0'.repeat(320)}1&lng=0.${'0'.repeat(160)}1`,
+  `search=${encodeURIComponent('ﷺ'.repeat(200))}`,
+  'search=',
+  'populate=*,ticket-rates',
+  '&&',
+])('takes GET /events?%s', async (query) => {
+  expect((await get(`/events?${query}`)).statusCode).toBe(200)
+})
+
+test.each([
+  ['GET', '/nothing', '404 NOT_FOUND', undefined],
+  ['GET', '/events/', '404 NOT_FOUND', undefined],
+  ['GET', '/EVENTS', '404 NOT_FOUND', undefined],
+  ['GET', '//events', '404 NOT_FOUND', undefined],
+  ['GET', '/events/evt_1', '404 NOT_FOUND', undefined],
+  ['POST', '/integrations/tickets', '404 NOT_FOUND', undefined],
+  ['GET', '/docs/static/nothing.js', '404 NOT_FOUND', undefined],
+  ['GET', '/docs/static/..%2F..%2Fpackage.json', '404 NOT_FOUND', undefined],
+  ['GET', '/%zz', '400 BAD_REQUEST', undefined],
+  ['GET', '/events%ff', '400 BAD_REQUEST', undefined],
+  ['POST', '/events', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
+  ['DELETE', '/events', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
+  ['OPTIONS', '/events', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
+  ['GET', '/tickets/checkout', '405 METHOD_NOT_ALLOWED', 'POST'],
+  ['PUT', '/tickets/checkout', '405 METHOD_NOT_ALLOWED', 'POST'],
+  ['PATCH', '/integrations/tickets/tkt_1', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
+  ['POST', '/health', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
+] as const)('answers %s %s with %s', async (method, url, said, allow) => {
+  const answer = await sale.rest(method, url, { headers: sale.channel })
+  expect(refusal(answer)).toBe(said)
+  expect(answer.headers.allow).toBe(allow)
+})
+
+test('answers HEAD like GET, without the body', async () => {
+  const head = await sale.rest('HEAD', '/events', { headers: sale.channel })
+  expect([head.statusCode, head.body]).toEqual([200, ''])
+  expect(head.headers['content-length']).toBe((await get('/events')).headers['content-length'])
+  expect((await sale.rest('HEAD', '/events')).statusCode).toBe(401)
+})
+
+test.each([
+  ['tkt_01jtz3v9e8k2m4n6p8q0r2s4t6', '404 NOT_FOUND ticket_id'],
+  ['x', '404 NOT_FOUND ticket_id'],
+  ['x'.repeat(200), '404 NOT_FOUND ticket_id'],
+  ['', '404 NOT_FOUND ticket_id'],
+  ['%00', '404 NOT_FOUND ticket_id'],
+  ['%F0%9F%8E%AB', '404 NOT_FOUND ticket_id'],
+  ["'%20or%20''='", '404 NOT_FOUND ticket_id'],
+  ['..%2F..%2Fetc%2Fpasswd', '404 NOT_FOUND ticket_id'],
+  ['x'.repeat(201), '400 BAD_REQUEST'],
+  ['%zz', '400 BAD_REQUEST'],
+  ['%ff', '400 BAD_REQUEST'],
+  ['x?expand=1', '400 UNKNOWN_FIELD expand'],
+])('answers a look-up of «%s» with %s', async (id, said) => {
+  const answer = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  expect(refusal(answer)).toBe(said)
+})

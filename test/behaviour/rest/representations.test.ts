@@ -1,0 +1,160 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { aCatalogue, anEvent } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// What HTTP knows of a catalogue read: its tags, its codings, what it varies with. Nothing is shared here.
+
+const events = [anEvent(), anEvent(), anEvent()]
+const catalogue = (name: string) =>
+  aCatalogue({ events: events.map((event) => ({ ...event, name, description: 'Until late. '.repeat(50) })) })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue('Noche'), { settings: { CORS_ORIGINS: 'https://shop.example' } })
+})
+afterAll(() => sale.close())
+
+const query =
+  '{ events { nodes { id name description organization { name } ticketRates { id name prices { id name } } } } }'
+const get = (url: string, headers: Record<string, string> = {}) =>
+  sale.rest('GET', url, { headers: { accept: 'application/json', ...sale.channel, ...headers } })
+const post = (headers: Record<string, string> = {}, document = query) =>
+  sale.rest('POST', '/graphql', { headers: { ...sale.channel, ...headers }, body: { query: document } })
+const inAddress = (document: string) => `/graphql?query=${encodeURIComponent(document)}`
+
+const tagOf = (answer: { headers: Record<string, unknown> }) => String(answer.headers.etag)
+
+describe.each([
+  ['REST', '/events?populate=*'],
+  ['GraphQL', inAddress(query)],
+])('%s by GET', (_surface, url) => {
+  test('has a strong tag, which is the same until the answer is another', async () => {
+    const [one, two] = [await get(url), await get(url)]
+    expect(tagOf(one)).toMatch(/^"[\w-]{20,}"$/)
+    expect(tagOf(two)).toBe(tagOf(one))
+    await importCatalogue(sale.db, catalogue('Mañana'))
+    expect(tagOf(await get(url))).not.toBe(tagOf(one))
+    await importCatalogue(sale.db, catalogue('Noche'))
+    expect(tagOf(await get(url))).toBe(tagOf(one))
+  })
+
+  test.each<[what: string, sent: (tag: string) => string, status: number]>([
+    ['its tag', (tag) => tag, 304],
+    ['its tag as a weak one', (tag) => `W/${tag}`, 304],
+    ['its tag among others', (tag) => `"other", W/"a,b" , ${tag},"x"`, 304],
+    ['anything', () => '*', 304],
+    ['another tag', () => '"other"', 200],
+    ['its tag without quotes', (tag) => tag.slice(1, -1), 200],
+    ['its tag in another coding', (tag) => tag.replace(/"$/, '-br"'), 200],
+    ['nothing', () => '', 200],
+  ])('asked for unless it is %s', async (_what, sent, status) => {
+    const whole = await get(url)
+    const answer = await get(url, { 'if-none-match': sent(tagOf(whole)) })
+    expect([answer.statusCode, answer.body]).toEqual([status, status === 304 ? '' : whole.body])
+    for (const name of ['etag', 'cache-control', 'vary', 'content-security-policy'])
+      expect([name, answer.headers[name]]).toEqual([name, whole.headers[name]])
+    expect(answer.headers['x-request-id']).not.toBe(whole.headers['x-request-id'])
+  })
+
+  test('is the client’s alone to keep, and to ask for again', async () => {
+    const { headers } = await get(url)
+    expect(headers['cache-control']).toBe('private, no-cache')
+    for (const name of ['x-api-key', 'integration_id', 'secret', 'accept-encoding'])
+      expect(String(headers.vary).split(', ')).toContain(name)
+  })
+
+  test.each([
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP', 'gzip'],
+    ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['br;q=0.5, gzip;q=0.8', 'gzip'],
+    ['br; q=0.1, gzip; q=0', 'br'],
+    ['identity, gzip;q=0.5', undefined],
+    ['identity;q=0.5, gzip', 'gzip'],
+    ['gzip;q=0, br;q=0.000', undefined],
+    ['*;q=0', undefined],
+    ['deflate, zstd', undefined],
+    ['', undefined],
+  ])('to a client that accepts %j comes in %s', async (accepted, coding) => {
+    const plain = await get(url)
+    const answer = await get(url, { 'accept-encoding': accepted })
+    expect(answer.headers['content-encoding']).toBe(coding)
+    const decode = { gzip: gunzipSync, br: brotliDecompressSync }[coding ?? ''] ?? ((bytes: Buffer) => bytes)
+    expect(decode(answer.rawPayload).toString()).toBe(plain.body)
+    expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length))
+    expect(tagOf(answer)).toBe(coding ? tagOf(plain).replace(/"$/, `-${coding}"`) : tagOf(plain))
+    const again = await get(url, { 'accept-encoding': accepted, 'if-none-match': tagOf(answer) })
+    expect([again.statusCode, again.rawPayload.length]).toEqual([304, 0])
+    expect(again.headers).not.toHaveProperty('content-encoding')
+  })
+})
+
+test('a shop’s page in a browser may read the tag, and the answer varies with the origin as well', async () => {
+  const { headers } = await get('/events', { origin: 'https://shop.example' })
+  expect(headers['access-control-expose-headers']).toContain('etag')
+  expect(String(headers.vary).toLowerCase().split(', ')).toEqual(
+    expect.arrayContaining(['origin', 'x-api-key']),
+  )
+})
+
+test('HEAD tells what GET would', async () => {
+  const { headers } = await get('/events')
+  const answer = await sale.rest('HEAD', '/events', { headers: sale.channel })
+  expect([answer.statusCode, answer.body]).toEqual([200, ''])
+  for (const name of ['etag', 'content-length', 'content-type', 'cache-control', 'vary'])
+    expect([name, answer.headers[name]]).toEqual([name, headers[name]])
+  const same = { ...sale.channel, 'if-none-match': tagOf(answer) }
+  expect((await sale.rest('HEAD', '/events', { headers: same })).statusCode).toBe(304)
+})
+
+test('GraphQL by POST is compressed, and has no tag', async () => {
+  const plain = await post()
+  const { headers, rawPayload } = await post({ 'accept-encoding': 'br' })
+  expect(brotliDecompressSync(rawPayload).toString()).toBe(plain.body)
+  expect(headers).not.toHaveProperty('etag')
+  expect((await post({ 'if-none-match': '*' })).statusCode).toBe(200)
+})
+
+test('GraphQL answers in the type that is asked for', async () => {
+  const types = ['application/json', 'application/graphql-response+json']
+  for (const accept of types) {
+    const answer = await get(inAddress(query), { accept })
+    expect(answer.headers['content-type']).toBe(`${accept}; charset=utf-8`)
+    expect(String(answer.headers.vary).split(', ')).toContain('accept')
+  }
+})
+
+test('what is small is sent as it is', async () => {
+  for (const answer of [
+    await get('/events?search=nobody', { 'accept-encoding': 'br' }),
+    await post({ 'accept-encoding': 'br' }, '{ __typename }'),
+  ]) {
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers).not.toHaveProperty('content-encoding')
+    expect(answer.headers.vary).toContain('accept-encoding')
+  }
+})
+
+test('a refusal, an answer with errors and what is not the catalogue have no tag and no coding', async () => {
+  const long = Array.from({ length: 30 }, (_, index) => `a${index}: events(first: 0) { totalCount }`).join(
+    ' ',
+  )
+  const answers = [
+    await get('/events?limit=0', { 'accept-encoding': 'br' }),
+    await get(inAddress(`{ ${long} }`), { 'accept-encoding': 'br' }),
+    await get(inAddress('{ payment(id: "x") { id } }'), { 'accept-encoding': 'br' }),
+    await get(inAddress('{ __schema { types { name description } } }'), { 'accept-encoding': 'br' }),
+    await get('/events', { 'x-api-key': 'none', 'accept-encoding': 'br', 'if-none-match': '*' }),
+    await sale.rest('GET', inAddress('{ __typename }'), { headers: { accept: 'application/json' } }),
+  ]
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([400, 200, 200, 200, 401, 200])
+  for (const { headers, body } of answers) {
+    expect(() => JSON.parse(body)).not.toThrow()
+    for (const name of ['etag', 'content-encoding', 'cache-control']) expect(headers).not.toHaveProperty(name)
+  }
+})

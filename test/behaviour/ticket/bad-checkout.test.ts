@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { anEntry, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { nothing, refusal, writtenBy } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const rate = aRate({
+  _id: 'rate_1',
+  warranty: { enabled: true, percentage: 10, hours: 24 },
+  prices: [aPrice({ _id: 'price_1' })],
+  supplements: [aSupplement({ _id: 'sup_1' })],
+  questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+})
+afterAll(() => sale.close())
+
+type Fields = Record<string, unknown>
+
+const withEntry = (fields: Fields) => ({ ticket_rate_id: 'rate_1', tickets: [anEntry('price_1', fields)] })
+const withFields = (fields: Fields) => ({ ...withEntry({}), ...fields })
+
+const halfPair = '\ud83c'
+const nul = 'a\u0000b'
+
+// What GraphQL's own types let through, so both surfaces must refuse it, in the same words.
+const badText: Record<string, string[]> = {
+  price_id: ['', ' price_1', 'price 1', nul, 'x'.repeat(65), 'prïce'],
+  full_name: ['', ' \t', 'x'.repeat(201), nul, 'a\u001bb', halfPair],
+  email: ['', 'ana', 'ana@', '@example.com', 'ana@example', 'a b@example.com', 'ana@example.com\n', nul],
+  phone: ['', '600000000', '+0600000000', '+34 600 000 000', '+34', '+1234567890123456', '+٣٤٦٠٠٠٠٠٠٠٠'],
+  gender: ['', '10', 'x', '-1', '١', ' 1'],
+  birthday: ['', '1990-02-30', '30-01-1990', '1990-1-1', '1990-01-01T00:00:00Z', '0000-01-01'],
+  address: ['', 'x'.repeat(501), nul, halfPair],
+  postal_code: ['', 'x'.repeat(21), nul],
+  country_code: ['', 'E', 'ESP', 'XX', '11', 'ß', 'ﬁ', nul],
+  personal_document_type: ['', 'DNI', 'visa', nul],
+  personal_document_number: ['', 'x'.repeat(51), nul, halfPair],
+  qr_code: ['', 'x'.repeat(65), 'a b', 'ñ', nul],
+}
+
+async function expectRefused(field: string, value: string) {
+  const body = withEntry({ [field]: value })
+  expect(refusal(await checkOut(sale, body)), value).toBe(`400 INVALID tickets.0.${field}`)
+  const refused = await checkOutOverGraphql(sale, body)
+  expect(refused.errors, value).toMatchObject([{ __typename: 'InputError', code: 'INVALID' }])
+  expect(refused.errors[0]?.path?.toLowerCase()).toBe(`tickets.0.${field.replaceAll('_', '')}`)
+}
+
+test.each(Object.keys(badText))('refuses an entry whose %s is malformed, on both surfaces', async (field) => {
+  for (const value of badText[field] ?? []) await expectRefused(field, value)
+})
+
+test('refuses a birthday that is tomorrow, in the last moment of today', async () => {
+  vi.setSystemTime('2030-06-15T23:59:59.999Z')
+  try {
+    await expectRefused('birthday', '2030-06-16')
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+const badAddresses = [
+  '',
+  'example.com',
+  '/thanks',
+  'ftp://example.com',
+  'javascript:alert(1)',
+  'http://',
+  '//x',
+]
+const unfollowable = ['http://example.com/\u0000', 'http://example.com/a b', halfPair]
+
+test.each(['redirect_url', 'error_url'])('refuses a %s that leads nowhere', async (field) => {
+  for (const url of [...badAddresses, ...unfollowable, `http://example.com/${'x'.repeat(2048)}`])
+    expect(refusal(await checkOut(sale, withFields({ [field]: url }))), url).toBe(`400 INVALID ${field}`)
+})
+
+const anyType = [0, 1.5, true, 'text', [], {}, [[]], null]
+const takes: Record<string, (value: unknown) => boolean> = {
+  tickets: Array.isArray,
+  send_resourcers: (value) => typeof value === 'boolean' || value === null,
+  metadata: (value) => (typeof value === 'object' && !Array.isArray(value)) || value === null,
+}
+
+test.each(['ticket_rate_id', 'tickets', 'redirect_url', 'error_url', 'send_resourcers', 'metadata'])(
+  'refuses a %s of the wrong type',
+  async (field) => {
+    const isTaken = takes[field] ?? ((value) => value === null && field.endsWith('url'))
+    for (const value of anyType.filter((value) => !isTaken(value) && value !== 'text'))
+      expect(refusal(await checkOut(sale, withFields({ [field]: value })))).toMatch(`400 INVALID ${field}`)
+  },
+)
+
+test.each([...Object.keys(badText), 'answers', 'supplements', 'warranty'])(
+  'refuses an entry whose %s is of the wrong type',
+  async (field) => {
+    for (const value of [0, {}, [[]], [null], 'text']) {
+      if (value === 'text' && field in badText) continue
+      const said = refusal(await checkOut(sale, withEntry({ [field]: value })))
+      expect(said, JSON.stringify(value)).toMatch(new RegExp(`^400 INVALID tickets\\.0\\.${field}(\\.0)?$`))
+    }
+  },
+)
+
+test.each<[what: string, body: Fields, answer: string]>([
+  ['nothing', {}, '400 REQUIRED ticket_rate_id REQUIRED tickets'],
+  [
+    'an empty entry',
+    withFields({ tickets: [{}] }),
+    '400 REQUIRED tickets.0.price_id REQUIRED tickets.0.full_name REQUIRED tickets.0.email',
+  ],
+  ['an entry that is none', withFields({ tickets: [null] }), '400 INVALID tickets.0'],
+  ['a field that nobody knows', withFields({ discount: 1 }), '400 UNKNOWN_FIELD discount'],
+  [
+    'a name as GraphQL spells it',
+    { ticketRateId: 'rate_1', tickets: [] },
+    '400 REQUIRED ticket_rate_id UNKNOWN_FIELD ticketRateId',
+  ],
+  ['an unknown field of an entry', withEntry({ price: 1 }), '400 UNKNOWN_FIELD tickets.0.price'],
+  [
+    'an empty answer',
+    withEntry({ answers: [{}] }),
+    '400 REQUIRED tickets.0.answers.0.question_id REQUIRED tickets.0.answers.0.answer',
+  ],
+  [
+    'an answer of no words',
+    withEntry({ answers: [{ question_id: 'que_1', answer: ' ' }] }),
+    '400 INVALID tickets.0.answers.0.answer',
+  ],
+  [
+    'an answer that is too long',
+    withEntry({ answers: [{ question_id: 'que_1', answer: 'x'.repeat(1001) }] }),
+    '400 INVALID tickets.0.answers.0.answer',
+  ],
+  [
+    'an unknown field of a supplement',
+    withEntry({ supplements: [{ supplement_id: 'sup_1', price: 0 }] }),
+    '400 UNKNOWN_FIELD tickets.0.supplements.0.price',
+  ],
+  ['an unpaired half in metadata', withFields({ metadata: { a: halfPair } }), '400 INVALID metadata'],
+  ['NUL in metadata', withFields({ metadata: { a: [nul] } }), '400 INVALID metadata'],
+  ['NUL in a name of metadata', withFields({ metadata: { [nul]: 1 } }), '400 INVALID metadata'],
+  [
+    'metadata of 1025 bytes',
+    withFields({ metadata: { a: 'x'.repeat(1017) } }),
+    '413 METADATA_TOO_LARGE metadata',
+  ],
+  [
+    'metadata of 700 characters of two bytes',
+    withFields({ metadata: { a: 'ñ'.repeat(700) } }),
+    '413 METADATA_TOO_LARGE metadata',
+  ],
+])('refuses a checkout with %s', async (_what, body, answer) => {
+  const sent = await sale.rest('POST', '/tickets/checkout', { headers: sale.channel, body })
+  expect(refusal(sent)).toBe(answer)
+})
+
+const asText = (metadata: string) =>
+  sale.rest('POST', '/tickets/checkout', {
+    headers: { ...sale.channel, 'content-type': 'application/json' },
+    body: JSON.stringify(withFields({ metadata: 0 })).replace('"metadata":0', `"metadata":${metadata}`),
+  })
+
+test.each([
+  ['nested past any stack', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, '400 BAD_REQUEST'],
+  ['infinite', '{"a":1e400}', '400 INVALID metadata'],
+  ['about to be a prototype', '{"__proto__":{"a":1}}', '400 BAD_REQUEST'],
+])('refuses metadata that is %s', async (_what, metadata, answer) => {
+  expect(refusal(await asText(metadata))).toBe(answer)
+})
+
+test.each(['', 'x'.repeat(256), 'a b', 'ñ'])('refuses the idempotency key «%s»', async (key) => {
+  const answer = await checkOut(sale, withEntry({}), { 'idempotency-key': key })
+  expect(refusal(answer)).toBe('400 INVALID idempotency-key')
+})
+
+test('has written nothing so far, and takes it all when it is as it must be', async () => {
+  expect(await writtenBy(sale)).toEqual(nothing)
+  const metadata = { a: 'x'.repeat(1000), '\\u0000': 1 }
+  const entry = {
+    full_name: ' Ana\u200dÑandú 🎫 ',
+    phone: '+34600000000',
+    gender: '0',
+    birthday: '1990-02-28',
+    address: 'Calle Mayor, 1\n2º',
+    postal_code: '28013',
+    country_code: 'es',
+    personal_document_type: 'dni',
+    personal_document_number: '00000000T',
+    answers: [{ question_id: 'que_1', answer: '¡Sí!' }],
+    supplements: [{ supplement_id: 'sup_1' }],
+    warranty: true,
+    qr_code: '~!',
+  }
+  const urls = { redirect_url: 'https://shop.example/ñ?a=b#c', error_url: 'http://127.0.0.1:1/x' }
+  const body = { ...withEntry(entry), ...urls, send_resourcers: false, metadata }
+  const answer = await checkOut(sale, body, { 'idempotency-key': 'x'.repeat(255) })
+  expect(answer.statusCode, answer.body).toBe(200)
+  expect(answer.json().data.tickets).toMatchObject([
+    {
+      ...entry,
+      full_name: 'Ana\u200dÑandú 🎫',
+      gender: 0,
+      country_code: 'ES',
+      supplements: [{}],
+      warranty: {},
+    },
+  ])
+  expect(await writtenBy(sale)).toEqual({ payments: 1, tickets: 1, keys: 1, places: 2 })
+})

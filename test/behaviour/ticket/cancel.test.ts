@@ -1,0 +1,205 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { catalogueVersion } from '../../../src/database/catalogue-version.ts'
+import { payments } from '../../../src/domain/payment/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  aRateOf,
+  channelHeaders,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import * as refunds from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// Ending an unpaid checkout, and cancelling a paid ticket. No money moves.
+
+const few = aRate({
+  _id: 'rate_few',
+  prices: [aPrice({ _id: 'price_few' })],
+  availability: { sold: 0, available: 2 },
+})
+const catalogue = aCatalogue({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+  events: [anEvent({ ticket_rates: [aRateOf(100), few] })],
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue)
+})
+afterAll(() => sale.close())
+
+const unpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
+  checkedOut(sale, {
+    ticket_rate_id: rate,
+    tickets: Array.from({ length: count }, () => anEntry(price)),
+  })
+const setStatus = (id: string, status: 'processing' | 'failed') =>
+  sale.db.update(payments).set({ status }).where(eq(payments.id, id))
+
+test('a channel ends its unpaid checkout: its places are free at once, and again is the same', async () => {
+  const { payment_id } = await unpaid('rate_few', 'price_few', 2)
+  expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 2 })
+  const version = catalogueVersion(sale.db)
+  const { payment } = await refunds.cancelCheckout(sale, payment_id)
+  expect(payment).toEqual({
+    id: payment_id,
+    status: 'cancelled',
+    tickets: [{ status: 'expired' }, { status: 'expired' }],
+  })
+  expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 0 })
+  expect(catalogueVersion(sale.db)).toBeGreaterThan(version)
+  expect(await refunds.cancelCheckout(sale, payment_id)).toEqual({ payment })
+  expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 0 })
+})
+
+test('what is paid, being decided or over is no checkout to cancel', async () => {
+  const paid = await refunds.bought(sale)
+  const deciding = await unpaid()
+  await setStatus(deciding.payment_id, 'processing')
+  const failed = await unpaid()
+  await setStatus(failed.payment_id, 'failed')
+  for (const [{ payment_id }, from] of [
+    [paid, 'paid'],
+    [deciding, 'processing'],
+    [failed, 'failed'],
+  ] as const) {
+    const answer = await refunds.cancelCheckout(sale, payment_id)
+    expect(refunds.refusedBy(answer)).toEqual([`ILLEGAL_TRANSITION ${from} cancelled`])
+  }
+})
+
+test('a checkout whose time is over by the clock of the database expires instead', async () => {
+  const checkout = await unpaid()
+  await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, checkout.payment_id))
+  const answer = await refunds.cancelCheckout(sale, checkout.payment_id)
+  expect(refunds.refusedBy(answer)).toEqual(['ILLEGAL_TRANSITION expired cancelled'])
+  expect((await refunds.paymentRow(sale, checkout))?.status).toBe('expired')
+})
+
+test.each([
+  ['the channel that sold it', () => sale.channel],
+  ['an integration of its organization', () => sale.integration.v2],
+  ['an integration by id and secret', () => sale.integration.v1],
+])('%s cancels a ticket: its place is free, and no money moves', async (_who, headers) => {
+  const checkout = await refunds.bought(sale, 2)
+  const id = refunds.ticketOf(checkout)
+  const { sold = 0, held } = (await countersOf(sale)).rate_1 ?? {}
+  const { ticket } = await refunds.cancelTicket(sale, id, headers())
+  // 22 paid, of which 1 is commission.
+  expect(ticket).toEqual({ id, status: 'cancelled', raised: 21 })
+  const after = await countersOf(sale)
+  expect([after.rate_1, after.price_1]).toEqual([
+    { sold: sold - 1, held },
+    { sold: sold - 1, held },
+  ])
+  expect(await refunds.refundRows(sale, checkout)).toEqual([])
+  expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'paid', refundedAmount: 0 })
+  expect((await refunds.ticketRow(sale, id))?.cancelledAt).toBeInstanceOf(Date)
+  expect((await refunds.ticketRow(sale, refunds.ticketOf(checkout, 1)))?.status).toBe('active')
+  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+})
+
+test('a ticket that is cancelled already is answered as it is, and frees no second place', async () => {
+  const id = refunds.ticketOf(await refunds.bought(sale))
+  const first = await refunds.cancelTicket(sale, id)
+  const counters = await countersOf(sale)
+  expect(await refunds.cancelTicket(sale, id, sale.integration.v2)).toEqual(first)
+  expect(await countersOf(sale)).toEqual(counters)
+  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+})
+
+test('a place that is free again of a rate that was sold out is told, and shows at once', async () => {
+  const checkout = await refunds.bought(sale, 2, {}, 'rate_few')
+  const version = catalogueVersion(sale.db)
+  const told = await refunds.toldOf(sale, 'rate_few')
+  const query = `mutation ($id: ID!) { cancelTicket(ticketId: $id) { ... on CancelTicketPayload {
+    ticket { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
+  const { data } = await sale.graphql(query, { id: refunds.ticketOf(checkout) }, sale.channel)
+  expect(data).toEqual({
+    cancelTicket: {
+      ticket: {
+        ticketRate: { available: true, availability: { sold: 1, available: 1 } },
+        payment: { tickets: [{ status: 'cancelled' }, { status: 'activated' }] },
+      },
+    },
+  })
+  expect(catalogueVersion(sale.db)).toBeGreaterThan(version)
+  expect(await refunds.toldOf(sale, 'rate_few')).toEqual([...told, 'rate.available'])
+})
+
+test('a request reads anew what it has cancelled itself', async () => {
+  const id = refunds.ticketOf(await refunds.bought(sale))
+  const ticket = '{ ... on CancelTicketPayload { ticket { status payment { tickets { status } } } } }'
+  const query = `mutation ($id: ID!) {
+    none: requestRefund(ticketId: $id) { ... on Refused { errors { code } } }
+    done: cancelTicket(ticketId: $id) ${ticket}
+    again: cancelTicket(ticketId: $id) ${ticket} }`
+  const { data } = await sale.graphql<Record<string, unknown>>(query, { id }, sale.channel)
+  const cancelled = { ticket: { status: 'cancelled', payment: { tickets: [{ status: 'cancelled' }] } } }
+  expect(data).toMatchObject({ done: cancelled, again: cancelled })
+})
+
+test.each([
+  ['is in', { entered: 1, firstEntryAt: new Date() }],
+  ['was in, and has left', { entered: 0, firstEntryAt: new Date() }],
+])('a ticket that somebody %s with is not cancelled', async (_how, entry) => {
+  const id = refunds.ticketOf(await refunds.bought(sale))
+  await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
+  const counters = await countersOf(sale)
+  expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual(['ALREADY_ENTERED'])
+  expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
+  expect(await countersOf(sale)).toEqual(counters)
+})
+
+test('a ticket that is not paid, or has expired, is none to cancel', async () => {
+  const checkout = await unpaid()
+  const id = refunds.ticketOf(checkout)
+  expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual([
+    'ILLEGAL_TRANSITION pending cancelled',
+  ])
+  await refunds.cancelCheckout(sale, checkout.payment_id)
+  expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual([
+    'ILLEGAL_TRANSITION expired cancelled',
+  ])
+})
+
+test("somebody else's payment or ticket is one that does not exist", async () => {
+  const { payment_id, tickets } = await refunds.bought(sale)
+  const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
+  const { v2: door } = await integrationHeaders(sale.db, 'org_2')
+  const id = tickets[0]?._id ?? ''
+  for (const answer of [
+    await refunds.cancelTicket(other, id),
+    await refunds.cancelTicket(sale, id, door),
+    await refunds.cancelTicket(sale, 'tkt_none'),
+    await refunds.cancelTicket(sale, '\0'),
+  ])
+    expect(refunds.refusedBy(answer)).toEqual(['NOT_FOUND ticketId'])
+  for (const answer of [
+    await refunds.cancelCheckout(other, payment_id),
+    await refunds.cancelCheckout(sale, 'pay_none'),
+  ])
+    expect(refunds.refusedBy(answer)).toEqual(['NOT_FOUND paymentId'])
+  expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
+})
+
+test('without credentials, or with those of the wrong kind, there is an error and no data', async () => {
+  const checkout = await unpaid()
+  const { payment_id: paymentId } = checkout
+  const codes = async (...given: Parameters<typeof refunds.call>) => {
+    const { data, errors } = await refunds.call(...given)
+    return [data, ...(errors ?? []).map(({ extensions }) => extensions?.code)]
+  }
+  expect(await codes(sale, 'cancelCheckout', { paymentId }, {})).toEqual([null, 'UNAUTHENTICATED'])
+  expect(await codes(sale, 'cancelCheckout', { paymentId }, sale.integration.v2)).toEqual([null, 'FORBIDDEN'])
+  const ticketId = refunds.ticketOf(checkout)
+  expect(await codes(sale, 'cancelTicket', { ticketId }, {})).toEqual([null, 'UNAUTHENTICATED'])
+  expect((await refunds.paymentRow(sale, checkout))?.status).toBe('pending')
+})

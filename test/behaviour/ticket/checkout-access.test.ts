@@ -1,0 +1,191 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { newKey } from '../../../src/auth/key.ts'
+import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
+import { graphqlRefusal, refusal } from '../../support/refusals.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { answerOn, openSocket } from '../../support/sockets.ts'
+
+// What a checkout goes by is read while its sender is let in, by a guess of what it is going to ask for.
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogueOfTwo(100), { listen: true })
+})
+beforeEach(() => sale.statements.reset())
+afterAll(() => sale.close())
+
+const bodyOf = (rate: string, more: Record<string, unknown> = {}) => ({
+  ...more,
+  ticket_rate_id: `rate_${rate}`,
+  tickets: [anEntry(`price_${rate}`, { full_name: 'Ana' })],
+})
+const stranger = () => ({ 'x-api-key': newKey('test').key })
+
+type Headers = Record<string, string>
+type Result = { result: { __typename: string; totalAmount?: number } }
+
+const overGraphql = (query: string, variables = {}, headers: Headers = sale.channel) =>
+  sale.graphql<Result>(query, variables, headers)
+
+const entries = '[{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }]'
+const input = {
+  ticketRateId: 'rate_1',
+  tickets: [{ priceId: 'price_1', fullName: 'Ana', email: 'ana@example.com' }],
+}
+const whole = '{ __typename ... on CheckoutPayload { totalAmount } }'
+const byVariable = `mutation ($input: CheckoutInput!) { result: checkout(input: $input) ${whole} }`
+
+test.each<[what: string, query: string, variables: Record<string, unknown>, statements: number]>([
+  ['an input of its own', byVariable, { input }, 2],
+  [
+    'the input written out',
+    `mutation { result: checkout(input: { ticketRateId: "rate_1", tickets: ${entries} }) ${whole} }`,
+    {},
+    2,
+  ],
+  [
+    'a variable for the rate',
+    `mutation ($id: ID!) { result: checkout(input: { ticketRateId: $id, tickets: ${entries} }) ${whole} }`,
+    { id: 'rate_1' },
+    2,
+  ],
+  [
+    'a default for its input',
+    `mutation ($input: CheckoutInput! = { ticketRateId: "rate_1", tickets: ${entries} }) {
+      result: checkout(input: $input) ${whole} }`,
+    {},
+    3,
+  ],
+  [
+    'another field beside it',
+    `mutation ($input: CheckoutInput!) { __typename result: checkout(input: $input) ${whole} }`,
+    { input },
+    3,
+  ],
+  [
+    'a second one after it',
+    `mutation ($input: CheckoutInput!) { result: checkout(input: $input) ${whole} b: checkout(input: $input) { __typename } }`,
+    { input },
+    5,
+  ],
+])('a checkout over GraphQL with %s is made', async (_what, query, variables, statements) => {
+  const { data, errors } = await overGraphql(query, variables)
+  expect(errors).toBeUndefined()
+  expect(data?.result).toEqual({ __typename: 'CheckoutPayload', totalAmount: 22 })
+  expect(sale.statements).toHaveLength(statements)
+})
+
+test('a quote takes one statement, and a second one sees what was taken meanwhile', async () => {
+  const query = `query ($input: CheckoutInput!) { result: quoteCheckout(input: $input) {
+    ... on CheckoutQuote { ticketRate { availability { available } } } } }`
+  type Quoted = { result: { ticketRate: { availability: { available: number } } } }
+  const left = async () => {
+    const { data } = await sale.graphql<Quoted>(query, { input }, sale.channel)
+    return data?.result.ticketRate.availability.available ?? 0
+  }
+  const before = await left()
+  expect(sale.statements).toHaveLength(1)
+  await checkOut(sale, bodyOf('1'))
+  expect(await left()).toBe(before - 1)
+})
+
+test('a checkout goes by its rate, whatever else in its body is called so', async () => {
+  const metadata = { ticket_rate_id: 'rate_2', note: '"ticket_rate_id": "rate_2"' }
+  const answer = await checkOut(sale, bodyOf('1', { metadata }))
+  expect(answer.json().data.tickets[0]).toMatchObject({ ticket_rate_id: 'rate_1' })
+  expect(sale.statements).toHaveLength(3)
+})
+
+test('a rate that the channel may not sell is one that does not exist, and its terms are nobody else’s', async () => {
+  const other = await channelHeaders(sale.db, 'org_2')
+  const answers = await Promise.all([
+    checkOut(sale, bodyOf('1'), other),
+    checkOut(sale, bodyOf('none'), other),
+    checkOut(sale, bodyOf('2'), other),
+    checkOut(sale, bodyOf('1')),
+  ])
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([404, 404, 200, 200])
+  const [hidden, missing] = answers.map((answer) => ({ ...answer.json(), request_id: '' }))
+  expect(hidden).toEqual(missing)
+})
+
+test.each<[what: string, body: string]>([
+  ['a checkout', JSON.stringify(bodyOf('1'))],
+  ['a rate that does not exist', JSON.stringify(bodyOf('none'))],
+  ['nothing that is JSON', '{"ticket_rate_id": "rate_1", '],
+  ['nothing', ''],
+  ['more than is read', JSON.stringify(bodyOf('1', { metadata: { text: 'x'.repeat(300_000) } }))],
+])('who is not let in is told so and nothing else, whether the body is %s', async (_what, body) => {
+  const ask = (headers: Headers) =>
+    sale.rest('POST', '/tickets/checkout', {
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    })
+  expect(refusal(await ask(stranger()))).toBe('401 UNAUTHENTICATED x-api-key')
+  const { v2 } = await integrationHeaders(sale.db, 'org_1')
+  expect(refusal(await ask(v2))).toBe('403 FORBIDDEN')
+})
+
+test('who is not let in costs one statement, and over GraphQL as well', async () => {
+  expect(refusal(await checkOut(sale, bodyOf('1'), stranger()))).toBe('401 UNAUTHENTICATED x-api-key')
+  expect(sale.statements).toHaveLength(1)
+  const asked = await sale.rest('POST', '/graphql', {
+    headers: stranger(),
+    body: { query: byVariable, variables: { input } },
+  })
+  expect(graphqlRefusal(asked)).toBe('401 UNAUTHENTICATED x-api-key')
+  expect(sale.statements).toHaveLength(2)
+})
+
+test('what can not be read of the rate keeps nobody from being told that it is not let in', async () => {
+  await sale.db.execute(sql`alter table questions rename to questions_kept`)
+  try {
+    expect(refusal(await checkOut(sale, bodyOf('1'), stranger()))).toBe('401 UNAUTHENTICATED x-api-key')
+    expect(refusal(await checkOut(sale, bodyOf('1')))).toBe('500 INTERNAL')
+    const { status, data, errors } = await overGraphql(byVariable, { input })
+    expect([status, data]).toEqual([200, null])
+    expect(errors).toMatchObject([{ path: ['result'], extensions: { code: 'INTERNAL' } }])
+  } finally {
+    await sale.db.execute(sql`alter table questions_kept rename to questions`)
+  }
+})
+
+test('a body in pieces is waited for, and a connection goes on after a refusal', async () => {
+  const accepted = once(sale.app.server, 'connection')
+  const socket = await openSocket(sale.url)
+  const [served] = (await accepted) as [Socket]
+  const requestOf = (headers: Headers, body = JSON.stringify(bodyOf('1'))) =>
+    [
+      'POST /tickets/checkout HTTP/1.1',
+      'host: localhost',
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      '',
+      body,
+    ].join('\r\n')
+  const statusOf = async (...pieces: string[]) => {
+    sale.statements.reset()
+    const answer = answerOn(socket)
+    for (const piece of pieces) {
+      // Each is read before the next is sent.
+      await expect.poll(() => served.bytesRead, { interval: 5 }).toBe(socket.bytesWritten)
+      socket.write(piece)
+    }
+    return [(await answer).split(' ')[1], sale.statements.length]
+  }
+  const request = requestOf(sale.channel)
+  expect(await statusOf(request)).toEqual(['200', 2])
+  expect(await statusOf(requestOf(stranger()))).toEqual(['401', 1])
+  expect(await statusOf(request.slice(0, -30), request.slice(-30))).toEqual(['200', 3])
+  const head = request.indexOf('{')
+  expect(await statusOf(request.slice(0, head), request.slice(head))).toEqual(['200', 3])
+  const long = JSON.stringify(bodyOf('1', { metadata: { text: 'x'.repeat(20_000) } }))
+  expect(await statusOf(requestOf(stranger(), long))).toEqual(['401', 1])
+  expect(await statusOf(request)).toEqual(['200', 2])
+  socket.destroy()
+})

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anEntry, checkedOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  aSupplement,
+  inDays,
+} from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+const past = inDays(-1)
+const steps = (rate: string) => [
+  aPrice({ _id: `${rate}_early`, price: 10, valid_until: past }),
+  aPrice({ _id: `${rate}_regular`, price: 15, quantity: 2 }),
+  aPrice({ _id: `${rate}_late`, price: 20 }),
+]
+
+const catalogue = aCatalogue({
+  organizations: [
+    anOrganization({ platform_fee_percentage: 2.5 }),
+    anOrganization({ _id: 'org_jpy', name: 'Tokyo', currency: 'JPY', platform_fee_percentage: 3.3333 }),
+  ],
+  events: [
+    anEvent({
+      ticket_rates: [
+        aRate({
+          _id: 'rate_full',
+          prices: [aPrice({ _id: 'price_full', price: 19.99, fee_type: 'percentage', fee_quantity: 7.5 })],
+          supplements: [
+            aSupplement({ _id: 'sup_a', price: 3.5, has_fake_price: true, fake_price: 5 }),
+            aSupplement({ _id: 'sup_b', price: 1.01 }),
+          ],
+          warranty: { enabled: true, percentage: 10, hours: 48 },
+        }),
+        aRate({
+          _id: 'rate_fixed',
+          prices: [aPrice({ _id: 'price_fixed', price: 30, fee_type: 'fixed', fee_quantity: 1.25 })],
+        }),
+        aRate({ _id: 'rate_half', prices: [aPrice({ _id: 'price_half', price: 0.3, fee_quantity: 5 })] }),
+        aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] }),
+        aRate({ _id: 'rate_steps', prices: steps('steps') }),
+        aRate({ _id: 'rate_expected', prices: steps('expected') }),
+        aRate({ _id: 'rate_secret', show_all_prices: false, prices: steps('secret') }),
+      ],
+    }),
+    anEvent({
+      organization_id: 'org_jpy',
+      location_id: null,
+      ticket_rates: [
+        aRate({ _id: 'rate_jpy', prices: [aPrice({ _id: 'price_jpy', price: 4505, fee_quantity: 10 })] }),
+      ],
+    }),
+  ],
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue)
+})
+afterAll(() => sale.close())
+
+const body = (rate: string, ...tickets: Record<string, unknown>[]) => ({
+  ticket_rate_id: `rate_${rate}`,
+  tickets: tickets as [],
+})
+
+test('adds fee, supplements and warranty, and keeps the commission out of the total', async () => {
+  const entry = anEntry('price_full', {
+    warranty: true,
+    supplements: [{ supplement_id: 'sup_a' }, { supplement_id: 'sup_b' }],
+  })
+  const { tickets, total_amount } = await checkedOut(sale, body('full', entry, anEntry('price_full')))
+  expect(tickets).toMatchObject([
+    {
+      price: { _id: 'price_full', price: 19.99 },
+      payment_currency: 'EUR',
+      // 7.5 % of 19.99 is 1.49925; 2.5 % is 0.49975; 10 % of 24.50 is 2.45.
+      fees: { organization: 1.5, platform: 0.5 },
+      supplements: [
+        { supplement_id: 'sup_a', price: 3.5 },
+        { supplement_id: 'sup_b', price: 1.01 },
+      ],
+      total_supplements: 4.51,
+      total_fees: 1.5,
+      warranty: { total: 2.45, hours: 48 },
+      total_price: 28.45,
+    },
+    { total_supplements: 0, warranty: { total: 0, hours: 0 }, total_price: 21.49 },
+  ])
+  expect(total_amount).toBe(49.94)
+})
+
+test('takes a fixed fee as an amount', async () => {
+  const { tickets, total_amount } = await checkedOut(sale, body('fixed', anEntry('price_fixed')))
+  expect(tickets).toMatchObject([{ fees: { organization: 1.25 }, total_price: 31.25 }])
+  expect(total_amount).toBe(31.25)
+})
+
+test('rounds half up, once per ticket', async () => {
+  // 5 % of 0.30 is 0.015: two cents a ticket, not three cents for both.
+  const { tickets, total_amount } = await checkedOut(
+    sale,
+    body('half', anEntry('price_half'), anEntry('price_half')),
+  )
+  expect(tickets.map((ticket) => ticket.total_fees)).toEqual([0.02, 0.02])
+  expect(total_amount).toBe(0.64)
+})
+
+test('counts in the minor units of the currency', async () => {
+  const { tickets, total_amount } = await checkedOut(sale, body('jpy', anEntry('price_jpy')))
+  // 10 % of 4505 is 450.5; 3.3333 % is 150.17.
+  expect(tickets).toMatchObject([
+    { payment_currency: 'JPY', fees: { organization: 451, platform: 150 }, total_price: 4956 },
+  ])
+  expect(total_amount).toBe(4956)
+})
+
+test('pays a total of nothing at once', async () => {
+  const { payment, tickets } = await checkOutOverGraphql(sale, body('free', anEntry('price_free')))
+  expect(payment).toMatchObject({ status: 'paid', totalAmount: 0 })
+  expect(tickets).toMatchObject([{ status: 'activated', checkoutStatus: 'active' }])
+  expect((await countersOf(sale)).rate_free).toEqual({ sold: 1, held: 0 })
+})
+
+test('sells at the current price where the named one can’t be bought any more, and says so', async () => {
+  // 20 tickets would be more than the regular price has.
+  const first = await checkedOut(sale, body('steps', anEntry('steps_early')))
+  expect(first).toMatchObject({
+    conditions_changed: true,
+    total_amount: 16.5,
+    tickets: [{ price: { _id: 'steps_regular' } }],
+  })
+  const second = await checkedOut(sale, body('steps', anEntry('steps_regular')))
+  expect(second).toMatchObject({ conditions_changed: false, tickets: [{ price: { _id: 'steps_regular' } }] })
+  const third = await checkedOut(sale, body('steps', anEntry('steps_regular'), anEntry('steps_late')))
+  expect(third).toMatchObject({
+    conditions_changed: true,
+    total_amount: 44,
+    tickets: [{ price: { _id: 'steps_late' } }, { price: { _id: 'steps_late' } }],
+  })
+  const counters = await countersOf(sale)
+  expect([counters.steps_early, counters.steps_regular, counters.steps_late, counters.rate_steps]).toEqual(
+    [0, 2, 2, 4].map((held) => ({ sold: 0, held })),
+  )
+})
+
+test('refuses a total dearer than the one that was expected, and holds nothing', async () => {
+  const checkout = (expectedTotal: number) =>
+    checkOutOverGraphql(sale, body('expected', anEntry('expected_early')), { expectedTotal })
+  expect(await checkout(11)).toMatchObject({
+    errors: [
+      {
+        __typename: 'TotalIncreasedError',
+        code: 'TOTAL_INCREASED',
+        totalAmount: 16.5,
+        path: 'expectedTotal',
+      },
+    ],
+  })
+  expect((await countersOf(sale)).rate_expected).toEqual({ sold: 0, held: 0 })
+  expect(await checkout(16.5)).toMatchObject({ __typename: 'CheckoutPayload', totalAmount: 16.5 })
+})
+
+type Rates = { data: { ticket_rates: { _id: string; prices: { _id: string }[] }[] }[] }
+
+test('shows the current price alone where a rate hides the others, and sells the later ones by name', async () => {
+  const answer = await sale.rest('GET', '/events?populate=*&organization_id=org_1', { headers: sale.channel })
+  const rates = answer.json<Rates>().data.flatMap(({ ticket_rates }) => ticket_rates)
+  const prices = (id: string) => rates.find(({ _id }) => _id === id)?.prices.map(({ _id }) => _id)
+  expect(prices('rate_secret')).toEqual(['secret_regular'])
+  expect(prices('rate_expected')).toEqual(['expected_early', 'expected_regular', 'expected_late'])
+  const query = '{ ticketRate(id: "rate_secret") { currentPrice { id } prices { id } } }'
+  expect((await sale.graphql(query, {}, sale.channel)).data).toEqual({
+    ticketRate: { currentPrice: { id: 'secret_regular' }, prices: [{ id: 'secret_regular' }] },
+  })
+  const late = await checkedOut(sale, body('secret', anEntry('secret_late')))
+  expect(late).toMatchObject({ conditions_changed: false, tickets: [{ price: { _id: 'secret_late' } }] })
+})
+
+test('quotes what a checkout then costs, and holds nothing', async () => {
+  const before = await countersOf(sale)
+  const query = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) { ... on CheckoutQuote { totalAmount currency conditionsChanged
+    ticketRate { id } tickets { price { id } totalSupplements totalFees totalWarranty totalPrice } } } }`
+  const ticket = {
+    priceId: 'price_full',
+    fullName: 'Ana',
+    email: 'ana@example.com',
+    warranty: true,
+    supplements: [{ supplementId: 'sup_a' }],
+  }
+  const { data } = await sale.graphql(
+    query,
+    { input: { ticketRateId: 'rate_full', tickets: [ticket] } },
+    sale.channel,
+  )
+  expect(data).toEqual({
+    quoteCheckout: {
+      totalAmount: 27.34,
+      currency: 'EUR',
+      conditionsChanged: false,
+      ticketRate: { id: 'rate_full' },
+      tickets: [
+        {
+          price: { id: 'price_full' },
+          totalSupplements: 3.5,
+          totalFees: 1.5,
+          totalWarranty: 2.35,
+          totalPrice: 27.34,
+        },
+      ],
+    },
+  })
+  expect(await countersOf(sale)).toEqual(before)
+  const entry = anEntry('price_full', { warranty: true, supplements: [{ supplement_id: 'sup_a' }] })
+  expect(await checkedOut(sale, body('full', entry))).toMatchObject({ total_amount: 27.34 })
+})

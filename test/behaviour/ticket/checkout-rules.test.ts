@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changeGrant } from '../../../src/auth/change-grant.ts'
+import { grants } from '../../../src/auth/table.ts'
+import { payments } from '../../../src/domain/payment/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aQuestion,
+  aRate,
+  aSupplement,
+  inDays,
+} from '../../support/factories.ts'
+import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+
+// An event of some years from now, for which somebody is too young who is born by now.
+const year = new Date().getUTCFullYear() + 4
+const onSaleAt = `${year - 1}-01-01T00:00:00.000Z`
+
+const price = (_id: string, more = {}) => aPrice({ _id, ...more })
+const left = (available: number) => ({ sold: 0, available })
+
+const catalogue = aCatalogue({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Stranger' })],
+  events: [
+    anEvent({
+      age: '+18',
+      start_date: `${year}-06-01T22:30:00Z`,
+      end_date: `${year}-06-02T04:00:00Z`,
+      ticket_rates: [
+        aRate({
+          _id: 'rate_open',
+          prices: [price('price_open')],
+          supplements: [aSupplement({ _id: 'sup_open' })],
+          questions: [
+            aQuestion({ _id: 'que_size', label: 'Size?', required: true, items: ['S', 'M'] }),
+            aQuestion({ _id: 'que_free', type: 'text', items: [] }),
+          ],
+        }),
+        aRate({ _id: 'rate_few', min: 2, max: 4, prices: [price('price_few')] }),
+        aRate({
+          _id: 'rate_two_left',
+          availability: { sold: 8, available: 2 },
+          prices: [price('price_two_left')],
+        }),
+        aRate({
+          _id: 'rate_sold_out',
+          availability: { sold: 8, available: 0 },
+          prices: [price('price_sold_out')],
+        }),
+        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
+        aRate({ _id: 'rate_early', valid_from: onSaleAt, prices: [price('price_early')] }),
+        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
+        aRate({ _id: 'rate_capped', prices: [price('price_capped', { quantity: 1 })] }),
+        aRate({
+          _id: 'rate_warranty',
+          warranty: { enabled: true, percentage: 10, hours: 24 },
+          prices: [price('price_warranty')],
+        }),
+        aRate({ _id: 'rate_huge', availability: left(1000), prices: [price('price_huge')] }),
+      ],
+    }),
+    anEvent({
+      _id: 'evt_running',
+      start_date: inDays(-1),
+      end_date: inDays(1),
+      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
+    }),
+    anEvent({
+      _id: 'evt_strange',
+      organization_id: 'org_2',
+      location_id: null,
+      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
+    }),
+  ],
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue)
+  // The second organization takes its grant back.
+  const [grant] = await sale.db.select().from(grants)
+  await changeGrant(sale.db, { channelId: grant?.channelId ?? '', organizationId: 'org_2', granted: false })
+})
+afterAll(() => sale.close())
+
+const answers = [{ question_id: 'que_size', answer: 'M' }]
+const open = (more: Record<string, unknown>) => ({
+  ticket_rate_id: 'rate_open',
+  tickets: [anEntry('price_open', { answers, ...more })],
+})
+const of = (rate: string, count: number, more = {}) => ({
+  ticket_rate_id: `rate_${rate}`,
+  tickets: Array.from({ length: count }, () => anEntry(`price_${rate}`, more)),
+})
+
+type Rule = [
+  what: string,
+  body: Parameters<typeof checkOut>[1],
+  status: number,
+  problems: string[],
+  facts?: object,
+]
+
+const rules: Rule[] = [
+  ['a rate that is none', of('none', 1), 404, ['NOT_FOUND ticket_rate_id']],
+  ['a rate of an organization that grants nothing', of('strange', 1), 404, ['NOT_FOUND ticket_rate_id']],
+  ['no tickets', of('few', 0), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
+  ['fewer tickets than the least', of('few', 1), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
+  ['more tickets than the most', of('few', 5), 422, ['MAX_TICKETS tickets'], { min: 2, max: 4 }],
+  ['more than 50 tickets', of('huge', 51), 422, ['MAX_TICKETS tickets'], { min: 1, max: 50 }],
+  [
+    'more tickets than are left',
+    of('two_left', 3),
+    409,
+    ['INSUFFICIENT_AVAILABILITY tickets'],
+    { available: 2 },
+  ],
+  ['a sold-out rate', of('sold_out', 1), 409, ['SOLD_OUT tickets'], { available: 0 }],
+  ['a closed rate', of('closed', 1), 409, ['RATE_CLOSED ticket_rate_id']],
+  [
+    'a rate before its time',
+    of('early', 1),
+    409,
+    ['NOT_ON_SALE_YET ticket_rate_id'],
+    { valid_from: onSaleAt },
+  ],
+  [
+    'a rate after its time',
+    of('over', 1),
+    409,
+    ['SALE_ENDED ticket_rate_id'],
+    { valid_until: '2020-01-01T00:00:00.000Z' },
+  ],
+  [
+    'an event that has begun',
+    of('running', 1),
+    409,
+    ['EVENT_STARTED ticket_rate_id'],
+    { start_date: catalogue.events?.[1]?.start_date },
+  ],
+  [
+    'more than a price has left',
+    of('capped', 2),
+    409,
+    ['INSUFFICIENT_AVAILABILITY tickets.1.price_id'],
+    { available: 1 },
+  ],
+  [
+    'a price of another rate',
+    { ticket_rate_id: 'rate_huge', tickets: [anEntry('price_huge'), anEntry('price_open')] },
+    422,
+    ['PRICE_NOT_IN_RATE tickets.1.price_id'],
+  ],
+  [
+    'a price that is none',
+    { ticket_rate_id: 'rate_huge', tickets: [anEntry('price_none')] },
+    422,
+    ['PRICE_NOT_IN_RATE tickets.0.price_id'],
+  ],
+  [
+    'a supplement of another rate',
+    open({ supplements: [{ supplement_id: 'sup_none' }] }),
+    422,
+    ['SUPPLEMENT_NOT_IN_RATE tickets.0.supplements.0.supplement_id'],
+  ],
+  [
+    'a supplement twice',
+    open({ supplements: [{ supplement_id: 'sup_open' }, { supplement_id: 'sup_open' }] }),
+    422,
+    ['DUPLICATE_SUPPLEMENT tickets.0.supplements.1.supplement_id'],
+  ],
+  [
+    'a required question without an answer',
+    open({ answers: [] }),
+    422,
+    ['ANSWER_REQUIRED tickets.0.answers'],
+  ],
+  [
+    'an answer that is no item',
+    open({ answers: [{ question_id: 'que_size', answer: 'XL' }] }),
+    422,
+    ['ANSWER_NOT_AN_ITEM tickets.0.answers.0.answer'],
+  ],
+  [
+    'an answer to a question of another rate',
+    open({ answers: [...answers, { question_id: 'que_none', answer: 'x' }] }),
+    422,
+    ['QUESTION_NOT_IN_RATE tickets.0.answers.1.question_id'],
+  ],
+  [
+    'two answers to a question',
+    open({ answers: [...answers, ...answers] }),
+    422,
+    ['DUPLICATE_ANSWER tickets.0.answers.1.question_id'],
+  ],
+  [
+    'a warranty that is not offered',
+    open({ warranty: true }),
+    422,
+    ['WARRANTY_NOT_OFFERED tickets.0.warranty'],
+  ],
+  // The event begins at half past midnight on 2 June in Madrid: who turns 18 that day may enter, a day later not.
+  [
+    'who is too young on the day',
+    open({ birthday: `${year - 18}-06-03` }),
+    422,
+    ['UNDER_AGE tickets.0.birthday'],
+    { minimum_age: 18 },
+  ],
+  ['the same code twice', of('huge', 2, { qr_code: 'TWICE' }), 422, ['DUPLICATE_QR_CODE tickets.1.qr_code']],
+  [
+    'everything that is wrong, at once',
+    {
+      ticket_rate_id: 'rate_open',
+      tickets: [
+        anEntry('price_none', { answers, warranty: true }),
+        anEntry('price_open', { birthday: `${year - 5}-01-01` }),
+      ],
+    },
+    422,
+    [
+      'PRICE_NOT_IN_RATE tickets.0.price_id',
+      'WARRANTY_NOT_OFFERED tickets.0.warranty',
+      'ANSWER_REQUIRED tickets.1.answers',
+      'UNDER_AGE tickets.1.birthday',
+    ],
+  ],
+]
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+test.each(rules)('refuses %s, and holds nothing', async (_what, body, status, problems, facts = {}) => {
+  const before = await countersOf(sale)
+  const answer = await checkOut(sale, body)
+  expect(answer.statusCode, answer.body).toBe(status)
+  expect(problemsIn(answer)).toEqual(problems)
+  expect(answer.json()).toMatchObject({
+    success: false,
+    code: problems[0]?.split(' ')[0],
+    errors: [facts, ...problems.slice(1).map(() => ({}))],
+  })
+  const refused = await checkOutOverGraphql(sale, body)
+  expect(refused.__typename).toBe('CheckoutRefused')
+  expect(refused.errors.map(({ code, path }) => `${code} ${snake(path ?? '')}`)).toEqual(problems)
+  const said = Object.fromEntries(
+    Object.entries(refused.errors[0] ?? {}).map(([name, fact]) => [snake(name), fact]),
+  )
+  expect(said).toMatchObject(facts)
+  expect(await countersOf(sale)).toEqual(before)
+  expect(await sale.db.$count(tickets)).toBe(0)
+  expect(await sale.db.$count(payments)).toBe(0)
+})
+
+test('quotes by the same rules', async () => {
+  const quote = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) { __typename
+    ... on CheckoutRefused { errors { code path ... on AvailabilityError { available } } } } }`
+  const input = {
+    ticketRateId: 'rate_two_left',
+    tickets: Array.from({ length: 3 }, () => ({
+      priceId: 'price_two_left',
+      fullName: 'Ana',
+      email: 'ana@example.com',
+    })),
+  }
+  const { data } = await sale.graphql(quote, { input }, sale.channel)
+  expect(data).toEqual({
+    quoteCheckout: {
+      __typename: 'CheckoutRefused',
+      errors: [{ code: 'INSUFFICIENT_AVAILABILITY', path: 'tickets', available: 2 }],
+    },
+  })
+})
+
+// Last, because it sells: what the rules allow.
+test('lets through what is just within the rules', async () => {
+  const allowed = [
+    of('few', 2),
+    of('few', 4),
+    of('two_left', 2),
+    of('capped', 1),
+    of('warranty', 1, { warranty: true }),
+    open({ birthday: `${year - 18}-06-02` }),
+    open({
+      supplements: [{ supplement_id: 'sup_open' }],
+      answers: [...answers, { question_id: 'que_free', answer: 'Anything' }],
+    }),
+  ]
+  for (const body of allowed) expect((await checkOut(sale, body)).statusCode, JSON.stringify(body)).toBe(200)
+  expect((await checkOut(sale, of('huge', 50))).statusCode).toBe(200)
+})

@@ -1,0 +1,272 @@
+import { eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { channels } from '../../../src/auth/table.ts'
+import { changeType } from '../../../src/domain/change/table.ts'
+import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
+import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
+import { payments } from '../../../src/domain/payment/table.ts'
+import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { webhooks } from '../../../src/domain/webhook/table.ts'
+import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { breaking, wrongIn } from '../../support/invariants.ts'
+import { cancelCheckout, cancelTicket, refundTicket, refusedBy } from '../../support/refunds.ts'
+import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { settlePayment } from '../../support/settle.ts'
+import { ended } from '../../support/stub-provider.ts'
+import {
+  end,
+  left,
+  type Model,
+  type ModelPayment,
+  type ModelTicket,
+  pay,
+  refund,
+  scan,
+} from '../../support/ticket-model.ts'
+
+// What may be done with tickets, in any order, against a model of plain counters.
+
+const runs = 8
+const capacity = 5
+const price = 2200
+
+let sale: Sale
+beforeAll(async () => {
+  const events = Array.from({ length: runs }, (_, run) =>
+    anEvent({
+      start_date: inDays(0.2),
+      ticket_rates: [
+        aRate({
+          _id: `rate_${run}`,
+          prices: [aPrice({ _id: `price_${run}` })],
+          availability: { sold: 0, available: capacity },
+        }),
+      ],
+    }),
+  )
+  sale = await openSale(aCatalogue({ events }))
+  const [channel] = await sale.db.select().from(channels)
+  const all = { url: 'https://shop.example/told', types: [...changeType.enumValues], secret: 'whsec_' }
+  await sale.db.insert(webhooks).values({ id: 'whk_1', channelId: channel?.id ?? '', ...all })
+})
+afterAll(() => sale.close())
+
+type Real = { run: number; seen: Set<string> }
+type Command = fc.AsyncCommand<Model, Real>
+
+/** Something that is done with one of the payments, or with one of its tickets. */
+const on = (
+  name: string,
+  at: number,
+  act: (payment: ModelPayment, ticket: ModelTicket, model: Model) => Promise<string>,
+): Command => ({
+  check: ({ payments }) => payments.length > 0,
+  async run(model, real) {
+    const all = model.payments.flatMap((payment) => payment.tickets.map((ticket) => ({ payment, ticket })))
+    const chosen = all[all.length - 1 - (at % all.length)]
+    if (!chosen) throw new Error('there is a ticket')
+    const before = chosen.payment.status
+    real.seen.add(`${name} ${before} ${await act(chosen.payment, chosen.ticket, model)}`)
+    await agree(model)
+  },
+  toString: () => `${name} ${at}`,
+})
+
+/** What the database says of all payments must be what the model says. */
+async function agree({ payments: all }: Model): Promise<void> {
+  const ids = all.map(({ id }) => id)
+  const of = await sale.db
+    .select({ ...getTableColumns(tickets), payment: payments.status })
+    .from(tickets)
+    .innerJoin(payments, eq(payments.id, tickets.paymentId))
+    .where(inArray(tickets.paymentId, ids))
+  const told = of.map(({ id, payment, status, refundedAmount, entered }) => [
+    ...[id, payment, status, refundedAmount, entered],
+  ])
+  const wanted = all.flatMap((payment) =>
+    payment.tickets.map(({ id, status, refunded, inside }) => [
+      ...[id, payment.status, status, refunded, inside],
+    ]),
+  )
+  expect(told.sort()).toEqual(wanted.sort())
+}
+
+const aCheckout = (count: number): Command => ({
+  check: () => true,
+  async run(model, { run, seen }) {
+    const answer = await checkOut(sale, {
+      ticket_rate_id: `rate_${run}`,
+      tickets: Array.from({ length: count }, () => anEntry(`price_${run}`)),
+      send_resourcers: true,
+    })
+    if (left(model) < count) {
+      const code = left(model) === 0 ? 'SOLD_OUT' : 'INSUFFICIENT_AVAILABILITY'
+      expect(problemsIn(answer)).toEqual([`${code} tickets`])
+      seen.add(`checkout refused`)
+      return
+    }
+    const { data } = answer.json<{ data: { payment_id: string; tickets: { _id: string }[] } }>()
+    model.payments.push({
+      id: data.payment_id,
+      status: 'pending',
+      charges: 0,
+      tickets: data.tickets.map(({ _id }) => ({
+        ...{ id: _id, status: 'held', paid: 0, refunded: 0, inside: 0, wasInside: false },
+      })),
+    })
+    seen.add('checkout made')
+    await agree(model)
+  },
+  toString: () => `check out ${count}`,
+})
+
+const takeMoney = async (payment: ModelPayment, model: Model) => {
+  pay(model, payment, price)
+  const amount = payment.tickets.length * price
+  const reference = `${payment.id}_${payment.charges}`
+  const paid = { provider: 'sandbox', reference, amount, currency: 'EUR' }
+  // It is told twice, as providers do.
+  for (const _ of [1, 2]) await settlePayment(sale.db, payment.id, { kind: 'paid', money: paid })
+  await giveBackDue(sale.db, sandboxProvider)
+  return payment.status
+}
+
+const money = (at: number) => on('pay', at, (payment, _ticket, model) => takeMoney(payment, model))
+
+const failure = (at: number) =>
+  on('fail', at, async (payment) => {
+    end(payment, 'failed')
+    await settlePayment(sale.db, payment.id, ended('failed'))
+    return payment.status
+  })
+
+const letExpire = async (payment: ModelPayment) => {
+  end(payment, 'expired')
+  await sale.db
+    .update(payments)
+    .set({ expiresAt: sql`now() - interval '1 second'` })
+    .where(eq(payments.id, payment.id))
+  await expireHolds(sale.db, 100)
+  return payment.status
+}
+
+const lapse = (at: number) => on('expire', at, letExpire)
+
+const lateMoney = (at: number) =>
+  on('pay late', at, async (payment, _ticket, model) => {
+    await letExpire(payment)
+    return takeMoney(payment, model)
+  })
+
+const cancelling = (at: number) =>
+  on('cancel checkout', at, async (payment) => {
+    const { status } = payment
+    const may = status === 'pending' || status === 'cancelled'
+    end(payment, 'cancelled')
+    const problems = refusedBy(await cancelCheckout(sale, payment.id))
+    expect(problems).toEqual(may ? [] : [expect.stringContaining(`ILLEGAL_TRANSITION`)])
+    return payment.status
+  })
+
+const givingUp = (at: number) =>
+  on('cancel ticket', at, async (_payment, ticket) => {
+    const problem =
+      ticket.status === 'held' || ticket.status === 'expired'
+        ? 'ILLEGAL_TRANSITION'
+        : ticket.status === 'active' && ticket.wasInside
+          ? 'ALREADY_ENTERED'
+          : null
+    if (!problem) ticket.status = 'cancelled'
+    const problems = refusedBy(await cancelTicket(sale, ticket.id))
+    expect(problems).toEqual(problem ? [expect.stringContaining(problem)] : [])
+    return problem ?? ticket.status
+  })
+
+const refunding = (at: number, part: number) =>
+  on('refund', at, async (payment, ticket) => {
+    const rest = ticket.paid - ticket.refunded
+    const amount = Math.max(1, Math.round(price * part))
+    const fits = amount <= rest
+    if (fits) refund(payment, ticket, amount)
+    const problems = refusedBy(await refundTicket(sale, ticket.id, { amount: amount / 100 }))
+    expect(problems).toHaveLength(fits ? 0 : 1)
+    return fits ? payment.status : (problems[0]?.split(' ')[0] ?? '')
+  })
+
+let scans = 0
+const scanning = (at: number, direction: 'IN' | 'OUT') =>
+  on(`scan ${direction}`, at, async (_payment, ticket) => {
+    const expected = scan(ticket, direction)
+    const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
+      `mutation ($ticketId: ID!, $nonce: String!) { checkInTicket(ticketId: $ticketId, nonce: $nonce, direction: ${direction}) {
+        ... on CheckIn { result } } }`,
+      { ticketId: ticket.id, nonce: `scan_${scans++}` },
+      sale.integration.v2,
+    )
+    expect(data?.checkInTicket.result).toBe(expected)
+    return expected
+  })
+
+// Half of the time one of the latest, because those are not over yet.
+const at = fc.oneof(fc.nat(2), fc.nat(30))
+const commands = fc.array(
+  fc.oneof(
+    fc.integer({ min: 1, max: 3 }).map(aCheckout),
+    fc.integer({ min: 1, max: 3 }).map(aCheckout),
+    at.map(money),
+    at.map(money),
+    at.map(failure),
+    at.map(lapse),
+    at.map(lateMoney),
+    at.map(cancelling),
+    at.map(givingUp),
+    fc.tuple(at, fc.constantFrom(0.3, 0.5, 1)).map(([at, part]) => refunding(at, part)),
+    fc.tuple(at, fc.constantFrom('IN' as const, 'OUT' as const)).map(([at, way]) => scanning(at, way)),
+  ),
+  { minLength: 30, maxLength: 40 },
+)
+
+// What the controls below want to have met and left behind, whatever chance does in the other runs.
+const surely = [
+  ...[aCheckout(1), money(0), refunding(0, 1), refunding(0, 0.3)],
+  ...[aCheckout(1), money(0), money(0), aCheckout(1), lateMoney(0)],
+  ...[aCheckout(1), cancelling(0), aCheckout(1), lapse(0), aCheckout(2), aCheckout(1)],
+]
+
+test('whatever is done with tickets, in any order, is as in the model, and nothing is lost', async () => {
+  const seen = new Set<string>()
+  let run = 0
+  await fc.assert(
+    fc.asyncProperty(commands, async (commands) => {
+      const setup = () => ({ model: { capacity, payments: [] }, real: { run, seen } })
+      await fc.asyncModelRun(setup, commands)
+      run++
+      expect(await wrongIn(sale.db)).toEqual([])
+    }),
+    // As many as there are rates that nobody has sold of yet; a failure is told as it came.
+    { numRuns: runs, examples: [[surely]], endOnFailure: true },
+  )
+  // The control: money came in time, late and in vain, and everything else was allowed and refused.
+  for (const met of [
+    ...['checkout made', 'checkout refused', 'pay pending paid', 'pay late pending paid', 'pay paid paid'],
+    ...['cancel checkout pending cancelled', 'expire pending expired'],
+  ])
+    expect(seen).toContain(met)
+  expect([...seen].filter((met) => /^refund \w+ (partially_)?refunded/.test(met)).length).toBeGreaterThan(0)
+})
+
+// The control of what is looked for after each run: broken on purpose, it is found.
+test.each(Object.entries(breaking))('is not whole where %s', async (rule, statement) => {
+  const undo = new Error('undo')
+  const wrong: string[] = []
+  const broken = sale.db.transaction(async (tx) => {
+    await tx.execute(sql.raw(statement))
+    wrong.push(...(await wrongIn(tx)))
+    throw undo
+  })
+  await expect(broken).rejects.toBe(undo)
+  expect(wrong).toEqual(expect.arrayContaining([expect.stringContaining(rule)]))
+})

@@ -1,0 +1,346 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
+import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/factories.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { settlePayment } from '../../support/settle.ts'
+import { paid } from '../../support/stub-provider.ts'
+import { aReceiver, send, webhooksOf } from '../../support/webhooks.ts'
+
+// How a caller manages its webhooks.
+
+let sale: Sale
+let own: ReturnType<typeof webhooksOf>
+let foreign: ReturnType<typeof webhooksOf>[]
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] }))
+  own = webhooksOf(sale)
+  foreign = [webhooksOf(sale, await channelHeaders(sale.db)), webhooksOf(sale, sale.integration.v2)]
+})
+afterAll(() => sale.close())
+beforeEach(async () => {
+  for (const { id } of await own.list()) await own.call('deleteWebhook', { id })
+})
+
+const url = 'https://receiver.example/hook'
+
+async function sell(count = 1) {
+  for (let sold = 0; sold < count; sold++) {
+    const { payment_id } = await checkedOut(sale, {
+      ticket_rate_id: 'rate_1',
+      tickets: [anEntry('price_1')],
+    })
+    await settlePayment(sale.db, payment_id, paid(payment_id))
+  }
+}
+
+test('is registered for everything, and its secret is shown that once', async () => {
+  const { webhook, secret = '' } = await own.call('registerWebhook', { url })
+  expect(webhook).toMatchObject({ url, status: 'enabled', disabledReason: null, failingSince: null })
+  expect(webhook?.types).toHaveLength(9)
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  const listed = await own.list()
+  expect(listed).toEqual([webhook])
+  const { data } = await sale.graphql<{ __type: { fields: { name: string }[] } }>(
+    '{ __type(name: "Webhook") { fields { name } } }',
+    {},
+    sale.channel,
+  )
+  expect(data?.__type.fields.map(({ name }) => name)).not.toContain('secret')
+  for (const name of ['enableWebhook', 'disableWebhook', 'updateWebhook'] as const)
+    expect(JSON.stringify(await own.call(name, { id: webhook?.id }))).not.toContain(secret)
+})
+
+test('a rotation gives a new secret, and says until when the old one signs', async () => {
+  const { id, secret } = await own.register(url)
+  const rotated = await own.call('rotateWebhookSecret', { id })
+  expect(rotated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(rotated.secret).not.toBe(secret)
+  const hours = (Date.parse(rotated.webhook?.previousSecretUntil ?? '') - Date.now()) / 3_600_000
+  expect(hours).toBeCloseTo(24, 0)
+})
+
+test.each([
+  ['http://receiver.example/', 'INVALID url'],
+  ['ftp://receiver.example/', 'INVALID url'],
+  ['receiver.example', 'INVALID url'],
+  ['', 'INVALID url'],
+  [`https://receiver.example/${'x'.repeat(2048)}`, 'INVALID url'],
+  ['https://user@receiver.example/', 'INVALID url'],
+  ['https://user:pass@receiver.example/', 'INVALID url'],
+  ['https://127.0.0.1/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://2130706433/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://[::1]/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://[::ffff:127.0.0.1]/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://[64:ff9b::7f00:1]/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://10.1.2.3/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://100.64.0.1/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://169.254.169.254/latest', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://0.0.0.0/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://224.0.0.1/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://localhost:8443/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://api.localhost./', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:22/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:80/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:1023/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://receiver.example:0/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://198.51.100.1:25/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://intranet/', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://intranet./hook', 'ADDRESS_NOT_ALLOWED url'],
+  ['https://com:8443/', 'ADDRESS_NOT_ALLOWED url'],
+])('%s is refused', async (url, refusal) => {
+  expect(await own.refusal('registerWebhook', { url })).toBe(refusal)
+})
+
+test.each(['https://receiver.example:443/', 'https://receiver.example:8443/', 'https://a.b.'])(
+  '%s is taken',
+  async (url) => {
+    const { id } = await own.register(url)
+    expect((await own.list()).map((webhook) => webhook.url)).toContain(new URL(url).href)
+    await own.call('deleteWebhook', { id })
+  },
+)
+
+test('what is refused at first is refused as a change', async () => {
+  const { id } = await own.register(url)
+  for (const [given, refusal] of [
+    ['http://receiver.example/', 'INVALID url'],
+    ['https://10.1.2.3/', 'ADDRESS_NOT_ALLOWED url'],
+    ['https://receiver.example:22/', 'ADDRESS_NOT_ALLOWED url'],
+    ['https://intranet/', 'ADDRESS_NOT_ALLOWED url'],
+  ])
+    expect(await own.refusal('updateWebhook', { id, url: given })).toBe(refusal)
+  expect((await own.list()).map(({ url }) => url)).toEqual([url])
+})
+
+test('no types at all are refused, and a type that does not exist', async () => {
+  expect(await own.refusal('registerWebhook', { url, types: [] })).toBe('INVALID types')
+  const { id } = await own.register(url)
+  expect(await own.refusal('updateWebhook', { id, types: [] })).toBe('INVALID types')
+  const unknown = await sale.graphql(
+    `mutation { registerWebhook(url: "${url}", types: [EVERYTHING]) { __typename } }`,
+    {},
+    sale.channel,
+  )
+  expect(unknown.errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST' } }])
+})
+
+test('the eleventh of a caller is refused with the limit, even where all come at once', async () => {
+  const results = await Promise.all(Array.from({ length: 12 }, () => own.call('registerWebhook', { url })))
+  expect(results.filter(({ webhook }) => webhook)).toHaveLength(10)
+  const refused = results.flatMap(({ errors }) => errors ?? [])
+  expect(refused).toEqual([
+    { code: 'TOO_MANY_WEBHOOKS', path: null, limit: 10 },
+    { code: 'TOO_MANY_WEBHOOKS', path: null, limit: 10 },
+  ])
+  const [first] = await own.list()
+  await own.call('deleteWebhook', { id: first?.id })
+  await own.register(url)
+})
+
+test("somebody else's webhook is answered as one that does not exist", async () => {
+  const { id } = await own.register(url)
+  await sell()
+  const [delivery] = (await own.deliveries(id))?.nodes ?? []
+  const changeId = delivery?.change.id
+  const before = await sale.db.select().from(webhooks)
+  for (const other of foreign) {
+    for (const name of [
+      'updateWebhook',
+      'enableWebhook',
+      'disableWebhook',
+      'rotateWebhookSecret',
+      'deleteWebhook',
+    ] as const)
+      for (const asked of [id, 'whk_none', '', 'x\0', 'ñ'])
+        expect(await other.refusal(name, { id: asked, url })).toBe('NOT_FOUND id')
+    for (const asked of [id, 'whk_none', 'x\0'])
+      expect(await other.refusal('redeliverWebhook', { webhookId: asked, changeId })).toBe(
+        'NOT_FOUND webhookId',
+      )
+    expect(await other.deliveries(id)).toBeNull()
+    expect(await other.list()).toEqual([])
+  }
+  expect(await sale.db.select().from(webhooks)).toEqual(before)
+})
+
+test('nobody without a key gets anywhere', async () => {
+  for (const query of [
+    '{ webhooks { id } }',
+    '{ webhookDeliveries(webhookId: "whk_1") { nodes { status } } }',
+    `mutation { registerWebhook(url: "${url}") { __typename } }`,
+    'mutation { deleteWebhook(id: "whk_1") { __typename } }',
+  ])
+    expect((await sale.graphql(query)).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }])
+})
+
+test('an integration has webhooks of its own, by either of its credentials', async () => {
+  const byKey = webhooksOf(sale, sale.integration.v2)
+  const { id } = await byKey.register(url)
+  expect(await webhooksOf(sale, sale.integration.v1).list()).toMatchObject([{ id }])
+  expect(await own.list()).toEqual([])
+  expect(await byKey.call('deleteWebhook', { id })).toEqual({ id })
+  expect(await byKey.list()).toEqual([])
+})
+
+test('deliveries are listed in pages, the newest first, and by their status', async () => {
+  const { id } = await own.register(url, ['PAYMENT_PAID'])
+  await sell(5)
+  const all = (await own.deliveries(id))?.nodes.map(({ change }) => change.id) ?? []
+  expect(all).toHaveLength(5)
+  expect(all).toEqual(all.toSorted().reverse())
+  const paged: string[] = []
+  let after: string | undefined
+  for (;;) {
+    const page = await own.deliveries(id, { first: 2, after })
+    expect(page?.pageInfo.hasPreviousPage).toBe(after !== undefined)
+    paged.push(...(page?.nodes.map(({ change }) => change.id) ?? []))
+    if (!page?.pageInfo.hasNextPage) break
+    after = page.pageInfo.endCursor ?? undefined
+  }
+  expect(paged).toEqual(all)
+  await sale.db
+    .update(webhookDeliveries)
+    .set({ status: 'dead' })
+    .where(eq(webhookDeliveries.changeId, all[1] ?? ''))
+  const dead = await own.deliveries(id, { status: 'dead' })
+  expect(dead?.nodes.map(({ change }) => change.id)).toEqual([all[1]])
+  expect((await own.deliveries(id, { status: 'pending' }))?.nodes).toHaveLength(4)
+  expect((await own.deliveries(id, { status: 'delivered' }))?.nodes).toEqual([])
+  for (const more of [{ first: 0 }, { first: 101 }, { after: 'x' }, { after: 'Y2hnX3gA' }]) {
+    const { errors } = await sale.graphql(
+      'query ($id: ID!, $first: Int! = 50, $after: ID) { webhookDeliveries(webhookId: $id, first: $first, after: $after) { nodes { status } } }',
+      { id, ...more },
+      sale.channel,
+    )
+    expect(errors).toMatchObject([{ extensions: { code: 'INVALID' } }])
+  }
+})
+
+test('one that is disabled can come back, deleted it is gone', async () => {
+  const { id } = await own.register(url)
+  expect((await own.call('disableWebhook', { id })).webhook).toMatchObject({
+    status: 'disabled',
+    disabledReason: 'REQUESTED',
+  })
+  for (let again = 0; again < 2; again++)
+    expect((await own.call('enableWebhook', { id })).webhook).toMatchObject({
+      status: 'enabled',
+      disabledReason: null,
+    })
+  expect(await own.call('deleteWebhook', { id })).toEqual({ id })
+  expect(await own.list()).toEqual([])
+  expect(await own.deliveries(id)).toBeNull()
+  expect(await own.refusal('enableWebhook', { id })).toBe('NOT_FOUND id')
+  expect(await own.refusal('deleteWebhook', { id })).toBe('NOT_FOUND id')
+})
+
+// What is sent leaves this machine in a test only where the receiver is on it.
+async function withReceiver() {
+  const receiver = await aReceiver()
+  const { id } = await own.register(url, ['PAYMENT_PAID'])
+  await sale.db.update(webhooks).set({ url: receiver.url }).where(eq(webhooks.id, id))
+  await sell()
+  return { receiver, id }
+}
+
+test('deleted or disabled it is sent nothing more, not even what was on its way', async () => {
+  for (const name of ['disableWebhook', 'deleteWebhook'] as const) {
+    const { receiver, id } = await withReceiver()
+    await own.call(name, { id })
+    await send(sale)
+    expect(receiver.take()).toEqual([])
+    receiver.close()
+  }
+  const [forgotten] = await sale.db.select().from(webhooks).where(eq(webhooks.status, 'deleted')).limit(1)
+  expect(forgotten).toMatchObject({ secret: '', previousSecret: null })
+  const left = sql`${webhooks.status} = 'deleted' and ${webhookDeliveries.status} = 'pending'`
+  const [row] = await sale.db
+    .select({ count: sql<number>`count(*)::integer` })
+    .from(webhookDeliveries)
+    .innerJoin(webhooks, eq(webhooks.id, webhookDeliveries.webhookId))
+    .where(left)
+  expect(row?.count).toBe(0)
+})
+
+test('a sale that was told to a webhook while it was deleted goes through', async () => {
+  const { receiver, id } = await withReceiver()
+  await own.call('deleteWebhook', { id })
+  const [of] = await sale.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
+  // As its transaction would, which saw the webhook before.
+  await sale.db.delete(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
+  await sale.db.insert(webhookDeliveries).values({ webhookId: id, changeId: of?.changeId ?? '' })
+  await send(sale)
+  expect(receiver.take()).toEqual([])
+  receiver.close()
+})
+
+test.each([{ status: 200 }, { status: 500 }])(
+  'what was answered with $status is delivered again on demand, as often as is asked',
+  async ({ status }) => {
+    const { receiver, id } = await withReceiver()
+    receiver.answersWith(status)
+    await send(sale)
+    const [before] = (await own.deliveries(id))?.nodes ?? []
+    const asked = { webhookId: id, changeId: before?.change.id }
+    receiver.answersWith(200)
+    for (let again = 0; again < 2; again++) {
+      const { delivery } = await own.call('redeliverWebhook', asked)
+      expect(delivery).toMatchObject({ status: 'pending', attempts: 0, deliveredAt: null })
+      await send(sale)
+    }
+    const got = receiver.take()
+    expect(got.map(({ headers }) => headers['webhook-id'])).toEqual(Array(3).fill(before?.change.id))
+    expect((await own.deliveries(id))?.nodes).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    receiver.close()
+  },
+)
+
+test('nothing is delivered again that was never sent, or to a webhook that is disabled', async () => {
+  const { receiver, id } = await withReceiver()
+  const [of] = (await own.deliveries(id))?.nodes ?? []
+  const { id: other } = await own.register(url)
+  for (const changeId of [of?.change.id, 'chg_none', 'x\0'])
+    expect(await own.refusal('redeliverWebhook', { webhookId: other, changeId })).toBe('NOT_FOUND changeId')
+  await own.call('disableWebhook', { id })
+  const { errors } = await own.call('redeliverWebhook', { webhookId: id, changeId: of?.change.id })
+  expect(errors).toEqual([{ code: 'ILLEGAL_TRANSITION', path: 'webhookId', from: 'disabled', to: 'pending' }])
+  receiver.close()
+})
+
+test('a new address gets at once what waits for the old one', async () => {
+  const { receiver, id } = await withReceiver()
+  receiver.answersWith(500)
+  await send(sale)
+  receiver.answersWith(200)
+  await send(sale)
+  expect(receiver.take()).toHaveLength(1)
+  const { webhook } = await own.call('updateWebhook', { id, url: 'https://new.example/hook#part' })
+  expect(webhook).toMatchObject({ url: 'https://new.example/hook', failingSince: null })
+  await sale.db.update(webhooks).set({ url: receiver.url }).where(eq(webhooks.id, id))
+  await send(sale)
+  expect(receiver.take()).toHaveLength(1)
+  receiver.close()
+})
+
+test.each([
+  ['a name that leads to this machine', 'http://localhost'],
+  ['127.0.0.1', 'http://127.0.0.1'],
+  ['[::1]', 'http://[::1]'],
+  ['[::ffff:127.0.0.1]', 'http://[::ffff:127.0.0.1]'],
+  ['10.x', 'http://10.0.0.1'],
+  ['169.254.169.254', 'http://169.254.169.254'],
+])('nothing is sent to %s, whatever is registered', async (_name, origin) => {
+  const { receiver, id } = await withReceiver()
+  await sale.db
+    .update(webhooks)
+    .set({ url: `${origin}:${receiver.port}` })
+    .where(eq(webhooks.id, id))
+  await send(sale, { privateWebhooks: false })
+  expect(receiver.take()).toEqual([])
+  expect((await own.deliveries(id))?.nodes).toMatchObject([
+    { status: 'pending', attempts: 1, lastStatus: null, lastError: 'ADDRESS_NOT_ALLOWED' },
+  ])
+  receiver.close()
+})

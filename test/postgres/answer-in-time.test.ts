@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payments } from '../../src/domain/payment/table.ts'
+import { anEntry, checkedOut, checkOut } from '../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { graphqlRefusal, refusal } from '../support/refusals.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// Requests that wait for what somebody else has, on each surface.
+
+const answerTimeoutMs = 400
+// What is asked for fails as well, but later: when nobody listens any more.
+const statementTimeoutMs = 1_500
+
+let database: TestDatabase
+let sale: Sale
+let other: postgres.Sql
+const lines: string[] = []
+beforeAll(async () => {
+  database = await createTestDatabase()
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }), {
+    ...{ database, answerTimeoutMs, statementTimeoutMs, settings: { LOG_LEVEL: 'trace' } },
+    onLog: (line) => lines.push(line),
+  })
+  other = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+})
+afterAll(async () => {
+  await other.end()
+  await sale.close()
+  await database.drop()
+})
+
+test('whatever a request waits for, it is told in time when to come again', async () => {
+  const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+  const checkout = await checkedOut(sale, body)
+  const page = new URL(checkout.payment_url).pathname
+  const keyed = { 'idempotency-key': 'once' }
+  await other.begin(async (held) => {
+    await held`lock table ticket_rates, payments in access exclusive mode`
+    const began = performance.now()
+    const [listed, asked, bought, paid, unknown] = await Promise.all([
+      sale.rest('GET', '/events?populate=*', { headers: sale.channel }),
+      sale.rest('POST', '/graphql', {
+        headers: { ...sale.channel, accept: 'application/json' },
+        body: { query: '{ ticketRate(id: "rate_1") { id } }' },
+      }),
+      checkOut(sale, body, keyed),
+      sale.rest('POST', page, {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: 'action=pay',
+      }),
+      sale.rest('GET', '/nothing'),
+    ])
+    expect(performance.now() - began).toBeLessThan(answerTimeoutMs + 2_000)
+    expect([refusal(listed), graphqlRefusal(asked), refusal(bought)]).toEqual(Array(3).fill('503 BUSY'))
+    expect([paid.statusCode, unknown.statusCode]).toEqual([503, 404])
+    for (const answer of [listed, asked, bought, paid]) expect(answer.headers['retry-after']).toBe('1')
+    await pause(2 * statementTimeoutMs)
+  })
+  // What came of them in the end is for nobody, and who asks again with the same key has one checkout.
+  await pause(300)
+  const again = await Promise.all([checkedOut(sale, body, keyed), checkedOut(sale, body, keyed)])
+  expect(new Set(again.map(({ payment_id }) => payment_id)).size).toBe(1)
+  expect(await sale.db.$count(payments)).toBe(2)
+  expect((await sale.rest('GET', '/events?populate=*', { headers: sale.channel })).statusCode).toBe(200)
+  const token = page.split('/').at(-1) ?? ''
+  expect(lines.join('')).not.toContain(token)
+  expect(lines.filter((line) => /already sent|FST_ERR|select|Ana/i.test(line))).toEqual([])
+})

@@ -1,0 +1,166 @@
+import { eq, sql } from 'drizzle-orm'
+import type { FastifyInstance } from 'fastify'
+import { extendSchema, parse } from 'graphql'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { organizations } from '../../src/domain/organization/table.ts'
+import { findTicket } from '../../src/domain/ticket/loaders.ts'
+import { stock } from '../../src/domain/ticket-rate/table.ts'
+import { schema } from '../../src/graphql-server/schema.ts'
+import { Refusal } from '../../src/shared/errors.ts'
+import { catalogueRows } from '../support/authorization/catalogue-rows.ts'
+import { checkCredentials, checkOpenRow, checkRow } from '../support/authorization/checker.ts'
+import { edgeRules } from '../support/authorization/edge-rows.ts'
+import { checkEdges } from '../support/authorization/edges.ts'
+import { edgesOf, graphqlEntryPoints } from '../support/authorization/entry-points.ts'
+import { against, withResolver } from '../support/authorization/leaks.ts'
+import { seesSale } from '../support/authorization/oracle.ts'
+import { ownerRows } from '../support/authorization/owner-rows.ts'
+import { checkPublic, checkTokens } from '../support/authorization/pages.ts'
+import { routeKinds } from '../support/authorization/rest-rows.ts'
+import type { OpenRow, Row } from '../support/authorization/rows.ts'
+import { openWorld, type World } from '../support/authorization/world.ts'
+
+// Leaks made on purpose: each must be found by what finds none in the gateway as it is.
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world?.sale.close())
+
+const row = (rows: typeof catalogueRows, at: string) => rows[at] as Row
+
+test('a resolver that finds whatever is asked for', async () => {
+  const wrong = await withResolver(
+    world,
+    'Query.ticket',
+    () =>
+      (_root, { id }, { db }) =>
+        findTicket(db, id),
+    (matrix) => checkRow(matrix, row(catalogueRows, 'Query.ticket(id)')),
+  )
+  expect(wrong).toContain('shop reads mk-sale-rival')
+  expect(wrong).toContainEqual(expect.stringMatching(/^rival can tell tkt_/))
+  expect(wrong).toContainEqual(expect.stringMatching(/^nobody can tell tkt_/))
+})
+
+test('a resolver that says whose it is', async () => {
+  const wrong = await withResolver(
+    world,
+    'Query.payment',
+    (original) => async (root, args, ctx, info) => {
+      const found = await original(root, args, ctx, info)
+      if (!found && world.things.payment.some(({ id }) => id === args.id))
+        throw new Refusal({ code: 'FORBIDDEN', message: 'It is of somebody else.' })
+      return found
+    },
+    (matrix) => checkRow(matrix, row(catalogueRows, 'Query.payment(id)')),
+  )
+  expect(wrong).toContainEqual(expect.stringMatching(/^far can tell pay_/))
+  expect(wrong.filter((one) => one.includes('reads'))).toEqual([])
+})
+
+test('a resolver that shows nothing to anybody', async () => {
+  const wrong = await withResolver(
+    world,
+    'Query.event',
+    () => () => null,
+    (matrix) => checkRow(matrix, row(catalogueRows, 'Query.event(id)')),
+  )
+  expect(wrong).toContainEqual(expect.stringMatching(/^shop does not see evt_1/))
+})
+
+test('a mutation that writes before it refuses', async () => {
+  const wrong = await withResolver(
+    world,
+    'Mutation.cancelTicket',
+    (original) => async (root, args, ctx, info) => {
+      await ctx.db
+        .update(stock)
+        .set({ capacity: sql`${stock.capacity} + 1` })
+        .where(eq(stock.id, 'rate_1_a'))
+      return original(root, args, ctx, info)
+    },
+    (matrix) => checkRow(matrix, row(ownerRows, 'Mutation.cancelTicket(ticketId)')),
+  )
+  expect(wrong).toContainEqual(expect.stringMatching(/^what was refused changed stock /))
+})
+
+test('an edge that leads to what is of others', async () => {
+  const wrong = await withResolver(
+    world,
+    'Event.organization',
+    () =>
+      async (_root, _args, { db }) =>
+        (await db.select().from(organizations).where(eq(organizations.id, 'org_2')))[0],
+    async (matrix) => {
+      await checkRow(matrix, row(catalogueRows, 'Query.event(id)'))
+      return checkEdges(matrix, edgeRules)
+    },
+  )
+  expect(wrong).toContain('Event.organization leads shop to Organization org_2')
+})
+
+test('a field that lets in who should not be', async () => {
+  const wrong = await withResolver(
+    world,
+    'Query.webhooks',
+    () => () => [],
+    (matrix) => checkOpenRow(matrix, ownerRows['Query.webhooks'] as OpenRow),
+  )
+  expect(wrong).toEqual([expect.stringMatching(/^nobody is answered 200/)])
+})
+
+test('credentials that are good after all', async () => {
+  const matrix = { world, app: world.sale.app, seen: [] }
+  const event = row(catalogueRows, 'Query.event(id)')
+  expect(await checkCredentials(matrix, event, world.callers.shop.headers)).toContainEqual(
+    expect.stringMatching(/^let in: 200/),
+  )
+})
+
+const looks: Row = {
+  kind: 'ticket',
+  sees: seesSale,
+  ask: (_caller, id) => ({ method: 'GET', url: `/leak/${id}` }),
+}
+
+test('a route that nobody thought of', async () => {
+  const { db } = world.sale
+  const addLeak = (app: FastifyInstance) =>
+    app.get<{ Params: { id: string } }>('/leak/:id', ({ params }) => findTicket(db, params.id).then(Boolean))
+  const { routes, result } = await against(world, addLeak, (matrix) => checkRow(matrix, looks))
+  expect(routes.filter((route) => !(route in routeKinds))).toEqual(['GET /leak/:id', 'HEAD /leak/:id'])
+  expect(result).toContainEqual(expect.stringMatching(/^nobody can tell tkt_/))
+})
+
+test('a page that knows what it is asked for by, or who asks', async () => {
+  const addHint = (app: FastifyInstance) =>
+    app.addHook('onSend', async ({ url, headers }, reply) => {
+      if (url.startsWith('/pay/pay_')) reply.header('x-known', 'yes')
+      if (url === '/' && headers['x-api-key']) reply.header('x-known', 'yes')
+    })
+  const { result } = await against(world, addHint, async (matrix) => [
+    await checkTokens(matrix),
+    await checkPublic(matrix, 'GET /'),
+  ])
+  expect(result[0]).toContainEqual(expect.stringMatching(/^GET \/pay\/\*: pay_\w+ can be told/))
+  expect(result[1]).toHaveLength(1)
+})
+
+test('a field, an input field, a type of node and an edge that have no row', () => {
+  const more = extendSchema(
+    schema,
+    parse(`extend type Query { leak(id: ID!): String }
+      extend input CheckoutInput { leakId: ID }
+      type Leak implements Node { id: ID! owner: Organization }`),
+  )
+  const known = new Set([...Object.keys(catalogueRows), ...Object.keys(ownerRows)])
+  expect(graphqlEntryPoints(more).filter((at) => !known.has(at))).toEqual([
+    'Query.node(id) Leak',
+    'Query.quoteCheckout(input.leakId)',
+    'Query.leak(id)',
+    'Mutation.checkout(input.leakId)',
+  ])
+  expect(edgesOf(more).filter((edge) => !edgeRules.has(edge))).toEqual(['Leak.owner'])
+})

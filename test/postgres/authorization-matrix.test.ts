@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { schema } from '../../src/graphql-server/schema.ts'
+import { badCredentialNames } from '../support/authorization/callers.ts'
+import { catalogueRows } from '../support/authorization/catalogue-rows.ts'
+import {
+  checkCredentials,
+  checkOpenRow,
+  checkRow,
+  type Matrix,
+  unchanged,
+} from '../support/authorization/checker.ts'
+import { edgeRules } from '../support/authorization/edge-rows.ts'
+import { checkEdges, reached } from '../support/authorization/edges.ts'
+import {
+  edgesOf,
+  graphqlEntryPoints,
+  type OpenApi,
+  openApiEntryPoints,
+  watchRoutes,
+} from '../support/authorization/entry-points.ts'
+import { ownerRows } from '../support/authorization/owner-rows.ts'
+import { checkPublic, checkTokens } from '../support/authorization/pages.ts'
+import { headRows, restRows, routeKinds } from '../support/authorization/rest-rows.ts'
+import { byGet, type OpenRow, type Row } from '../support/authorization/rows.ts'
+import { openWorld } from '../support/authorization/world.ts'
+import { wrongInput } from '../support/authorization/wrong-input.ts'
+
+// Not yours is answered as not there is, byte for byte, whoever asks for whatever, in every way that there is (DECISIONS 2).
+
+// What changes a ticket comes before what reads it, so that each state is read as well.
+const graphqlRows = { ...ownerRows, ...catalogueRows }
+const rows = { ...graphqlRows, ...restRows, ...headRows }
+
+let matrix: Matrix
+let routes: string[]
+beforeAll(async () => {
+  const watched = await watchRoutes(() => openWorld({ settings: { CORS_ORIGINS: 'https://shop.example' } }))
+  routes = watched.routes
+  matrix = { world: watched.result, app: watched.result.sale.app, seen: [] }
+})
+afterAll(() => matrix?.world.sale.close())
+
+describe('the tables are whole', () => {
+  test('every entry point of the GraphQL schema has a row, and every row an entry point', () => {
+    expect(Object.keys(graphqlRows).sort()).toEqual(graphqlEntryPoints(schema).sort())
+  })
+
+  test('every operation and identifier of the OpenAPI document has a row, and every row one of them', async () => {
+    const document = (await matrix.world.sale.rest('GET', '/openapi.json')).json<OpenApi>()
+    expect(Object.keys(restRows).sort()).toEqual(openApiEntryPoints(document).sort())
+  })
+
+  test('every route with its method has a row, and every row a route', () => {
+    expect(Object.keys(routeKinds).sort()).toEqual([...routes].sort())
+  })
+
+  test('every edge from one object to another has a row, and every row an edge', () => {
+    expect([...edgeRules.keys()].sort()).toEqual(edgesOf(schema).sort())
+  })
+})
+
+test.each(Object.entries(rows))('%s', async (_at, row) => {
+  expect(await ('open' in row ? checkOpenRow(matrix, row) : checkRow(matrix, row))).toEqual([])
+})
+
+test.each(['Query.ticket(id)', 'Query.event(id)', 'Query.node(id) Payment'])('%s by GET', async (at) => {
+  expect(await checkRow(matrix, byGet(catalogueRows[at] as Row))).toEqual([])
+})
+
+test('no mutation is made by GET', async () => {
+  const { world, app } = matrix
+  const row = byGet(ownerRows['Mutation.cancelTicket(ticketId)'] as Row)
+  const wrong = await unchanged(matrix, [], async () => {
+    const answers = world.things.ticket.map(async ({ id }) => {
+      const { url } = row.ask(world.callers.door, id, world)
+      return app.inject({ method: 'GET', url, headers: world.callers.door.headers })
+    })
+    const statuses = (await Promise.all(answers)).map(({ statusCode }) => statusCode)
+    return [...new Set(statuses)].filter((status) => status !== 405).map((status) => `answered ${status}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('every edge was gone along, and led nobody to what is of others', async () => {
+  expect([...reached(matrix)].sort()).toEqual([...edgeRules.keys()].sort())
+  expect(await checkEdges(matrix, edgeRules)).toEqual([])
+})
+
+test.each(badCredentialNames)('%s opens nothing, and tells nothing', async (name) => {
+  const headers = matrix.world.bad[name]
+  const wrong = await unchanged(matrix, [], async () => {
+    const found = Object.entries(rows).map(async ([at, row]) =>
+      (await checkCredentials(matrix, row, headers)).map((wrong) => `${at}: ${wrong}`),
+    )
+    return (await Promise.all(found)).flat()
+  })
+  expect(wrong).toEqual([])
+})
+
+test.each(wrongInput)('who may not use %s is told so, whatever else is wrong', async (_name, ask, isFor) => {
+  expect(
+    await checkOpenRow(matrix, { open: true, isFor: isFor.split(' ') as OpenRow['isFor'], ask: () => ask }),
+  ).toEqual([])
+})
+
+const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 'side']][] = [
+  [
+    'an idempotency key',
+    `mutation { named: checkout(input: { ticketRateId: "rate_1_a", idempotencyKey: "the-same", tickets: [
+      { priceId: "price_1_a", fullName: "Ana", email: "ana@example.com" }] }) {
+      ... on CheckoutPayload { idempotentReplayed payment { id } } } }`,
+    ['shop', 'rival'],
+  ],
+  [
+    'the nonce of a scan',
+    'mutation { named: checkInTicket(ticketId: "x", nonce: "the-same") { ... on CheckIn { idempotentReplayed } } }',
+    ['door', 'side'],
+  ],
+]
+
+test.each(named)('%s names something of its sender’s alone', async (_what, query, [one, other]) => {
+  const { sale, callers } = matrix.world
+  const replayed = async ({ headers }: { headers: Record<string, string> }) =>
+    (await sale.graphql<{ named: { idempotentReplayed: boolean } }>(query, {}, headers)).data?.named
+      .idempotentReplayed
+  expect([await replayed(callers[one]), await replayed(callers[other])]).toEqual([false, false])
+  expect([await replayed(callers[one]), await replayed(callers[other])]).toEqual([true, true])
+})
+
+describe('what asks for no credentials', () => {
+  test('an address that entitles is opened by nothing else, and says the same to everybody', async () => {
+    expect(await checkTokens(matrix)).toEqual([])
+  })
+
+  test.each(Object.keys(routeKinds).filter((route) => routeKinds[route] === 'public'))(
+    '%s is the same for everybody',
+    async (route) => {
+      expect(await checkPublic(matrix, route)).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { assignPositions } from '../../src/domain/change/assign-positions.ts'
+import { explain, type Seen } from '../support/explain.ts'
+import { aCatalogue, anOrganization } from '../support/factories.ts'
+import { readFeed } from '../support/feed.ts'
+import { openTestDatabase } from '../support/harness.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// Plans of the feed on many changes, with the very statements and parameters of the service.
+
+const organizations = ['org_1', 'org_2', 'org_3']
+const changesOfEach = 20_000
+
+let sale: Sale
+const seen: Seen[] = []
+let middle: string
+
+beforeAll(async () => {
+  const database = await openTestDatabase({
+    onStatement: (text, parameters) => seen.push({ text, parameters }),
+  })
+  sale = await openSale(
+    aCatalogue({ organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] }),
+    { database: { settings: {}, open: async () => database, drop: async () => {} } },
+  )
+  for (const organizationId of organizations) {
+    await sale.db.execute(sql`insert into change_feeds values (${organizationId}, ${changesOfEach})`)
+    await sale.db.execute(sql`insert into changes
+      (id, type, subject_id, sequence, organization_id, channel_id, data, feed_position, created_at)
+      select 'chg_' || ${organizationId} || '_' || n, 'payment.paid', 'pay_' || ${organizationId} || '_' || n, 1, ${organizationId},
+        case n % 10 when 0 then null when 1 then (select id from channels) end, '{}', n, now() - interval '1 day' + n * interval '1 second'
+      from generate_series(1, ${changesOfEach}::integer) as n`)
+  }
+  await sale.db.execute(sql`vacuum analyze`)
+  middle = (await readFeed(sale, sale.channel, { first: 100 })).endCursor ?? ''
+})
+afterAll(() => sale.close())
+
+/** The plan of the last statement that has this in its text. */
+async function planOf(part: string): Promise<string> {
+  const found = seen.findLast(({ text }) => text.includes(part))
+  expect(found, part).toBeDefined()
+  return explain(sale.db, found ?? { text: '', parameters: [] })
+}
+const page = () => planOf('as reached')
+
+test('a page of a channel’s feed is read by an index, in its order', async () => {
+  await readFeed(sale, sale.channel, { after: middle })
+  const plan = await page()
+  expect(plan).toContain('changes_of_audience')
+  expect(plan).not.toContain('Seq Scan on changes')
+})
+
+test('a page of an integration’s feed is read by an index, in its order', async () => {
+  const { endCursor } = await readFeed(sale, sale.integration.v2)
+  await readFeed(sale, sale.integration.v2, { after: endCursor })
+  const plan = await page()
+  expect(plan).toContain('changes_in_feed')
+  expect(plan).not.toContain('Seq Scan on changes')
+})
+
+test('positions are given by the index of what has none', async () => {
+  await sale.db.execute(sql`insert into changes (id, type, subject_id, sequence, organization_id, data)
+    select 'chg_new_' || n, 'payment.paid', 'new_' || n, 1, 'org_1', '{}' from generate_series(1, 500) as n`)
+  await assignPositions(sale.db)
+  const plans = [await planOf('as begun'), await planOf('select distinct organization_id from "changes"')]
+  for (const plan of plans) {
+    // Once for all that is taken, and not again for each that is written.
+    expect(plan.match(/changes_without_position/g)).toHaveLength(1)
+    expect(plan).not.toContain('Seq Scan on changes')
+  }
+  expect(plans[0]).toContain('changes_pkey')
+})
+
+test('it all is read where there is no index: the control of these', async () => {
+  await sale.db.execute(sql`drop index changes_of_audience, changes_in_feed`)
+  await readFeed(sale, sale.channel, { after: middle })
+  expect(await page()).toContain('Seq Scan on changes')
+})

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { runCli } from '../support/processes.ts'
+
+// Each command as a process of its own. The walk goes through migrate, import and key issue.
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const cli = (command: string) => runCli(command.split(' '), database.settings)
+
+/** What a process prints that ends well. */
+async function printed(command: string): Promise<string> {
+  const { code, output, errors } = await cli(command)
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
+  return output
+}
+
+test('each command prints what it did, and ends', async () => {
+  expect(JSON.parse(await printed('seed --events 1 --json'))).toMatchObject({ events: { added: 1 } })
+  const organization = '--organization org_demo_luna'
+  const issued = JSON.parse(await printed(`key issue channel --name Shop ${organization} --json`))
+  const channel = `--channel ${issued.channel_id}`
+  expect(await printed('key list')).toContain(`${issued.channel_id}  Shop (org_demo_luna)\n`)
+  expect(await printed(`grant revoke ${channel} ${organization}`)).toMatch(/ from now on\.\n$/)
+  expect(await printed(`grant add ${channel} ${organization}`)).toMatch(/ from now on\.\n$/)
+  expect(await printed(`key revoke ${issued.key}`)).toMatch(/^Revoked: key \w+\.\n$/)
+  expect(await printed('deliveries list')).toBe('No delivery is dead.\n')
+  expect(await printed('deliveries retry --all')).toBe('None of them is dead.\n')
+})
+
+test('one that fails tells why on standard error, and nothing else', async () => {
+  expect(await cli('key revoke nobody')).toEqual({
+    code: 1,
+    output: '',
+    errors: 'There is no key, channel or integration of that id.\n',
+  })
+})

@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { schema } from '../../src/graphql-server/schema.ts'
+import type { Caller } from '../support/authorization/callers.ts'
+import { openWorld, type World } from '../support/authorization/world.ts'
+import { wrongAnswer } from '../support/fuzz/graphql-answer.ts'
+import { drawOperation, type GraphqlRequest } from '../support/fuzz/graphql-operation.ts'
+import { credentials, poolOf } from '../support/fuzz/requests.ts'
+import { seed, tries } from '../support/fuzz/seed.ts'
+import { anything, json, text } from '../support/fuzz/values.ts'
+import { expectSafe, strangeIn } from '../support/fuzz/watch.ts'
+import { wrongIn } from '../support/invariants.ts'
+
+// Anything at all that the schema can be asked, and what it cannot.
+
+const lines: string[] = []
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ settings: { LOG_LEVEL: 'trace' }, onLog: (line) => lines.push(line) })
+})
+afterAll(() => world?.sale.close())
+
+type Credentials = { caller: Caller; headers: Record<string, string> }
+
+async function ask({ caller, headers }: Credentials, body: unknown, accept = 'application/json') {
+  const payload = JSON.stringify(body)
+  const answer = await world.sale.app.inject({
+    method: 'POST',
+    url: '/graphql',
+    headers: { accept, 'content-type': 'application/json', ...headers },
+    payload,
+  })
+  expectSafe(answer, caller, world, payload)
+  return answer
+}
+
+const answered = new Set<string>()
+
+async function askValid(sender: Credentials, request: GraphqlRequest) {
+  const answer = await ask(sender, request)
+  const told = answer.json<{ data?: Record<string, unknown> | null }>()
+  const wrong = wrongAnswer(schema, request, told)
+  expect(wrong, `${JSON.stringify(request)}\n${answer.body.slice(0, 1000)}`).toEqual([])
+  for (const [, key = '', name = ''] of request.query.matchAll(/\b(r\d+): (\w+)/g))
+    if (told.data?.[key]) answered.add(name)
+}
+
+const fieldsOf = (kind: 'query' | 'mutation', type = schema.getQueryType()) =>
+  Object.keys(type?.getFields() ?? {}).map((name): ['query' | 'mutation', string] => [kind, name])
+const roots = [...fieldsOf('query'), ...fieldsOf('mutation', schema.getMutationType())]
+
+describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
+  test.each(roots)('any %s of %s is answered as it was asked', async (...root) => {
+    const from = { schema, pool: poolOf(world) }
+    const property = fc.asyncProperty(credentials(world), fc.gen(), (sender, draw) =>
+      askValid(sender, drawOperation(draw, from, root)),
+    )
+    await fc.assert(property, tries(70, 10))
+  })
+
+  test('most of them were answered with something, for somebody', () => {
+    expect(answered.size).toBeGreaterThan(roots.length / 2)
+  })
+
+  const tokens =
+    '{ } ( ) events nodes id ... on Event fragment query mutation $a : "x" """ @skip @include ! [ ] 1e400 \ud83c \0 __schema'
+  const document = fc.oneof(
+    text,
+    fc.array(fc.constantFrom(...tokens.split(' ')), { maxLength: 20 }).map((tokens) => tokens.join(' ')),
+  )
+  const body = fc.oneof(
+    json,
+    document.map((query) => ({ query })),
+    fc
+      .tuple(fc.constantFrom('query', 'variables', 'operationName', 'extensions', 'x'), anything)
+      .map(([name, value]) => ({ query: '{ __typename }', [name]: value })),
+  )
+  const accepts = [
+    'application/json',
+    'application/graphql-response+json',
+    '*/*',
+    'multipart/mixed',
+    'image/png',
+    '',
+  ]
+
+  test('no document, no body and no address ends in a fault of ours', async () => {
+    const property = fc.asyncProperty(
+      credentials(world),
+      body,
+      fc.constantFrom(...accepts),
+      async (sender, body, accept) => {
+        await ask(sender, body, accept)
+        const parameters = Object.entries(Object(body) as object)
+          .filter(([name, value]) => name.isWellFormed() && String(JSON.stringify(value)).isWellFormed())
+          .map(([name, value]) => [name, typeof value === 'string' ? value : String(JSON.stringify(value))])
+        const wellFormed = parameters.filter(([, value]) => value?.isWellFormed())
+        const url = `/graphql?${new URLSearchParams(wellFormed as [string, string][])}`
+        const answer = await world.sale.app.inject({
+          method: 'GET',
+          url,
+          headers: { accept, ...sender.headers },
+        })
+        expectSafe(answer, sender.caller, world, JSON.stringify(body) + url)
+      },
+    )
+    await fc.assert(property, tries(400, 20))
+  })
+
+  test.each([
+    ['lists', '[', ']'],
+    ['objects', '{"a":', '}'],
+  ])('variables of %s in each other, thousands deep, are refused', async (_what, open, close) => {
+    const { shop } = world.callers
+    const query = 'query ($search: String) { events(search: $search) { totalCount } }'
+    for (const depth of [5_000, 20_000]) {
+      const nested = `${open.repeat(depth)}1${close.repeat(depth)}`
+      const payload = `{"query":${JSON.stringify(query)},"variables":{"search":${nested}}}`
+      const headers = { accept: 'application/json', 'content-type': 'application/json', ...shop.headers }
+      const answer = await world.sale.app.inject({ method: 'POST', url: '/graphql', headers, payload })
+      expectSafe(answer, shop, world, payload)
+      expect(answer.json().errors).not.toHaveLength(0)
+    }
+  })
+
+  test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
+    const wrong = await wrongIn(world.sale.db)
+    // Webhooks come and go here, and those that have gone are told nothing.
+    expect(wrong.filter((one) => !one.startsWith('a change is neither sent'))).toEqual([])
+    expect(lines.length).toBeGreaterThan(100)
+    expect(strangeIn(lines, world)).toEqual([])
+  })
+})
+
+describe('an answer that is not as it was asked would be seen here:', () => {
+  const request = {
+    query:
+      'query ($c: Boolean!) { r1: event(id: "x") { __typename id age @skip(if: $c) startDate location { __typename } } }',
+    variables: { c: true },
+  }
+  const event = { __typename: 'Event', id: 'evt_1', startDate: '2026-01-01T00:00:00.000Z', location: null }
+  test.each<[what: string, event: object | null, wrong: RegExp | null]>([
+    ['none', event, null],
+    ['nothing at all', null, null],
+    ['a field that was left out', { ...event, age: '18' }, /age was not asked for/],
+    ['a field too few', { ...event, id: undefined }, /id is no ID/],
+    ['null for what is never null', { ...event, startDate: null }, /startDate is null/],
+    ['another form of a moment', { ...event, startDate: '2026-01-01' }, /startDate is no DateTime/],
+    ['another type', { ...event, __typename: 'Ticket' }, /__typename is no Event/],
+    ['an object without its fields', { ...event, location: [] }, /location is no object/],
+  ])('%s', (_what, r1, wrong) => {
+    const told = wrongAnswer(schema, request, { data: { r1 } })
+    expect(told).toEqual(wrong === null ? [] : [expect.stringMatching(wrong)])
+  })
+
+  test('an error that is not as all are', () => {
+    expect(wrongAnswer(schema, request, { data: null })).toEqual(['neither data nor an error'])
+    const masked = { message: 'x', extensions: { code: 'INTERNAL', request_id: 'x' } }
+    expect(wrongAnswer(schema, request, { errors: [masked] })).toEqual(['an error INTERNAL'])
+  })
+})

@@ -1,0 +1,175 @@
+import { isNotNull } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tickets } from '../../src/domain/ticket/table.ts'
+import { openWorld, type World } from '../support/authorization/world.ts'
+import { brokenOf } from '../support/fuzz/from-json-schema.ts'
+import { seed, tries } from '../support/fuzz/seed.ts'
+import { anything, json, text } from '../support/fuzz/values.ts'
+import { expectWhole, strangeIn } from '../support/fuzz/watch.ts'
+import { wrongIn } from '../support/invariants.ts'
+import { formType } from '../support/payment-page-buyer.ts'
+import { innards } from '../support/refusals.ts'
+import { type FakeEvent, signed, webhookSecret } from '../support/stub-stripe.ts'
+
+// Anything at all, sent to what is reached without a key: pages, documents, what a provider tells.
+
+const lines: string[] = []
+let world: World
+let tokens: string[]
+beforeAll(async () => {
+  world = await openWorld({ settings: { LOG_LEVEL: 'trace' }, onLog: (line) => lines.push(line) })
+  const rows = await world.sale.db
+    .select({ token: tickets.documentToken })
+    .from(tickets)
+    .where(isNotNull(tickets.documentToken))
+  tokens = rows.map(({ token }) => token ?? '')
+})
+afterAll(() => world?.sale.close())
+
+const encoded = (text: string) => (text.isWellFormed() ? encodeURIComponent(text) : '%ED%A0%80')
+const known = '/ /health /ready /schema.graphql /docs /docs/json /openapi.json /docs/static/index.html'.split(
+  ' ',
+)
+// GraphiQL and the page of the REST documentation are built elsewhere, and hold the names of their own parts.
+const built = /^\/(docs|graphql)/
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
+
+describe(`pages with FUZZ_SEED=${seed}`, () => {
+  test('no address, no method and no form makes a page fail', async () => {
+    const statuses = new Set<number>()
+    const address = fc.oneof(
+      fc.constantFrom(...known, '/graphql', '/pay/', '/webhooks/stripe'),
+      fc.constantFrom(...world.pages),
+      fc.constantFrom(...tokens.map((token) => `/tickets/${token}.pdf`)),
+      fc
+        .tuple(
+          fc.constantFrom('/', '/pay/', '/tickets/', '/docs/', '/docs/static/', '/graphql/', '/events/'),
+          text,
+        )
+        .map(([path, rest]) => `${path}${encoded(rest).slice(0, 300)}`),
+    )
+    const query = fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('', '?paid', '?paid=1&paid=2') },
+      fc.tuple(text, text).map(([name, value]) => `?${encoded(name)}=${encoded(value)}`),
+    )
+    const form = fc.oneof(
+      fc.constantFrom(
+        'action=look',
+        'action=cancel',
+        'action=pay',
+        'action=pay&action=cancel',
+        'action[]=pay',
+        '',
+      ),
+      text.map((value) => `action=${encoded(value)}`),
+      text,
+    )
+    const property = fc.asyncProperty(
+      fc.constantFrom('GET' as const, 'GET' as const, 'POST' as const, ...methods),
+      address,
+      query,
+      form,
+      fc.constantFrom(formType, formType, 'application/json', 'multipart/form-data', 'text/plain'),
+      fc.constantFrom('text/html', '*/*', 'application/json'),
+      async (method, address, query, form, type, accept) => {
+        const hasBody = !['GET', 'HEAD', 'OPTIONS'].includes(method)
+        const answer = await world.sale.app.inject({
+          method,
+          url: `${address}${query}`,
+          headers: { accept, ...(hasBody && { 'content-type': type }) },
+          payload: hasBody ? form : undefined,
+        })
+        statuses.add(answer.statusCode)
+        expectWhole(answer)
+        if (!built.test(address) && !String(answer.headers['content-type']).includes('pdf'))
+          expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+      },
+    )
+    await fc.assert(property, tries(700, 30))
+    expect([...statuses]).toEqual(expect.arrayContaining([200, 404, 405]))
+  })
+
+  test('nothing that is not signed is taken for what the provider tells', async () => {
+    const signature = fc.oneof(
+      fc.constantFrom(
+        't=,v1=',
+        't=1,v1=x',
+        't=1',
+        'v1=x',
+        '=',
+        ',',
+        't=1e400,v1=',
+        `t=${'9'.repeat(400)},v1=00`,
+      ),
+      fc.string({ unit: 'grapheme-ascii' }),
+      fc.nat().map((time) => `t=${time},v1=${'0'.repeat(64)}`),
+    )
+    const property = fc.asyncProperty(
+      signature,
+      fc.oneof(
+        json.map((body) => JSON.stringify(body)),
+        text,
+      ),
+      async (given, body) => {
+        const answer = await world.sale.rest('POST', '/webhooks/stripe', {
+          body,
+          headers: { 'content-type': 'application/json', 'stripe-signature': given },
+        })
+        expectWhole(answer)
+        expect(answer.statusCode).toBe(400)
+      },
+    )
+    await fc.assert(property, tries(200, 10))
+  })
+
+  test('nothing that is signed makes it fail', async () => {
+    const types = ['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'].map(
+      (type) => `checkout.session.${type}`,
+    )
+    const ids = [...world.things.payment.map(({ id }) => id), 'pay_0']
+    const event = fc.record({
+      id: fc.oneof(fc.constantFrom('evt_1', 'evt_2'), fc.uuid()),
+      object: fc.constant('event'),
+      type: fc.constantFrom(...types, 'refund.updated', 'refund.failed', 'x'),
+      data: fc.record({
+        object: fc.record({
+          id: fc.constantFrom('cs_1', 're_1'),
+          status: fc.constantFrom('open', 'complete', 'expired', 'succeeded', 'failed'),
+          payment_status: fc.constantFrom('paid', 'unpaid', 'no_payment_required'),
+          payment_intent: fc.constantFrom('pi_1', 'pi_2', null),
+          amount_total: fc.constantFrom(0, -1, 1, 2675, 2 ** 53, 0.5),
+          currency: fc.constantFrom('eur', 'jpy', 'xxx', ''),
+          metadata: fc.record({
+            payment_id: fc.constantFrom(...ids),
+            refund_id: fc.constantFrom('ref_0', 'x\0'),
+          }),
+        }),
+      }),
+    })
+    const statuses = new Set<number>()
+    const told = fc.oneof(
+      { weight: 1, arbitrary: event },
+      { weight: 2, arbitrary: brokenOf(event) },
+      anything,
+    )
+    const property = fc.asyncProperty(told, async (event) => {
+      const answer = await world.sale.rest(
+        'POST',
+        '/webhooks/stripe',
+        signed(event as FakeEvent, webhookSecret),
+      )
+      statuses.add(answer.statusCode)
+      expectWhole(answer)
+    })
+    await fc.assert(property, tries(400, 20))
+    expect([...statuses].sort()).toEqual([200, 400])
+  })
+
+  test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
+    expect(await wrongIn(world.sale.db)).toEqual([])
+    expect(lines.length).toBeGreaterThan(100)
+    expect(strangeIn(lines, world)).toEqual([])
+  })
+})

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openWorld, type World } from '../support/authorization/world.ts'
+import { answerChecker, type Document, type Route, routesOf } from '../support/fuzz/openapi.ts'
+import { requestsOf } from '../support/fuzz/requests.ts'
+import { seed, tries } from '../support/fuzz/seed.ts'
+import { expectSafe, strangeIn } from '../support/fuzz/watch.ts'
+import { wrongIn } from '../support/invariants.ts'
+
+// Anything at all, sent to what the OpenAPI document tells of.
+
+const lines: string[] = []
+let world: World
+let routes: Route[]
+beforeAll(async () => {
+  world = await openWorld({ settings: { LOG_LEVEL: 'trace' }, onLog: (line) => lines.push(line) })
+  routes = routesOf((await world.sale.rest('GET', '/openapi.json')).json<Document>())
+})
+afterAll(() => world?.sale.close())
+
+const ids = ['GET /events', 'POST /tickets/checkout', 'GET /integrations/tickets/{ticketId}']
+
+describe(`REST with FUZZ_SEED=${seed}`, () => {
+  test('every documented route is tried here', () => {
+    expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual(ids)
+  })
+
+  test.each(ids)('%s answers whatever it is sent as it is documented', async (id) => {
+    const route = routes.find(({ method, path }) => `${method} ${path}` === id)
+    if (!route) throw new Error(`there is no ${id}`)
+    const wrongWith = answerChecker()
+    const statuses = new Map<number, number>()
+    const property = fc.asyncProperty(requestsOf(route, world), async ({ caller, request }) => {
+      const answer = await world.sale.app.inject(request)
+      const { statusCode, body } = answer
+      statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
+      expectSafe(answer, caller, world, JSON.stringify(request))
+      expect(wrongWith(route, answer), `${statusCode} ${body.slice(0, 500)}`).toBeNull()
+    })
+    await fc.assert(property, tries(600, 30))
+    // It would prove little if all were refused, or all for the same.
+    expect(statuses.get(200)).toBeGreaterThan(3)
+    expect(statuses.get(400)).toBeGreaterThan(3)
+    expect(statuses.size).toBeGreaterThan(3)
+  })
+
+  test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
+    expect(await wrongIn(world.sale.db)).toEqual([])
+    expect(lines.length).toBeGreaterThan(100)
+    expect(strangeIn(lines, world)).toEqual([])
+  })
+})
+
+test('an answer that is not as it is documented would be seen here', () => {
+  const wrongWith = answerChecker()
+  const [route] = routes
+  if (!route) throw new Error('there is a route')
+  const headers = { 'content-type': 'application/json; charset=utf-8' }
+  const told = (statusCode: number, body: unknown) =>
+    wrongWith(route, { statusCode, headers, body: JSON.stringify(body) })
+  expect(told(200, { success: true, data: [] })).toBeNull()
+  expect(told(200, { success: true, data: [{ _id: 1 }] })).toMatch(/data\/data\/0/)
+  expect(told(400, { success: false })).toMatch(/must have required property/)
+  expect(told(500, {})).toBe('500 is not documented')
+  const person = JSON.stringify({
+    level: 30,
+    time: 1_700_000_000_000,
+    msg: 'request',
+    email: 'ana@example.com',
+  })
+  expect(strangeIn([person], world)).toHaveLength(2)
+})

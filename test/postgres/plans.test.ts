@@ -1,0 +1,61 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OpenDatabase } from '../../src/database/database.ts'
+import { seedDemo } from '../../src/domain/catalogue/demo/catalogue.ts'
+import { type EventFilter, searchEvents } from '../../src/domain/event/search-events.ts'
+import { organizations } from '../../src/domain/organization/table.ts'
+import { createContext } from '../../src/request/context.ts'
+import { explain, type Seen } from '../support/explain.ts'
+import { channelHeaders } from '../support/factories.ts'
+import { openTestDatabase } from '../support/harness.ts'
+import { aHouse } from '../support/services.ts'
+
+let database: OpenDatabase
+const seen: Seen[] = []
+
+beforeAll(async () => {
+  database = await openTestDatabase({ onStatement: (text, parameters) => seen.push({ text, parameters }) })
+  await seedDemo(database.db, { events: 5_000 })
+  await database.db.execute(sql`analyze`)
+})
+afterAll(() => database.close())
+
+/** How PostgreSQL finds the first page of a filter, with the very statement and parameters of the service. */
+async function planOf(filter: EventFilter): Promise<string> {
+  const { db } = database
+  const ids = await db.select({ id: organizations.id }).from(organizations)
+  const headers = await channelHeaders(db, ...ids.map(({ id }) => id))
+  const ctx = await createContext(aHouse(db), { apiKey: headers['x-api-key'] })
+  const found = await searchEvents(filter, { first: 50 }, ctx)
+  expect(found.length).toBeGreaterThan(0)
+  const ofPage = seen.findLast(({ text }) => text.includes('limit'))
+  return explain(db, ofPage ?? { text: '', parameters: [] })
+}
+
+test('finds words by the index of words', async () => {
+  const plan = await planOf({ search: 'ñan cumb' })
+  expect(plan).toContain('events_search_words_index')
+  expect(plan).not.toContain('Seq Scan on events')
+})
+
+test('finds a circle by the index of coordinates', async () => {
+  const plan = await planOf({ near: { lat: 40.4168, lng: -3.7038, radius: 5 } })
+  expect(plan).toContain('locations_latitude_longitude_index')
+  expect(plan).not.toContain('Seq Scan')
+})
+
+test('finds the first page in the order of the list', async () => {
+  const plan = await planOf({})
+  expect(plan).toContain('events_start_date_id_index')
+  expect(plan).not.toContain('Sort')
+  // From the first that may not have ended, and not past all that have.
+  expect(plan).toMatch(/Index Cond: \(start_date >= /)
+  expect(plan).toMatch(
+    /Index Only Scan Backward using events_duration|Index Scan Backward using events_duration/,
+  )
+})
+
+test('reads it all where there is no index: the control of these', async () => {
+  await database.db.execute(sql`drop index events_search_words_index`)
+  expect(await planOf({ search: 'ñan cumb' })).not.toContain('events_search_words_index')
+})

@@ -1,0 +1,201 @@
+import { sql } from 'drizzle-orm'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openDatabase } from '../../src/database/open.ts'
+import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { anEntry, checkedOut, checkOut, checkOutOverGraphql } from '../support/checkouts.ts'
+import { aClock } from '../support/clock.ts'
+import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { openSale, problemsIn, type Sale } from '../support/sale.ts'
+import { untilOneWaits } from '../support/waits.ts'
+
+// Two databases stand for a primary and its replica. They tell who was read by the name of the event, and by a rate that
+// the replica takes for full.
+
+const event = (name: string, available: number) =>
+  anEvent({
+    _id: 'evt_1',
+    name,
+    ticket_rates: [aRateOf(available)],
+  })
+
+let primary: TestDatabase
+let replica: TestDatabase
+let sale: Sale
+let news: unknown[]
+
+// What the gateway takes the time by stands still, and its timers run at a tenth of their speed: a machine that pauses
+// is no replica that does not answer.
+const slowly = 10
+let clock: ReturnType<typeof aClock>
+let timers: NodeJS.Timeout
+beforeEach(() => {
+  clock = aClock({ stands: true })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  timers = setInterval(() => vi.advanceTimersByTime(1), slowly)
+})
+afterEach(() => {
+  clearInterval(timers)
+  vi.useRealTimers()
+  clock.restore()
+})
+
+/** Lets the catalogue's import be long ago: what a process has just changed it reads on the primary. */
+const passTime = () => clock.pass(60_000)
+
+async function follow() {
+  passTime()
+  await sale.database.followReplicas((told) => news.push(told))
+}
+
+/** A gateway on the primary with these replicas, which it does not yet follow. */
+const openOver = (databaseReplicaUrls: string[]) =>
+  openSale(aCatalogue({ events: [event('Primary', 10)] }), {
+    database: {
+      ...primary,
+      open: (options) =>
+        openDatabase(
+          { databaseUrl: primary.settings.DATABASE_URL, dataDir: '', databaseReplicaUrls },
+          options,
+        ),
+    },
+  })
+
+const addressOf = ({ settings }: TestDatabase) => settings.DATABASE_URL ?? ''
+
+beforeEach(async () => {
+  news = []
+  primary = await createTestDatabase()
+  replica = await createTestDatabase()
+  const { db, close } = await replica.open()
+  await importCatalogue(db, aCatalogue({ events: [event('Replica', 1)] }))
+  await close()
+})
+afterEach(async () => {
+  await sale.close()
+  await primary.drop()
+  await replica.drop()
+})
+
+const listed = async () =>
+  (await sale.rest('GET', '/events?populate=*', { headers: sale.channel }))
+    .json()
+    .data.map(
+      ({ name, ticket_rates: [rate] }: { name: string; ticket_rates: { availability: object }[] }) => [
+        name,
+        rate?.availability,
+      ],
+    )
+
+const nested = '{ name ticketRates { availability { available } } }'
+async function asked(query: string, variables = {}) {
+  const { data, errors } = await sale.graphql<Record<string, unknown>>(query, variables, sale.channel)
+  expect(errors).toBeUndefined()
+  return data
+}
+const seen = (name: string, available: number) => ({ name, ticketRates: [{ availability: { available } }] })
+
+const two = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1'), anEntry('price_1')] }
+
+test('the catalogue is read from the replica, over both surfaces', async () => {
+  sale = await openOver([addressOf(replica)])
+  await follow()
+  expect(news).toEqual([{ replica: 1, isUp: true, code: undefined }])
+  expect(await listed()).toEqual([['Replica', { sold: 0, available: 1 }]])
+  expect(await asked(`{ events { totalCount nodes ${nested} } event(id: "evt_1") ${nested} }`)).toEqual({
+    events: { totalCount: 1, nodes: [seen('Replica', 1)] },
+    event: seen('Replica', 1),
+  })
+})
+
+test('what this process has just sold out or imported is read on the primary for a while', async () => {
+  sale = await openOver([addressOf(replica)])
+  await sale.database.followReplicas(() => {})
+  expect(await listed()).toEqual([['Primary', { sold: 0, available: 10 }]])
+  passTime()
+  expect(await listed()).toMatchObject([['Replica', {}]])
+  const ten = { ...two, tickets: Array.from({ length: 10 }, () => anEntry('price_1')) }
+  await checkedOut(sale, ten)
+  expect(await listed()).toEqual([['Primary', { sold: 0, available: 0 }]])
+})
+
+test('who buys, and whatever is asked beside it, reads the primary', async () => {
+  sale = await openOver([addressOf(replica)])
+  await follow()
+  // The replica has one place and no key, no payment and no ticket.
+  const bought = await checkedOut(sale, two)
+  expect((await checkOutOverGraphql(sale, two)).__typename).toBe('CheckoutPayload')
+  const refused = await checkOut(sale, {
+    ...two,
+    tickets: Array.from({ length: 7 }, () => anEntry('price_1')),
+  })
+  expect(problemsIn(refused)).toEqual(['INSUFFICIENT_AVAILABILITY tickets'])
+  expect(refused.json().errors[0].available).toBe(6)
+
+  const id = bought.tickets[0]?._id
+  const query = `query ($id: ID!) { ticket(id: $id) { event ${nested} payment { status } } event(id: "evt_1") ${nested} }`
+  expect(await asked(query, { id })).toEqual({
+    ticket: { event: seen('Primary', 6), payment: { status: 'pending' } },
+    event: seen('Primary', 6),
+  })
+  expect(await asked(`query ($id: ID!) { node(id: $id) { id } }`, { id })).toEqual({ node: { id } })
+  const quote = await asked(
+    `{ quoteCheckout(input: { ticketRateId: "rate_1", tickets: [${'{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }, '.repeat(2)}] }) { ... on CheckoutQuote { totalAmount } } }`,
+  )
+  expect(quote).toEqual({ quoteCheckout: { totalAmount: 44 } })
+  const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  expect(looked.json().data).toMatchObject({ _id: id, rate_id: 'rate_1' })
+})
+
+test('a root behind a fragment is the same', async () => {
+  sale = await openOver([addressOf(replica)])
+  await follow()
+  const fragment = 'fragment all on Query { event(id: "evt_1") { name } }'
+  expect(await asked(`{ ...all } ${fragment}`)).toEqual({ event: { name: 'Replica' } })
+  expect(await asked(`{ ...all node(id: "evt_1") { id } } ${fragment}`)).toMatchObject({
+    event: { name: 'Primary' },
+  })
+})
+
+test('a replica that goes away takes nothing with it: the primary answers', async () => {
+  sale = await openOver([addressOf(replica)])
+  await follow()
+  expect(await listed()).toMatchObject([['Replica', {}]])
+  await replica.drop()
+  const answers = await Promise.all([listed(), listed(), asked(`{ events { nodes { name } } }`)])
+  expect(answers).toMatchObject([
+    [['Primary', {}]],
+    [['Primary', {}]],
+    { events: { nodes: [{ name: 'Primary' }] } },
+  ])
+  expect(news).toHaveLength(2)
+  expect(news[1]).toMatchObject({ replica: 1, isUp: false, code: expect.any(String) })
+})
+
+test('a replica that answers too late is not waited for', async () => {
+  sale = await openOver([addressOf(replica)])
+  await follow()
+  const { db, close } = await replica.open()
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`lock table events in access exclusive mode`)
+    const late = listed()
+    await untilOneWaits(db)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(await late).toMatchObject([['Primary', {}]])
+    // The first still waits there, and no other does.
+    expect(await listed()).toMatchObject([['Primary', {}]])
+    await untilOneWaits(db)
+  })
+  await close()
+})
+
+test('of a replica that is out of reach or not up to date, nothing is read', async () => {
+  const { db, close } = await replica.open()
+  await db.execute(sql`delete from drizzle.__drizzle_migrations`)
+  await close()
+  sale = await openOver([addressOf(replica), 'postgres://nobody:x@127.0.0.1:1/none'])
+  await follow()
+  expect(news).toHaveLength(2)
+  for (const replica of [1, 2]) expect(news).toContainEqual({ replica, isUp: false, code: undefined })
+  expect(await listed()).toMatchObject([['Primary', {}]])
+})

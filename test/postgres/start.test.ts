@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
+import { freePort } from '../support/setup/kept-process.ts'
+
+// What the built service says at its start where something is not as it must be.
+
+let database: TestDatabase
+let empty: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  empty = await createTestDatabase({ empty: true })
+})
+afterAll(async () => {
+  await database.drop()
+  await empty.drop()
+})
+
+const addressOf = ({ settings }: TestDatabase) => new URL(settings.DATABASE_URL ?? '')
+
+type Line = { level: number; msg: string; reason?: string; code?: string }
+
+const warningsOf = ({ output }: ServerProcess): Line[] =>
+  output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): Line => JSON.parse(line))
+    .filter(({ level }) => level === 40)
+
+/** What it warned of once it listens, and what it says to who asks whether it is ready. */
+async function startedOn(url: URL) {
+  const server = await startedServer({ DATABASE_URL: url.href })
+  const ready = await fetch(`${server.url}/ready`)
+  const answer = { status: ready.status, ...((await ready.json()) as object) }
+  const warnings = warningsOf(server)
+  const listed = await fetch(`${server.url}/events`, {
+    headers: { integration_id: 'int_1', secret: 'x'.repeat(43) },
+  })
+  const refused = { status: listed.status, retryAfter: listed.headers.get('retry-after') }
+  expect(server.output() + server.errors()).not.toContain(url.password)
+  expect(await server.stop()).toBe(0)
+  return { warnings, answer, refused }
+}
+
+test('a wrong password, a wrong database, a host that nobody listens on and missing tables are told apart', async () => {
+  const wrongPassword = addressOf(database)
+  wrongPassword.password = 'hunter2hunter2'
+  const wrongName = addressOf(database)
+  wrongName.pathname = '/nothing_here'
+  const nobody = addressOf(database)
+  nobody.port = String(await freePort())
+  const started = await Promise.all([wrongPassword, wrongName, nobody].map(startedOn))
+  expect(
+    started.map(({ warnings: [warning], answer, refused }) => [
+      warning?.reason,
+      warning?.code,
+      warning?.msg,
+      (answer as { reason?: string }).reason,
+      refused,
+    ]),
+  ).toEqual([
+    ['ACCESS_REFUSED', '28P01', expect.stringContaining('password'), 'ACCESS_REFUSED', busy],
+    ['ACCESS_REFUSED', '3D000', expect.stringContaining('name of the database'), 'ACCESS_REFUSED', busy],
+    ['UNREACHABLE', 'ECONNREFUSED', expect.stringContaining('out of reach'), 'UNREACHABLE', busy],
+  ])
+  const { warnings, answer } = await startedOn(addressOf(empty))
+  expect(warnings).toMatchObject([
+    { reason: 'MIGRATIONS_MISSING', msg: expect.stringContaining('npm run migrate') },
+  ])
+  expect(answer).toMatchObject({ reason: 'MIGRATIONS_MISSING' })
+})
+
+const busy = { status: 503, retryAfter: '1' }
+
+test('a role that may not connect is refused, and not a fault of ours', async () => {
+  const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+  const url = addressOf(database)
+  const name = url.pathname.slice(1)
+  await owner.unsafe(`revoke connect on database ${name} from public`)
+  await owner.unsafe(`create role ${name}_guest login password 'guest-password'`)
+  url.username = `${name}_guest`
+  url.password = 'guest-password'
+  const { warnings, answer, refused } = await startedOn(url)
+  expect(warnings).toMatchObject([{ reason: 'ACCESS_REFUSED', code: '42501' }])
+  expect(answer).toMatchObject({ reason: 'ACCESS_REFUSED' })
+  expect(refused).toEqual(busy)
+  await owner.unsafe(`drop role ${name}_guest`)
+  await owner.end()
+})
+
+test('a port that somebody listens on is told with the setting that chooses another, by one process and by several', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  for (const WEB_CONCURRENCY of ['1', '2']) {
+    const ended = await startServer({ ...database.settings, PORT: String(port), WEB_CONCURRENCY })
+    expect(ended).toMatchObject({ code: 1 })
+    expect(ended.errors).toContain(`Port ${port} of 127.0.0.1 is taken`)
+    expect(ended.errors).toContain('PORT')
+    expect(ended.errors).not.toContain('EADDRINUSE')
+  }
+  taken.close()
+})
+
+const unhandled = fileURLToPath(new URL('../../dist/app/unhandled.js', import.meta.url))
+
+async function running(code: string) {
+  const program = `import { watchUnhandled } from ${JSON.stringify(unhandled)}
+    watchUnhandled({ error: (facts, message) => console.log(JSON.stringify({ ...facts, message })) })
+    setTimeout(() => process.exit(0), 300)
+    ${code}`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program])
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  const [status] = await once(child, 'close')
+  return { status, output }
+}
+
+test('an error of a connection that nobody awaits is logged and survived, any other ends the process', async () => {
+  const lost = `Promise.reject(Object.assign(new Error('secretia'), { code: 'ECONNRESET' }))`
+  const ended = `Promise.reject(Object.assign(new Error('secretia'), { severity: 'FATAL', code: '57P01' }))`
+  const unheard = `throw Object.assign(new Error('secretia'), { code: 'EBADF', syscall: 'write' })`
+  for (const survived of [lost, ended, unheard]) {
+    const { status, output } = await running(survived)
+    expect([status, output]).toEqual([0, expect.stringMatching(/a connection to the database failed/)])
+    expect(output).not.toContain('secretia')
+  }
+  for (const fault of [`Promise.reject(new Error('secretia'))`, `throw new Error('secretia')`]) {
+    const { status, output } = await running(fault)
+    expect([status, output]).toEqual([1, expect.stringMatching(/the process ends/)])
+    expect(output).not.toContain('secretia')
+  }
+})

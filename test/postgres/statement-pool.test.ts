@@ -1,0 +1,213 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { databaseCode, isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+
+// Nobody waits for the database longer than a statement may take, and a moment on the way.
+
+const statementTimeoutMs = 1_000
+// Half a second on the way, a quarter until it is seen, and what a busy machine takes.
+const inTime = statementTimeoutMs + 2_000
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let opened: OpenDatabase
+beforeEach(async () => {
+  database = await createTestDatabase()
+  proxy = await startDatabaseProxy(database.settings.DATABASE_URL ?? '')
+  opened = await openDatabase({ databaseUrl: proxy.url, dataDir: '' }, { statementTimeoutMs })
+})
+afterEach(async () => {
+  proxy.become('open')
+  await opened.close()
+  await proxy.close()
+  await database.drop()
+})
+
+type Ended = { code: string | undefined; ms: number; isUnavailable: boolean }
+
+async function ended(asked: PromiseLike<unknown>): Promise<Ended> {
+  const began = performance.now()
+  const error: unknown = await Promise.resolve(asked).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  const code = error === null ? 'done' : databaseCode(error)
+  return { code, ms: performance.now() - began, isUnavailable: isUnavailable(error) }
+}
+
+const one = () => opened.db.execute(sql`select 1`)
+const inTransaction = () =>
+  opened.db.transaction(async (tx) => {
+    await tx.execute(sql`select 1`)
+    await tx.execute(sql`select 2`)
+  })
+const warm = () =>
+  Promise.all(Array.from({ length: 10 }, () => opened.db.execute(sql`select pg_sleep(0.05)`)))
+
+/** Every one of them ended in time, and was told that the database can't answer. */
+function expectGivenUp(all: Ended[]): void {
+  expect(all.filter(({ isUnavailable }) => !isUnavailable)).toEqual([])
+  expect(Math.max(...all.map(({ ms }) => ms))).toBeLessThan(inTime)
+}
+
+test('statements on connections that go silent end in time, and those that stand behind them', async () => {
+  await warm()
+  proxy.become('silent')
+  const asked = Array.from({ length: 200 }, (_, index) => ended(index % 4 ? one() : inTransaction()))
+  const ready = ended(opened.ready().then((isReady) => expect(isReady).toBe(false)))
+  expectGivenUp(await Promise.all(asked))
+  expect((await ready).code).toBe('done')
+  // New connections go silent as they are made.
+  expectGivenUp([await ended(one())])
+  proxy.become('open')
+  await expect.poll(() => ended(one()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
+  expect(await opened.ready()).toBe(true)
+  // No connection that went silent is left for anybody.
+  expect(
+    new Set(
+      (await Promise.all(Array.from({ length: 50 }, () => ended(inTransaction())))).map(({ code }) => code),
+    ),
+  ).toEqual(new Set(['done']))
+})
+
+test('a transaction whose connection goes silent before any of its statements ends in time', async () => {
+  for (const silentBefore of ['first', 'second', 'commit']) {
+    const asked = ended(
+      opened.db.transaction(async (tx) => {
+        await tx.execute(sql`select 1`)
+        if (silentBefore === 'second') proxy.become('silent')
+        await tx.execute(sql`select 2`)
+        if (silentBefore === 'commit') proxy.become('silent')
+      }),
+    )
+    if (silentBefore === 'first') proxy.become('silent')
+    expectGivenUp([await asked])
+    proxy.become('open')
+    await expect.poll(() => ended(inTransaction()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
+  }
+})
+
+test('a transaction whose connection is reset while it runs is rejected, and its place is free', async () => {
+  await one()
+  for (let again = 0; again < 20; again++) {
+    const asked = ended(
+      opened.db.transaction(async (tx) => {
+        await tx.execute(sql`select 1`)
+        await tx.execute(sql`select pg_sleep(0.5)`)
+      }),
+    )
+    await pause(5 + 10 * again)
+    proxy.reset()
+    const { code, isUnavailable } = await asked
+    expect([code, isUnavailable]).toEqual([expect.stringMatching(/^(CONNECTION_CLOSED|ECONNRESET)$/), true])
+  }
+  expect((await ended(inTransaction())).code).toBe('done')
+})
+
+test('a statement that failed inside fails the transaction, whether or not anybody looked', async () => {
+  await opened.db.execute(sql`create table written (id integer primary key)`)
+  const asked = opened.db.transaction(async (tx) => {
+    await tx.execute(sql`insert into written values (1)`)
+    await tx.execute(sql`insert into written values (1)`).catch(() => {})
+  })
+  expect(await ended(asked)).toMatchObject({ code: '23505', isUnavailable: false })
+  expect(await opened.db.$count(sql`written`)).toBe(0)
+})
+
+test('a transaction in another that fails is undone alone, where its failure is caught', async () => {
+  const { db } = opened
+  const kept = await db.transaction(async (tx) => {
+    await tx.execute(sql`create temporary table parts (name text) on commit drop`)
+    await tx.execute(sql`insert into parts values ('before')`)
+    await tx
+      .transaction(async (part) => {
+        await part.execute(sql`insert into parts values ('undone')`)
+        await part.execute(sql`select 1 / 0`)
+      })
+      .catch(() => {})
+    await tx.transaction((part) => part.execute(sql`insert into parts values ('inside')`))
+    return (await tx.select({ name: sql<string>`name` }).from(sql`parts`)).map(({ name }) => name)
+  })
+  expect(kept).toEqual(['before', 'inside'])
+})
+
+test('statements that have all connections end by the database, and those behind them in time', async () => {
+  const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+  await owner`create table slow (id integer)`
+  await owner.begin(async (held) => {
+    await held`lock table slow`
+    const blocked = Array.from({ length: 100 }, () =>
+      ended(opened.db.execute(sql`select count(*) from slow`)),
+    )
+    const transactions = Array.from({ length: 20 }, () =>
+      ended(opened.db.transaction((tx) => tx.execute(sql`select count(*) from slow`))),
+    )
+    await pause(100)
+    const ready = await ended(opened.ready().then((isReady) => expect(isReady).toBe(true)))
+    expect(ready).toMatchObject({ code: 'done' })
+    expect(ready.ms).toBeLessThan(statementTimeoutMs / 2)
+    expectGivenUp(await Promise.all([...blocked, ...transactions]))
+  })
+  expect((await ended(opened.db.execute(sql`select count(*) from slow`))).code).toBe('done')
+  await owner.end()
+})
+
+test('transactions that wait for a row leave connections to who only reads', async () => {
+  const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+  await owner`create table counters as select 1 as id`
+  await owner.begin(async (held) => {
+    await held`select from counters for update`
+    const blocked = Array.from({ length: 30 }, () =>
+      ended(opened.db.transaction((tx) => tx.execute(sql`select from counters for update`))),
+    )
+    await pause(100)
+    const { code, ms } = await ended(one())
+    expect(code).toBe('done')
+    expect(ms).toBeLessThan(statementTimeoutMs / 2)
+    expectGivenUp(await Promise.all(blocked))
+  })
+  await owner.end()
+})
+
+test('a database that refuses connections is told of at once, and asked again within a second', async () => {
+  await one()
+  proxy.become('closed')
+  proxy.reset()
+  await expect.poll(() => ended(one()).then(({ code }) => code)).not.toBe('done')
+  const before = proxy.made()
+  const began = performance.now()
+  const all: Ended[] = []
+  while (performance.now() - began < 2_000) {
+    all.push(...(await Promise.all(Array.from({ length: 20 }, () => ended(one())))))
+    await pause(20)
+  }
+  expectGivenUp(all)
+  // Everybody was refused at once, and hardly any of them by an attempt of his own.
+  expect(all.length).toBeGreaterThan(200)
+  expect(proxy.made() - before).toBeGreaterThanOrEqual(2)
+  expect(proxy.made() - before).toBeLessThan(40)
+  proxy.become('open')
+  const opening = performance.now()
+  await expect.poll(() => ended(one()).then(({ code }) => code), { interval: 50 }).toBe('done')
+  expect(performance.now() - opening).toBeLessThan(2_500)
+})
+
+test('a pool that is closed finishes what runs, and takes nothing more', async () => {
+  const running = ended(opened.db.execute(sql`select pg_sleep(0.3)`))
+  const transaction = ended(
+    opened.db.transaction(async (tx) => {
+      await tx.execute(sql`select pg_sleep(0.2)`)
+      await tx.execute(sql`select 1`)
+    }),
+  )
+  await pause(100)
+  const closed = opened.close()
+  expect(await ended(one())).toMatchObject({ code: 'CONNECTION_ENDED', isUnavailable: true })
+  await closed
+  expect([await running, await transaction].map(({ code }) => code)).toEqual(['done', 'done'])
+})

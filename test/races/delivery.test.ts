@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deliveries } from '../../src/domain/delivery/table.ts'
+import { bought, deliveryCatalogue, sendOnce } from '../support/deliveries.ts'
+import { createTestDatabase, startGateway, type TestDatabase } from '../support/harness.ts'
+import { type MailServer, startMailServer } from '../support/mail-server.ts'
+import { startedServer } from '../support/processes.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// A database with one connection shows nothing of who takes what at the same time.
+
+let database: TestDatabase
+let sale: Sale
+let server: MailServer
+beforeAll(async () => {
+  database = await createTestDatabase()
+  sale = await openSale(deliveryCatalogue, { database })
+  server = await startMailServer()
+})
+afterAll(async () => {
+  await server.close()
+  await sale.close()
+  await database.drop()
+})
+
+test('processes that send at the same time send each mail once', async () => {
+  const other = await startGateway({ database })
+  const addresses = Array.from({ length: 45 }, (_, index) => `buyer-${index}@example.com`)
+  await bought(
+    sale,
+    addresses.map((email) => ({ email })),
+  )
+  expect(await sale.db.$count(deliveries)).toBe(45)
+  const settings = { SMTP_URL: server.url }
+  while ((await sale.db.$count(deliveries)) > server.mails.length)
+    await Promise.all([sale, other, sale, other].map((process) => sendOnce(process, settings)))
+  expect(server.mails.flatMap(({ to }) => to).sort()).toEqual(addresses.sort())
+  const ended = await sale.db.select().from(deliveries)
+  expect(new Set(ended.map(({ status, attempts }) => `${status} ${attempts}`))).toEqual(new Set(['sent 1']))
+  await other.close()
+})
+
+test('the service sends by itself what is due when it starts, and ends in good order', async () => {
+  await bought(sale, [{ email: 'first@example.com' }])
+  const started = await startedServer({
+    ...database.settings,
+    SMTP_URL: server.url,
+    MAIL_FROM: 'Boxoffice <tickets@shop.example>',
+    PUBLIC_URL: 'https://tickets.example',
+  })
+  const mailTo = (address: string) => server.mails.find(({ to }) => to.includes(address))?.mail
+  await expect
+    .poll(() => mailTo('first@example.com')?.from)
+    .toEqual({
+      name: 'Boxoffice',
+      address: 'tickets@shop.example',
+    })
+  expect(mailTo('first@example.com')?.text).toContain('https://tickets.example/tickets/')
+  expect(await started.stop()).toBe(0)
+  expect(started.output()).not.toContain('first@example.com')
+})

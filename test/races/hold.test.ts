@@ -1,0 +1,155 @@
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { HoldJob } from '../../src/domain/sale/checkout/hold/hold-rows.ts'
+import { type HoldOutcome, holdStock } from '../../src/domain/sale/checkout/hold/hold-stock.ts'
+import { holdTogether } from '../../src/domain/sale/checkout/hold/hold-together.ts'
+import { planCheckout } from '../../src/domain/sale/checkout/plan-checkout.ts'
+import { readTerms } from '../../src/domain/sale/checkout/read-terms.ts'
+import { stock } from '../../src/domain/ticket-rate/table.ts'
+import { createContext } from '../../src/request/context.ts'
+import { Refusal } from '../../src/shared/errors.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+import { aHouse } from '../support/services.ts'
+import { untilOneWaits } from '../support/waits.ts'
+
+// Checkouts that come together are held together, in one statement or in one transaction. None may tell by its outcome.
+
+const rounds = 60
+const ratesOfRound = ['one', 'two', 'three'] as const
+type Rate = (typeof ratesOfRound)[number]
+
+const aSale = () => {
+  const rates = Array.from({ length: rounds + 1 }, (_, round) =>
+    ratesOfRound.map((rate) =>
+      aRate({
+        _id: `rate_${rate}_${round}`,
+        prices: [
+          aPrice({ _id: `first_${rate}_${round}`, price: 10, quantity: 5 }),
+          // What costs nothing is paid as well, in the same transaction.
+          aPrice({ _id: `then_${rate}_${round}`, price: rate === 'three' ? 0 : 5 }),
+        ],
+        availability: { sold: 3, available: 12 },
+      }),
+    ),
+  )
+  // An event each, because a code is unused within its event.
+  return openSale(aCatalogue({ events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) }))
+}
+
+let together: Sale
+let alone: Sale
+beforeAll(async () => {
+  together = await aSale()
+  alone = await aSale()
+})
+afterAll(() => Promise.all([together.close(), alone.close()]))
+
+type Wanted = { rate: Rate; prices: ('first' | 'then')[]; code: string | null; key: string | null }
+
+/** Some want a code or a key that others may want too; most want neither, as it is at a sale. */
+const wanted = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
+  fc.record({
+    rate: fc.constantFrom(...rates),
+    prices: fc.array(fc.constantFrom('first', 'then'), { minLength: 1, maxLength: 4 }),
+    code: fc.option(fc.constantFrom('A', 'B', 'C'), { freq: 2 }),
+    key: fc.option(fc.constantFrom('k1', 'k2', 'k3'), { freq: 2 }),
+  })
+
+/** The jobs of a round, each planned while nothing was held yet. */
+async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Promise<HoldJob[]> {
+  const ctx = await createContext(aHouse(db), { apiKey: channel['x-api-key'] })
+  return Promise.all(
+    all.map(async ({ rate, prices, code, key }) => {
+      const tickets = prices.map((price, index) => ({
+        priceId: `${price}_${rate}_${round}`,
+        qrCode: code && `${code}-${index}`,
+        fullName: 'Ana',
+        email: 'ana@example.com',
+      }))
+      const input = { ticketRateId: `rate_${rate}_${round}`, tickets }
+      const plan = await planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
+      const idempotency = key === null ? null : { id: `${key}-${rate}-${round}`, requestHash: 'same' }
+      const channelId = ctx.caller?.kind === 'channel' ? ctx.caller.channelId : ''
+      return { plan, input, idempotency, channelId, provider: 'sandbox', holdMinutes: 15 }
+    }),
+  )
+}
+
+const told = (outcome: HoldOutcome) => {
+  if (outcome instanceof Refusal) return outcome.problems
+  return outcome && { total: outcome.payment.totalAmount, of: outcome.tickets.map(({ priceId }) => priceId) }
+}
+
+const stockOf = async ({ db }: Sale, round: number) => {
+  const rows = await db.select().from(stock)
+  return rows.filter(({ id }) => id.endsWith(`_${round}`)).sort((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+const ways: {
+  way: string
+  rates: readonly Rate[]
+  hold(sale: Sale, jobs: HoldJob[]): Promise<HoldOutcome[]>
+}[] = [
+  {
+    way: 'those of several rates as they come',
+    rates: ratesOfRound,
+    hold: ({ db }, jobs) => Promise.all(jobs.map((job) => holdTogether(db, job))),
+  },
+  {
+    way: 'those of one rate, decided one by one',
+    rates: ['one'],
+    hold: ({ db }, jobs) => holdStock(db, jobs),
+  },
+]
+
+// Whatever else is drawn, these are: what one statement holds, and every kind of outcome.
+const plain: Wanted = { rate: 'one', prices: ['then'], code: null, key: null }
+const everyKind: Wanted[] = [
+  { ...plain, code: 'A', key: 'k1' },
+  { ...plain, code: 'A' },
+  { ...plain, key: 'k1' },
+]
+
+let round = 0
+test.each(ways)('outcomes and counters are those of one at a time: $way', async ({ rates, hold }) => {
+  const seen = { made: 0, refused: 0, again: 0 }
+  const statements = { one: 0, more: 0 }
+  await fc.assert(
+    fc.asyncProperty(fc.array(wanted(rates), { minLength: 2, maxLength: 12 }), async (all) => {
+      const at = round++
+      const jobs = await jobsOf(together, at, all)
+      together.statements.reset()
+      const group = await hold(together, jobs)
+      statements[together.statements.length === 1 ? 'one' : 'more']++
+      const single: HoldOutcome[] = []
+      for (const job of await jobsOf(alone, at, all)) single.push(...(await holdStock(alone.db, [job])))
+      expect(group.map(told)).toEqual(single.map(told))
+      expect(await stockOf(together, at)).toEqual(await stockOf(alone, at))
+      for (const outcome of group)
+        seen[outcome === null ? 'again' : outcome instanceof Refusal ? 'refused' : 'made']++
+    }),
+    // As many as there are rates that nobody has sold of yet; a failure is told as it came.
+    { numRuns: rounds / ways.length, endOnFailure: true, examples: [[[plain, plain]], [everyKind]] },
+  )
+  // The control: every kind of outcome was among them, and both ways to it.
+  expect(Math.min(seen.made, seen.refused, seen.again)).toBeGreaterThan(0)
+  if (rates.length > 1) expect(Math.min(statements.one, statements.more)).toBeGreaterThan(0)
+})
+
+// The statement began while they were taken: see movedStock.
+test('places that are given back while a hold waits for their counters are there for it', async () => {
+  const { db } = together
+  const [job] = await jobsOf(together, rounds, [{ rate: 'one', prices: ['then'], code: null, key: null }])
+  if (!job) throw new Error('a job was planned')
+  const id = `rate_one_${rounds}`
+  await db.execute(sql`update stock set held = capacity - sold_before - sold where id = ${id}`)
+  let held: Promise<HoldOutcome> | undefined
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`update stock set held = held - 1 where id = ${id}`)
+    held = holdTogether(db, job)
+    await untilOneWaits(db)
+  })
+  expect(told((await held) ?? null)).toEqual({ total: 550, of: [`then_one_${rounds}`] })
+})

@@ -1,0 +1,68 @@
+import { eq } from 'drizzle-orm'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { stock } from '../../src/domain/ticket-rate/table.ts'
+import { Refusal } from '../../src/shared/errors.ts'
+import { anEntry, checkOut } from '../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { dumpCatalogue } from '../support/imports.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+import { untilOneWaits } from '../support/waits.ts'
+
+// Imports meet sales and each other. PGlite has one connection, so only a real PostgreSQL can show it.
+
+const price = aPrice({ quantity: 60 })
+const rate = aRate({ availability: { sold: 0, available: 60 }, prices: [price] })
+const event = anEvent({ ticket_rates: [rate] })
+const withPlaces = (places: number) => ({
+  events: [{ ...event, ticket_rates: [{ ...rate, availability: { sold: 0, available: places } }] }],
+})
+
+let sale: Sale
+beforeEach(async () => {
+  sale = await openSale(aCatalogue({ events: [] }))
+})
+afterEach(() => sale.close())
+
+test('of two imports of the same file, one adds and the other finds', async () => {
+  const file = { events: Array.from({ length: 200 }, () => anEvent()) }
+  const summaries = await Promise.all([importCatalogue(sale.db, file), importCatalogue(sale.db, file)])
+  expect(summaries.map(({ events }) => events.added).sort()).toEqual([0, 200])
+  expect((await dumpCatalogue(sale.db)).events).toHaveLength(200)
+})
+
+test('an import that takes places away waits for the checkouts, and is refused where they have them', async () => {
+  await importCatalogue(sale.db, withPlaces(60))
+  const buying = Array.from({ length: 40 }, () =>
+    checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] }),
+  )
+  const importing = [55, 35, 20, 10, 30, 5].map((places) =>
+    importCatalogue(sale.db, withPlaces(places)).then(
+      () => 'imported',
+      (error: unknown) => (error instanceof Refusal ? 'refused' : error),
+    ),
+  )
+  const answers = await Promise.all(buying)
+  for (const outcome of await Promise.all(importing)) expect(['imported', 'refused']).toContain(outcome)
+  for (const { statusCode, body } of answers) expect([200, 409], body).toContain(statusCode)
+
+  const counted = (await sale.db.select().from(stock)).find(({ id }) => id === rate._id)
+  expect(counted?.held).toBe(answers.filter(({ statusCode }) => statusCode === 200).length)
+  expect(counted?.capacity).toBeGreaterThanOrEqual(counted?.held ?? 0)
+})
+
+test('an import that waits for one rate keeps no sale of another waiting', async () => {
+  // Counters are locked in the order of their ids.
+  const first = aRate({ prices: [aPrice({ _id: 'a' })] })
+  const file = { events: [anEvent({ _id: 'evt_1', ticket_rates: [first, rate] })] }
+  await importCatalogue(sale.db, file)
+  const importing = await sale.db.transaction(async (tx) => {
+    await tx.select().from(stock).where(eq(stock.id, 'a')).for('update')
+    const importing = importCatalogue(sale.db, file)
+    await untilOneWaits(sale.db)
+    const answer = await checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] })
+    expect(answer.statusCode, answer.body).toBe(200)
+    return { ended: importing }
+  })
+  await importing.ended
+})

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
+import { answerOn, openSocket } from '../support/sockets.ts'
+
+// How one process of the service ends, and what keeps it from starting.
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+let server: ServerProcess | undefined
+afterEach(() => server?.stop('SIGKILL'))
+
+async function start(settings: Record<string, string> = {}): Promise<ServerProcess> {
+  server = await startedServer({ ...database.settings, ...settings })
+  return server
+}
+
+const isClosed = ({ url }: ServerProcess) =>
+  fetch(`${url}/health`).then(
+    () => false,
+    () => true,
+  )
+
+test('finishes what runs when it is told to end, and exits with 0', async () => {
+  const server = await start({ SHUTDOWN_SECONDS: '60' })
+  const [running, coming] = await Promise.all([openSocket(server.url), openSocket(server.url)])
+  const body = JSON.stringify({ query: '{ __typename }' })
+  const head = [
+    'POST /graphql HTTP/1.1',
+    'host: x',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ]
+  running.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  coming.write('GET /health HTTP/1.1\r\n')
+  await fetch(`${server.url}/health`)
+  const ended = server.stop()
+  await expect.poll(() => isClosed(server)).toBe(true)
+  running.write(body.slice(5))
+  expect(await answerOn(running)).toContain('HTTP/1.1 200')
+  coming.write('host: x\r\n\r\n')
+  const answer = await answerOn(coming)
+  expect(answer).toContain('HTTP/1.1 200')
+  expect(answer.toLowerCase()).toContain('connection: close')
+  expect(await ended).toBe(0)
+})
+
+test('does not wait for connections that are not used', async () => {
+  const server = await start()
+  const [unused, kept] = await Promise.all([openSocket(server.url), openSocket(server.url)])
+  kept.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+  expect(await answerOn(kept)).toContain('HTTP/1.1 200')
+  const closed = Promise.all([once(unused, 'close'), once(kept, 'close')])
+  expect(await server.stop()).toBe(0)
+  await closed
+})
+
+test('exits within its deadline even when a request never ends', async () => {
+  const server = await start({ SHUTDOWN_SECONDS: '1' })
+  const socket = await openSocket(server.url)
+  socket.write(
+    'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{',
+  )
+  await fetch(`${server.url}/health`)
+  expect(await server.stop()).toBe(1)
+  socket.destroy()
+})
+
+test('does not start on the sandbox in production, unless it is told to', async () => {
+  const production = { NODE_ENV: 'production' }
+  expect(await startServer({ ...database.settings, ...production })).toMatchObject({ code: 1 })
+  await start({ ...production, ALLOW_SANDBOX_PAYMENTS: 'true' })
+})

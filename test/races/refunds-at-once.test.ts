@@ -1,0 +1,234 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { byKey } from '../../src/data/prepared.ts'
+import { changes } from '../../src/domain/change/table.ts'
+import { invoices } from '../../src/domain/invoice/table.ts'
+import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
+import { giveBackDue } from '../../src/domain/sale/refund/give-back-due.ts'
+import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
+import { refunds as table } from '../../src/domain/refund/table.ts'
+import { tickets } from '../../src/domain/ticket/table.ts'
+import { type Checkout, countersOf } from '../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import * as refunds from '../support/refunds.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+import { aProvider } from '../support/stub-provider.ts'
+
+// Many at once, on a database that has many connections.
+
+const rate = aRate({
+  _id: 'rate_1',
+  prices: [aPrice({ _id: 'price_1' })],
+  warranty: { enabled: true, percentage: 10, hours: 24 },
+  availability: { sold: 0, available: 1000 },
+})
+
+let asked: string[] = []
+const succeeds = async ({ id }: { id: string }): Promise<RefundOutcome> => ({
+  kind: 'succeeded',
+  reference: `re_${id}`,
+})
+// What the provider says next.
+let outcome = succeeds
+const provider = aProvider({
+  refund: (refund) => {
+    asked.push(refund.id)
+    return outcome(refund)
+  },
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), { provider })
+})
+afterAll(() => sale.close())
+
+const times = <T>(count: number, run: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)))
+
+/** Fails where the counters, the rows, the series or the outbox do not fit each other. */
+async function expectSound(checkout: Checkout) {
+  const rows = await refunds.refundRows(sale, checkout)
+  const payment = await refunds.paymentRow(sale, checkout)
+  const sumOf = (ofStatus: string[]) =>
+    rows.filter(({ status }) => ofStatus.includes(status)).reduce((sum, { amount }) => sum + amount, 0)
+  expect(payment?.refundedAmount).toBe(sumOf(['succeeded']))
+  expect(sumOf(['succeeded', 'pending'])).toBeLessThanOrEqual(payment?.totalAmount ?? 0)
+  const all = await sale.db.select().from(invoices).orderBy(asc(invoices.number))
+  // A series is of one kind and of one year.
+  for (const series of byKey(all, ({ kind, year }) => `${kind} ${year}`).values())
+    expect(series.map(({ number }) => number)).toEqual(series.map((_, index) => index + 1))
+  expect(await sale.db.$count(invoices, eq(invoices.kind, 'corrective'))).toBe(
+    await sale.db.$count(table, sql`${table.status} = 'succeeded' and ${table.ticketId} is not null`),
+  )
+  const active = await sale.db.$count(tickets, eq(tickets.status, 'active'))
+  expect((await countersOf(sale)).rate_1?.sold).toBe(active)
+}
+
+test('many refunds at once never exceed what was paid', async () => {
+  const checkout = await refunds.bought(sale, 2)
+  const ids = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  const answers = await times(24, (index) =>
+    refunds.refundTicket(sale, ids[index % 2] ?? '', { amount: 4 + (index % 3) }),
+  )
+  const given = answers.flatMap(({ refund }) => refund?.amount ?? [])
+  const refused = answers.flatMap(refunds.refusedBy)
+  expect(given.length + refused.length).toBe(24)
+  expect(given.length).toBeGreaterThanOrEqual(6)
+  for (const refusal of refused) expect(refusal).toMatch(/^REFUND_TOO_HIGH [\d.]+$/)
+  for (const id of ids) {
+    const ticket = await refunds.ticketRow(sale, id)
+    // The smallest that was asked for does not fit any more.
+    expect(ticket?.refundedAmount).toBeGreaterThan(2200 - 600)
+    expect(ticket?.refundedAmount).toBeLessThanOrEqual(2200)
+    expect(ticket?.refunds).toHaveLength(ticket?.correctiveInvoiceReferences.length ?? 0)
+  }
+  await expectSound(checkout)
+})
+
+test('many under one key are one refund, of whichever ticket', async () => {
+  const [one, two] = [await refunds.bought(sale), await refunds.bought(sale)]
+  asked = []
+  const same = await times(10, () =>
+    refunds.refundTicket(sale, refunds.ticketOf(one), { amount: 5, idempotencyKey: 'same' }),
+  )
+  expect(new Set(same.map(({ refund }) => refund?.id)).size).toBe(1)
+  expect(asked).toHaveLength(1)
+  const mixed = await times(10, (index) =>
+    refunds.refundTicket(sale, refunds.ticketOf(index % 2 ? one : two), {
+      amount: 5,
+      idempotencyKey: 'mixed',
+    }),
+  )
+  expect(new Set(mixed.flatMap(({ refund }) => refund?.id ?? [])).size).toBe(1)
+  expect(new Set(mixed.flatMap(refunds.refusedBy))).toEqual(
+    new Set(['IDEMPOTENCY_KEY_REUSED idempotencyKey']),
+  )
+  await expectSound(one)
+})
+
+test('asked for by warranty, refunded and cancelled at once, a ticket is given back once', async () => {
+  for (let round = 0; round < 4; round++) {
+    const checkout = await refunds.bought(sale, 1, { warranty: true })
+    const id = refunds.ticketOf(checkout)
+    const answers = await Promise.all([
+      ...Array.from({ length: 4 }, () => refunds.requestRefund(sale, id)),
+      ...Array.from({ length: 2 }, () => refunds.cancelTicket(sale, id)),
+      ...Array.from({ length: 2 }, () => refunds.refundTicket(sale, id)),
+      ...Array.from({ length: 2 }, () => refunds.cancelTicket(sale, id, sale.integration.v2)),
+    ])
+    const codes = new Set(answers.flatMap(refunds.refusedBy).map((refusal) => refusal.split(' ')[0]))
+    for (const code of codes) expect(['REFUND_TOO_HIGH', 'ILLEGAL_TRANSITION']).toContain(code)
+    expect((await refunds.ticketRow(sale, id))?.status).toBe('cancelled')
+    expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+    expect(
+      (await refunds.refundRows(sale, checkout)).filter(({ reason }) => reason === 'WARRANTY').length,
+    ).toBe(new Set(answers.slice(0, 4).flatMap(({ refund }) => refund?.id ?? [])).size)
+    await expectSound(checkout)
+  }
+})
+
+test('cancelled while somebody is let in, a ticket does one or the other', async () => {
+  const checkout = await refunds.bought(sale, 12)
+  const scan = `mutation ($id: ID!, $nonce: String!) {
+    checkInTicket(ticketId: $id, nonce: $nonce, force: true) { ... on CheckIn { result } } }`
+  const letIn = async (id: string) => {
+    const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
+      scan,
+      { id, nonce: `scan ${id}` },
+      sale.integration.v2,
+    )
+    return data?.checkInTicket.result
+  }
+  await times(12, async (index) => {
+    const id = refunds.ticketOf(checkout, index)
+    const first = index % 2 ? letIn(id) : null
+    const cancelling = refunds.cancelTicket(sale, id)
+    const result = await (first ?? letIn(id))
+    const isIn = result === 'OK'
+    expect(refunds.refusedBy(await cancelling)).toEqual(isIn ? ['ALREADY_ENTERED'] : [])
+    expect(result).toBe(isIn ? 'OK' : 'CANCELLED')
+    expect(await refunds.ticketRow(sale, id)).toMatchObject(
+      isIn ? { status: 'active', entered: 1 } : { status: 'cancelled', entered: 0 },
+    )
+  })
+  await expectSound(checkout)
+})
+
+test('two workers and a webhook at once settle each refund once', async () => {
+  const checkout = await refunds.bought(sale, 12)
+  outcome = async () => {
+    throw new Error('out of reach')
+  }
+  await times(12, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
+  outcome = succeeds
+  asked = []
+  await sale.db.update(table).set({ dueAt: sql`now()` })
+  const rows = await refunds.refundRows(sale, checkout)
+  await Promise.all([
+    ...Array.from({ length: 3 }, () => giveBackDue(sale.db, provider)),
+    ...rows
+      .slice(0, 6)
+      .flatMap(({ id }) =>
+        Array.from({ length: 2 }, () =>
+          sale.db.transaction((tx) => settleRefund(tx, { id }, { kind: 'succeeded', reference: `re_${id}` })),
+        ),
+      ),
+  ])
+  expect(new Set(asked).size).toBe(asked.length)
+  expect(await refunds.paymentRow(sale, checkout)).toMatchObject({
+    status: 'refunded',
+    refundedAmount: 26_400,
+  })
+  const told = await sale.db
+    .select({ sequence: changes.sequence })
+    .from(changes)
+    .where(eq(changes.subjectId, checkout.payment_id))
+    .orderBy(asc(changes.sequence))
+  expect(told.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1))
+  await expectSound(checkout)
+})
+
+test('a series has no gaps, however many take its numbers and however many of those fail', async () => {
+  const { db } = sale
+  const checkout = await refunds.bought(sale, 20)
+  outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
+  await times(20, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
+  outcome = succeeds
+  const rows = await refunds.refundRows(sale, checkout)
+  let failed = 0
+  const settle = (id: string, fails: boolean) =>
+    db.transaction(async (tx) => {
+      const settled = await settleRefund(tx, { id }, { kind: 'succeeded', reference: `re_${id}` })
+      // It has taken its number by now.
+      if (fails) throw new Error(`on purpose: ${settled?.status}`)
+    })
+  const failing = (id: string) => settle(id, true).catch(() => void failed++)
+  await Promise.all(rows.flatMap(({ id }) => [failing(id), settle(id, false), failing(id)]))
+  expect(failed).toBe(40)
+  expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'refunded' })
+  await expectSound(checkout)
+})
+
+test('a settlement that fails leaves nothing behind, and is made again', async () => {
+  const { db } = sale
+  const checkout = await refunds.bought(sale)
+  const id = refunds.ticketOf(checkout)
+  outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
+  const { refund } = await refunds.refundTicket(sale, id)
+  outcome = succeeds
+  const name = { id: refund?.id ?? '' }
+  const told = { kind: 'succeeded', reference: 're_1' } as const
+  const failing = db.transaction(async (tx) => {
+    await settleRefund(tx, name, told)
+    throw new Error('on purpose')
+  })
+  await expect(failing).rejects.toThrow('on purpose')
+  expect(await refunds.ticketRow(sale, id)).toMatchObject({
+    refundedAmount: 0,
+    correctiveInvoiceReferences: [],
+  })
+  const settled = await db.transaction((tx) => settleRefund(tx, name, told))
+  expect(settled?.status).toBe('succeeded')
+  await expectSound(checkout)
+})

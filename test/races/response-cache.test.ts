@@ -1,0 +1,51 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+const bound = 150
+const settings = { SHARED_READS_MS: String(bound) }
+const rate = aRate({
+  _id: 'rate_1',
+  prices: [aPrice({ _id: 'price_1' })],
+  availability: { sold: 0, available: 1 },
+})
+
+let database: TestDatabase
+let sale: Sale
+let other: Gateway
+beforeAll(async () => {
+  database = await createTestDatabase()
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), { database, settings })
+  other = await startGateway({ database, settings })
+})
+afterAll(async () => {
+  await Promise.all([sale.close(), other.close()])
+  await database.drop()
+})
+
+const query = '{ events { nodes { ticketRates { available } } } }'
+
+/** Whether the rate can be bought, as both surfaces of a process show it. */
+async function shownBy({ rest, graphql }: Gateway) {
+  const listed = await rest('GET', '/events?populate=*', { headers: sale.channel })
+  const asked = await graphql<{ events: { nodes: { ticketRates: { available: boolean }[] }[] } }>(
+    query,
+    {},
+    sale.channel,
+  )
+  return [
+    listed.json().data[0].ticket_rates[0].available,
+    asked.data?.events.nodes[0]?.ticketRates[0]?.available,
+  ]
+}
+
+test('what one process sells out shows there at once, and in another within the bound', async () => {
+  expect([await shownBy(sale), await shownBy(other)]).toEqual(Array(2).fill([true, true]))
+  await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  expect(await shownBy(sale)).toEqual([false, false])
+  await wait(bound + 5)
+  expect(await shownBy(other)).toEqual([false, false])
+})

@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { recordChanges } from '../../src/domain/sale/record-changes.ts'
+import { listDeliveries } from '../../src/domain/webhook/list-deliveries.ts'
+import { webhookDeliveries, webhooks } from '../../src/domain/webhook/table.ts'
+import { anEntry, checkOut } from '../support/checkouts.ts'
+import { explain, type Seen } from '../support/explain.ts'
+import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { createTestDatabase } from '../support/harness.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+import { aReceiver, send, webhooksOf } from '../support/webhooks.ts'
+
+// A database with one connection lets no two processes in at once, so these run on PostgreSQL alone.
+
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
+
+/** So many changes of rates, each by itself. */
+const change = (sale: Sale, count: number) =>
+  sale.db.transaction((tx) =>
+    recordChanges(
+      tx,
+      Array.from({ length: count }, (_, index) => ({
+        type: 'rate.available' as const,
+        subjectId: `rate_${index}`,
+        organizationId: 'org_1',
+        channelId: null,
+        data: {},
+      })),
+    ),
+  )
+
+test('two processes that send at once send each change once', async () => {
+  const database = await createTestDatabase()
+  const sale = await openSale(catalogue, { database, settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
+  const others = await Promise.all([database.open(), database.open()])
+  const receivers = await Promise.all([aReceiver(), aReceiver(), aReceiver()])
+  try {
+    for (const { url } of receivers) await webhooksOf(sale).register(url)
+    await change(sale, 150)
+    await Promise.all([...others, ...others].map(({ db }) => send({ db })))
+    for (const receiver of receivers) {
+      const ids = receiver.take().map(({ headers }) => headers['webhook-id'])
+      expect(ids).toHaveLength(150)
+      expect(new Set(ids).size).toBe(150)
+    }
+    expect(await sale.db.$count(webhookDeliveries, sql`status = 'delivered' and attempts = 1`)).toBe(450)
+  } finally {
+    for (const receiver of receivers) receiver.close()
+    for (const other of others) await other.close()
+    await sale.close()
+    await database.drop()
+  }
+})
+
+test('a sale does not wait for who registers, changes or deletes a webhook', async () => {
+  const sale = await openSale(catalogue)
+  const own = webhooksOf(sale)
+  const { id } = await own.register('https://receiver.example/')
+  try {
+    await sale.db.transaction(async (tx) => {
+      // What each of them holds until it is done.
+      await tx.execute(sql`select id from channels for no key update`)
+      await tx.update(webhooks).set({ status: 'deleted', secret: '' })
+      const sold = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+      expect(sold.statusCode).toBe(200)
+      // It saw the webhook as it was, and refers to it.
+      await change(sale, 1)
+    })
+    expect(await sale.db.$count(webhookDeliveries)).toBe(1)
+    expect(await own.deliveries(id)).toBeNull()
+  } finally {
+    await sale.close()
+  }
+})
+
+test('what is due and what is listed is found by an index, however much was sent before', async () => {
+  const database = await createTestDatabase()
+  const sale = await openSale(catalogue, { database })
+  const seen: Seen[] = []
+  const watched = await database.open({ onStatement: (text, parameters) => seen.push({ text, parameters }) })
+  try {
+    const { id } = await webhooksOf(sale).register('https://receiver.example/')
+    await sale.db.execute(sql`insert into changes (id, type, subject_id, sequence, organization_id, data)
+      select 'chg_' || lpad(n::text, 26, '0'), 'rate.available', 's', n, 'org_1', '{}'
+      from generate_series(1, 20000) as n`)
+    await sale.db.execute(sql`insert into webhook_deliveries (webhook_id, change_id, status)
+      select ${id}, id, case when sequence % 1000 = 0 then 'dead' else 'delivered' end::webhook_delivery_status
+      from changes`)
+    await sale.db.execute(sql`analyze`)
+    await send(watched)
+    const plan = async () =>
+      explain(
+        watched.db,
+        seen.findLast(({ text }) => !text.startsWith('explain')) ?? { text: '', parameters: [] },
+      )
+    expect(await plan()).toContain('webhook_deliveries_due')
+    expect(await plan()).not.toContain('Seq Scan on webhook_deliveries')
+    const page = { status: undefined, after: undefined, limit: 51 }
+    await listDeliveries(watched.db, { id }, page)
+    expect(await plan()).toMatch(/Index Scan Backward using webhook_deliveries_\w+_pk/)
+    await listDeliveries(watched.db, { id }, { ...page, status: 'dead' })
+    expect(await plan()).toContain('webhook_deliveries_dead')
+  } finally {
+    await watched.close()
+    await sale.close()
+    await database.drop()
+  }
+})

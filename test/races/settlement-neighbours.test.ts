@@ -1,0 +1,119 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterEach, expect, test } from 'vitest'
+import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
+import { payments } from '../../src/domain/payment/table.ts'
+import { anEntry, type Checkout, checkedOut } from '../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { wrongIn } from '../support/invariants.ts'
+import { aBuyer } from '../support/payment-page-buyer.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+import { ended, paid } from '../support/stub-provider.ts'
+import { untilOneWaits } from '../support/waits.ts'
+
+// A payment that may not move, or fails, neither fails nor delays those that are settled with it; and a rush of them
+// leaves connections to everybody else.
+
+let sale: Sale
+afterEach(async () => {
+  expect(await wrongIn(sale.db)).toEqual([])
+  await sale.close()
+})
+
+const catalogue = () => aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
+
+const sell = (count: number): Promise<Checkout[]> =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }),
+    ),
+  )
+
+const settle = (id: string, outcome = paid(id)) =>
+  settlePayment(sale.db, { payment: { id, ticketRateId: 'rate_1' }, outcome })
+
+const statusOf = async (id: string) =>
+  (await sale.db.select({ status: payments.status }).from(payments).where(eq(payments.id, id)))[0]?.status
+
+test('a payment that somebody else has locked waits, and its neighbours do not', async () => {
+  sale = await openSale(catalogue())
+  const [locked, ...others] = (await sell(10)).map(({ payment_id }) => payment_id)
+  if (!locked) throw new Error('a checkout was made')
+  let waiting: Promise<unknown> | undefined
+  await sale.db.transaction(async (tx) => {
+    await tx.execute(sql`select from payments where id = ${locked} for update`)
+    waiting = settle(locked)
+    const settled = await Promise.all(others.map((id) => settle(id)))
+    expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['paid']))
+    expect(await statusOf(locked)).toBe('pending')
+    // And neither do those that come after.
+    const [after] = await sell(1)
+    expect((await settle(after?.payment_id ?? '')).status).toBe('paid')
+  })
+  expect(await waiting).toMatchObject({ status: 'paid' })
+})
+
+test('a payment that fails does so alone', async () => {
+  sale = await openSale(catalogue())
+  const ids = (await sell(10)).map(({ payment_id }) => payment_id)
+  const poison = ids[4] ?? ''
+  await sale.db.execute(
+    sql.raw(`create function fail() returns trigger language plpgsql as
+      $$ begin if new.id = '${poison}' then raise exception 'it fails'; end if; return new; end $$`),
+  )
+  await sale.db.execute(
+    sql`create trigger fail before update on payments for each row execute function fail()`,
+  )
+  const settled = await Promise.allSettled(ids.map((id) => settle(id)))
+  const failed = settled.map(({ status }) => status === 'rejected')
+  expect(failed).toEqual(ids.map((id) => id === poison))
+  expect(await statusOf(poison)).toBe('pending')
+  await sale.db.execute(sql`drop trigger fail on payments`)
+  expect((await settle(poison)).status).toBe('paid')
+})
+
+test('money and endings of one rate have each their own, whatever comes with them', async () => {
+  sale = await openSale(catalogue())
+  const ids = (await sell(12)).map(({ payment_id }) => payment_id)
+  const outcomeOf = (id: string, index: number) =>
+    [paid(id), ended('cancelled'), ended('failed'), { kind: 'processing' as const }][index % 4]
+  const settled = await Promise.all(ids.map((id, index) => settle(id, outcomeOf(id, index))))
+  const kinds = ['paid', 'cancelled', 'failed', 'processing']
+  expect(settled.map(({ status }) => status)).toEqual(ids.map((_, index) => kinds[index % 4]))
+})
+
+test.each([1, 8, 60])('%i payments of a rate are settled by 7 statements', async (count) => {
+  sale = await openSale(catalogue())
+  const ids = (await sell(count)).map(({ payment_id }) => payment_id)
+  sale.statements.reset()
+  await Promise.all(ids.map((id) => settle(id)))
+  expect(sale.statements.length).toBe(7)
+})
+
+test('a rush of payments leaves connections to everybody else', async () => {
+  sale = await openSale(catalogue())
+  const buyer = aBuyer(sale)
+  const bought = await sell(40)
+  const id = bought[0]?.tickets[0]?._id
+  const waiting = () =>
+    sale.db.$count(sql`pg_stat_activity`, sql`datname = current_database() and wait_event_type = 'Lock'`)
+  let paying: ReturnType<typeof buyer.pay>[] = []
+  let apart: Promise<unknown>[] = []
+  await sale.db.transaction(async (tx) => {
+    await tx.execute(sql`select from stock where id = 'rate_1' for update`)
+    paying = bought.map((checkout) => buyer.pay(checkout))
+    await untilOneWaits(sale.db)
+    const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+    expect(looked.json()).toMatchObject({ data: { status: 'pending' } })
+    expect(await waiting()).toBeLessThanOrEqual(3)
+    // The control: as many transactions of their own would wait on more connections than that.
+    apart = bought
+      .slice(0, 6)
+      .map(() =>
+        sale.db.transaction((alone) => alone.execute(sql`select from stock where id = 'rate_1' for update`)),
+      )
+    await expect.poll(waiting).toBeGreaterThan(3)
+  })
+  await Promise.all(apart)
+  const answers = await Promise.all(paying)
+  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+})

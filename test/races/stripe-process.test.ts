@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OpenDatabase } from '../../src/database/database.ts'
+import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { payments } from '../../src/domain/payment/table.ts'
+import { anEntry } from '../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factories.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { formType } from '../support/payment-page-buyer.ts'
+import { type ServerProcess, startedServer } from '../support/processes.ts'
+import { type FakeStripe, settingsFor, startFakeStripe } from '../support/stub-stripe.ts'
+
+// The service as it is started, with Stripe beside it, killed between a payment and its webhook.
+
+let testDatabase: TestDatabase
+let database: OpenDatabase
+let fake: FakeStripe
+let server: ServerProcess
+let channel: Record<string, string>
+const start = () => startedServer({ ...testDatabase.settings, ...settingsFor(fake.url) })
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = await testDatabase.open()
+  fake = await startFakeStripe()
+  await importCatalogue(database.db, aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }))
+  channel = await channelHeaders(database.db)
+  server = await start()
+})
+afterAll(async () => {
+  await server?.stop('SIGKILL')
+  await fake?.close()
+  await database?.close()
+  await testDatabase?.drop()
+})
+
+const post = (url: string, type: string, body: string) =>
+  fetch(url, { method: 'POST', redirect: 'manual', body, headers: { ...channel, 'content-type': type } })
+
+/** Checks out and presses Pay; gives the payment and its session. */
+async function begin() {
+  const checkout = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+  const answer = await post(`${server.url}/tickets/checkout`, 'application/json', JSON.stringify(checkout))
+  const { data } = (await answer.json()) as { data: { payment_id: string; payment_url: string } }
+  const { status, headers } = await post(
+    `${server.url}${new URL(data.payment_url).pathname}`,
+    formType,
+    'action=pay',
+  )
+  const session = fake.sessionFor(data.payment_id)
+  expect([status, headers.get('location')]).toEqual([303, session.url])
+  return { id: data.payment_id, session }
+}
+const isPayment = (id: string) => eq(payments.id, id)
+const statusOf = async (id: string) => {
+  const [row] = await database.db.select().from(payments).where(isPayment(id))
+  return row?.status
+}
+
+test('a payment whose webhook finds nobody is paid once somebody is back', async () => {
+  const { id, session } = await begin()
+  const delivery = fake.deliverTo(() => server.url)
+  const ended = once(server.child, 'close')
+  server.child.kill('SIGKILL')
+  await ended
+  fake.pay(session.id)
+  server = await start()
+  await expect.poll(() => statusOf(id)).toBe('paid')
+  await expect.poll(() => delivery.sent()).toBe(1)
+  await delivery.stop()
+})
+
+test('the session of a hold that ends is ended by itself', async () => {
+  const { id, session } = await begin()
+  await database.db
+    .update(payments)
+    .set({ expiresAt: sql`now()`, sessionDueAt: sql`now()` })
+    .where(isPayment(id))
+  await expect.poll(() => fake.sessions.get(session.id)?.status).toBe('expired')
+  await expect.poll(() => statusOf(id)).toBe('expired')
+})

@@ -1,0 +1,97 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
+import { sweepHolds } from '../../src/domain/sale/release/sweep-holds.ts'
+import { countersOf } from '../support/checkouts.ts'
+import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
+import { signed } from '../support/stub-stripe.ts'
+
+// What happens to one payment at the same time, over as many connections.
+
+let sale: StripeSale
+beforeAll(async () => {
+  sale = await openStripeSale()
+})
+afterAll(() => sale.close())
+
+const begun = async () => {
+  const checkout = await sale.checkOut()
+  return { checkout, session: await sale.goToStripe(checkout) }
+}
+
+test('one event ten times at once has its effect once', async () => {
+  const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
+  const { checkout, session } = await begun()
+  const event = signed(sale.fake.pay(session.id))
+  const answers = await Promise.all(Array.from({ length: 10 }, () => sale.send(event)))
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 10 }, () => 200))
+  expect(answers.map((answer) => answer.json().received).sort()).toEqual([
+    'done',
+    ...Array.from({ length: 9 }, () => 'repeated'),
+  ])
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
+  expect(await sale.chargesOf(checkout)).toBe(1)
+  expect(await sale.refundsOf(checkout)).toEqual([])
+  expect((await countersOf(sale)).rate_1).toMatchObject({ sold: sold + 1 })
+})
+
+test('all that can be told of one payment at once neither blocks nor counts twice', async () => {
+  const { sold = 0, held = 0 } = (await countersOf(sale)).rate_1 ?? {}
+  const many = await Promise.all(Array.from({ length: 8 }, begun))
+  await Promise.all(
+    many.flatMap(({ checkout, session }) => {
+      const events = [sale.fake.order(session.id), sale.fake.succeed(session.id), sale.fake.fail(session.id)]
+      // What Stripe says of it last when it is asked.
+      sale.fake.succeed(session.id)
+      return [
+        ...events.map((event) => sale.deliver(event)),
+        sale.comeBack(checkout),
+        sale.buyer.cancel(checkout),
+        sale.buyer.look(checkout),
+      ]
+    }),
+  )
+  for (const { checkout } of many) {
+    expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
+    expect(await sale.chargesOf(checkout)).toBe(1)
+    expect(await sale.refundsOf(checkout)).toEqual([])
+  }
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: sold + 8, held })
+})
+
+test('many processes that end sessions and holds at once leave none open, and lose no money', async () => {
+  const many = await Promise.all(Array.from({ length: 12 }, begun))
+  const paid = many.slice(0, 6)
+  for (const { session } of paid) sale.fake.pay(session.id)
+  for (const { checkout } of many) await sale.buyer.lapse(checkout)
+  sale.fake.asked.length = 0
+  await Promise.all([
+    sale.closeDue(),
+    sale.closeDue(),
+    closeSessions(sale),
+    sweepHolds(sale.db),
+    sweepHolds(sale.db),
+  ])
+  // What others had locked is left for the next time.
+  await sale.closeDue()
+  const ends = sale.fake.asked.filter(({ path }) => path.endsWith('/expire'))
+  expect(new Set(ends.map(({ path }) => path)).size).toBe(12)
+  for (const { checkout } of paid) expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
+  for (const { checkout } of many.slice(6))
+    expect(await sale.buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
+})
+
+test('among many payments, those whose session is due are found by their index', async () => {
+  await begun()
+  await sale.db.execute(sql`insert into payments select copy.* from payments as one, generate_series(1, 5000) as n,
+    jsonb_populate_record(one, jsonb_build_object('id', 'copy_' || n, 'page_token', 'copy_' || n, 'session_id', null,
+      'session_open', false)) as copy where one.id = (select id from payments limit 1)`)
+  await sale.db.execute(sql`analyze payments`)
+  sale.statements.reset()
+  await closeSessions(sale)
+  const [take = ''] = sale.statements
+  const rows = await sale.db.execute<{ 'QUERY PLAN': string }>(sql.raw(`explain (generic_plan) ${take}`))
+  const plan = JSON.stringify(rows)
+  expect(plan).toContain('payments_session_open')
+  expect(plan).not.toContain('Seq Scan')
+})

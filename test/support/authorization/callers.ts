@@ -1,0 +1,137 @@
+import { eq, sql } from 'drizzle-orm'
+import { changeGrant } from '../../../src/auth/change-grant.ts'
+import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
+import { newKey } from '../../../src/auth/key.ts'
+import { revokeKey } from '../../../src/auth/revoke-key.ts'
+import { keys } from '../../../src/auth/table.ts'
+import type { Database } from '../../../src/database/database.ts'
+
+export type Headers = Record<string, string>
+
+/** Somebody who may send requests. `principal` owns what it makes; it is null for somebody without credentials. */
+export type Caller = {
+  name: string
+  headers: Headers
+  kind: 'channel' | 'integration' | null
+  principal: string | null
+  /** Organizations whose catalogue it may see now. */
+  organizations: string[]
+}
+
+const keyIdOf = (key: string) => key.split('_')[2] ?? ''
+
+async function aChannel(db: Database, name: string, organizations: string[]): Promise<Caller> {
+  const issued = await issueChannelKey(db, { name, organizationIds: organizations, mode: 'test' })
+  return {
+    name,
+    headers: { 'x-api-key': issued.key },
+    kind: 'channel',
+    principal: issued.channelId,
+    organizations,
+  }
+}
+
+async function anIntegration(db: Database, name: string, organization: string) {
+  const issued = await issueIntegrationKey(db, { name, organizationId: organization, mode: 'test' })
+  const v1 = { integration_id: issued.integrationId, secret: issued.secret ?? '' }
+  const v2 = { 'x-api-key': issued.key }
+  const caller = (method: string, headers: Headers): Caller => ({
+    name: `${name}${method}`,
+    headers,
+    kind: 'integration',
+    principal: issued.integrationId,
+    organizations: [organization],
+  })
+  return { v1: caller('V1', v1), v2: caller('', v2), both: caller('Both', { ...v1, ...v2 }) }
+}
+
+/** Every kind of caller. `lapsed` is granted until `lapse` is called, so that it has something to read back. */
+export async function openCallers(db: Database) {
+  const callers = await issueCallers(db)
+  const { lapsed } = callers
+  return {
+    callers,
+    async lapse() {
+      const channelId = lapsed.principal ?? ''
+      await changeGrant(db, { channelId, organizationId: 'org_1', granted: false })
+      lapsed.organizations = []
+    },
+    bad: await badCredentials(db, callers),
+  }
+}
+
+async function issueCallers(db: Database) {
+  const lapsed = await aChannel(db, 'lapsed', ['org_1'])
+  const door = await anIntegration(db, 'door', 'org_1')
+  const side = await anIntegration(db, 'side', 'org_1')
+  const far = await anIntegration(db, 'far', 'org_2')
+  return {
+    shop: await aChannel(db, 'shop', ['org_1']),
+    rival: await aChannel(db, 'rival', ['org_1']),
+    foreign: await aChannel(db, 'foreign', ['org_2']),
+    ungranted: await aChannel(db, 'ungranted', []),
+    lapsed,
+    door: door.v2,
+    doorV1: door.v1,
+    doorBoth: door.both,
+    side: side.v2,
+    far: far.v2,
+    nobody: { name: 'nobody', headers: {}, kind: null, principal: null, organizations: [] },
+  } satisfies Record<string, Caller>
+}
+
+export type Callers = Awaited<ReturnType<typeof issueCallers>>
+
+const keyOf = ({ headers }: Caller) => headers['x-api-key'] ?? ''
+const flipLast = (text: string) => `${text.slice(0, -1)}${text.endsWith('a') ? 'b' : 'a'}`
+
+export const badCredentialNames = [
+  'a malformed key',
+  'an unknown key',
+  'a revoked key',
+  'an expired key',
+  'a key of the other mode',
+  'a wrong secret',
+  'the secret of a revoked integration',
+  'the key of a revoked integration',
+  'half of method v1',
+  'v1 and v2 of two organizations',
+  'a good key and a wrong secret',
+  'an unknown key and a good secret',
+  'a channel’s key and a secret of an organization that it does not sell for',
+] as const
+type BadCredentials = Record<(typeof badCredentialNames)[number], Headers>
+
+/** Every way of not being let in, each made of what is good in another place. All of them are 401. */
+async function badCredentials(db: Database, callers: Callers): Promise<BadCredentials> {
+  const { shop, foreign, door, doorV1, far } = callers
+  const anotherKey = async () =>
+    (await issueChannelKey(db, { channelId: shop.principal ?? '', mode: 'test' })).key
+  const revoked = await anotherKey()
+  await revokeKey(db, revoked)
+  const expired = await anotherKey()
+  await db
+    .update(keys)
+    .set({ expiresAt: sql`now()` })
+    .where(eq(keys.id, keyIdOf(expired)))
+  const gone = await anIntegration(db, 'gone', 'org_1')
+  await revokeKey(db, gone.v1.principal ?? '')
+  return {
+    'a malformed key': { 'x-api-key': flipLast(keyOf(shop)) },
+    'an unknown key': { 'x-api-key': newKey('test').key },
+    'a revoked key': { 'x-api-key': revoked },
+    'an expired key': { 'x-api-key': expired },
+    'a key of the other mode': { 'x-api-key': keyOf(shop).replace('_test_', '_live_') },
+    'a wrong secret': { ...doorV1.headers, secret: 'x'.repeat(43) },
+    'the secret of a revoked integration': gone.v1.headers,
+    'the key of a revoked integration': gone.v2.headers,
+    'half of method v1': { secret: doorV1.headers.secret ?? '' },
+    'v1 and v2 of two organizations': { ...doorV1.headers, ...far.headers },
+    'a good key and a wrong secret': { ...doorV1.headers, ...door.headers, secret: 'x' },
+    'an unknown key and a good secret': { ...doorV1.headers, 'x-api-key': newKey('test').key },
+    'a channel’s key and a secret of an organization that it does not sell for': {
+      ...doorV1.headers,
+      ...foreign.headers,
+    },
+  }
+}

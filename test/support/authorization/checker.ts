@@ -1,0 +1,184 @@
+import type { LightMyRequestResponse as Answer, FastifyInstance } from 'fastify'
+import { schema } from '../../../src/graphql-server/schema.ts'
+import { type Edge, edgesIn } from '../graphql-selection.ts'
+import { innards } from '../refusals.ts'
+import type { Caller, Headers } from './callers.ts'
+import { catalogueMark, marks } from './catalogue.ts'
+import { digestOf } from './oracle.ts'
+import type { Ask, OpenRow, Row } from './rows.ts'
+import { absentOf, difference, toldBy } from './told.ts'
+import type { Thing, World } from './world.ts'
+
+// Holds answers against the tables. What is wrong is told as text and not thrown: so that all of it is told, and a
+// control can say what must have been found.
+
+/** An edge that an answer went along, and for whom. */
+export type Seen = Edge & { caller: Caller }
+
+export type Matrix = {
+  world: World
+  app: FastifyInstance
+  /** Every edge that was gone along. */
+  seen: Seen[]
+}
+
+export const send = ({ app }: Matrix, { method, url, body }: Ask, headers: Headers): Promise<Answer> =>
+  app.inject({ method, url, headers: { accept: 'application/json', ...headers }, payload: body })
+
+const mayRead = (caller: Caller, { callers }: World): Set<string> => {
+  const sold = Object.values(callers).filter(({ principal, kind, name }) =>
+    caller.kind === 'integration'
+      ? kind === 'channel' && caller.organizations.includes(name === 'foreign' ? 'org_2' : 'org_1')
+      : principal !== null && principal === caller.principal,
+  )
+  const own = Object.values(callers).filter(
+    ({ principal }) => principal !== null && principal === caller.principal,
+  )
+  return new Set([
+    // The matrix itself buys for a buyer of this name, as whoever may.
+    'mk-sale-matrix',
+    ...caller.organizations.map((organization) => catalogueMark(organization.slice(-1))),
+    ...sold.map(({ name }) => `mk-sale-${name}`),
+    ...own.map(({ name }) => `mk-hook-${name}`),
+  ])
+}
+
+/** What an answer shows that is nobody's business, or not this caller's. */
+export function leaksIn(answer: Answer, caller: Caller, world: World): string[] {
+  const allowed = mayRead(caller, world)
+  const strange = [...(answer.body.match(marks) ?? [])].filter((mark) => !allowed.has(mark))
+  const inside = innards.exec(answer.body)?.[0]
+  return [
+    ...(answer.statusCode >= 500 ? [`${answer.statusCode} to ${caller.name}`] : []),
+    ...new Set(strange.map((mark) => `${caller.name} reads ${mark}`)),
+    ...(inside === undefined ? [] : [`${caller.name} reads ${inside}`]),
+  ]
+}
+
+function note(answer: Answer, caller: Caller, { seen }: Matrix): void {
+  if (!String(answer.headers['content-type']).includes('json') || answer.body === '') return
+  const { data } = answer.json<{ data?: unknown }>()
+  seen.push(...edgesIn(schema, data).map((edge) => ({ ...edge, caller })))
+}
+
+async function askAs(matrix: Matrix, caller: Caller, row: Row, id: string) {
+  const answer = await send(matrix, row.ask(caller, id, matrix.world), caller.headers)
+  note(answer, caller, matrix)
+  return { told: toldBy(answer, id), wrong: leaksIn(answer, caller, matrix.world), answer }
+}
+
+const absentFor = (row: Row, id: string) => (row.absent ?? absentOf)(id)
+
+type Cell = { caller: Caller; thing: Thing }
+
+async function checkHidden(matrix: Matrix, row: Row, { caller, thing }: Cell): Promise<string[]> {
+  const there = await askAs(matrix, caller, row, thing.id)
+  const absent = await askAs(matrix, caller, row, absentFor(row, thing.id))
+  if (there.told === absent.told) return [...there.wrong, ...absent.wrong]
+  return [...there.wrong, `${caller.name} can tell ${thing.id}: ${difference(there.told, absent.told)}`]
+}
+
+async function checkShown(matrix: Matrix, row: Row, { caller, thing }: Cell): Promise<string[]> {
+  const id = row.fresh ? await row.fresh(caller, matrix.world) : thing.id
+  const there = await askAs(matrix, caller, row, id)
+  const absent = await askAs(matrix, caller, row, absentFor(row, id))
+  const isShown = there.answer.statusCode < 400 && there.told !== absent.told
+  return isShown
+    ? there.wrong
+    : [
+        ...there.wrong,
+        `${caller.name} does not see ${id}: ${there.answer.statusCode} ${there.answer.body.slice(0, 200)}`,
+      ]
+}
+
+const linesOf = (before: string, after: string) => {
+  const known = new Set(before.split('\n'))
+  return after.split('\n').filter((line) => !known.has(line))
+}
+
+/** Runs what must change nothing, and tells what it changed. */
+export async function unchanged(
+  { world }: Matrix,
+  notes: string[] | undefined,
+  work: () => Promise<string[]>,
+): Promise<string[]> {
+  const { db } = world.sale
+  const before = await digestOf(db, notes)
+  const wrong = await work()
+  const written = linesOf(before, await digestOf(db, notes))
+  return [...wrong, ...written.map((table) => `what was refused changed ${table}`)]
+}
+
+// Strangers ask in the same moment: what requests read together must not be shown to each other.
+const atOnce = async <T>(items: T[], work: (item: T) => Promise<string[]>): Promise<string[]> =>
+  (await Promise.all(items.map(work))).flat()
+
+async function inTurn<T>(items: T[], work: (item: T) => Promise<string[]>): Promise<string[]> {
+  const wrong: string[] = []
+  for (const item of items) wrong.push(...(await work(item)))
+  return wrong
+}
+
+/** Asks for each thing of a row's kind as each caller. */
+export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
+  const { callers, things } = matrix.world
+  const cells = Object.values<Caller>(callers).flatMap((caller) =>
+    things[row.kind].map((thing) => ({ caller, thing, sees: row.sees(caller, thing) })),
+  )
+  const hidden = cells.filter(({ sees }) => sees === false)
+  const wrong = await unchanged(matrix, row.notes, () =>
+    atOnce(hidden, (cell) => checkHidden(matrix, row, cell)),
+  )
+  const shown = await inTurn(
+    cells.filter(({ sees }) => sees === true),
+    (cell) => checkShown(matrix, row, cell),
+  )
+  const either = await atOnce(
+    cells.filter(({ sees }) => sees === null),
+    async ({ caller, thing }) => (await askAs(matrix, caller, row, thing.id)).wrong,
+  )
+  return [...wrong, ...shown, ...either]
+}
+
+const turnsAway = ({ statusCode, body }: Answer) =>
+  [401, 403].includes(statusCode) || /"code":"(UNAUTHENTICATED|FORBIDDEN)"/.test(body)
+
+/** Asks for what names nothing, as each caller. */
+export const checkOpenRow = (matrix: Matrix, row: OpenRow): Promise<string[]> =>
+  inTurn(Object.values<Caller>(matrix.world.callers), async (caller) => {
+    const isFor = row.isFor.includes(caller.kind)
+    const run = async () => {
+      const answer = await send(matrix, row.ask(caller), caller.headers)
+      note(answer, caller, matrix)
+      const isRight = turnsAway(answer) !== isFor
+      return [
+        ...leaksIn(answer, caller, matrix.world),
+        ...(isRight ? [] : [`${caller.name} is answered ${answer.statusCode} ${answer.body.slice(0, 200)}`]),
+      ]
+    }
+    return isFor ? run() : unchanged(matrix, row.notes, run)
+  })
+
+/** Asks for what is there and for what is not, with credentials that are not good. */
+export async function checkCredentials(
+  matrix: Matrix,
+  row: Row | OpenRow,
+  headers: Headers,
+): Promise<string[]> {
+  const { callers, things } = matrix.world
+  const { nobody } = callers
+  const id = 'open' in row ? '' : (things[row.kind][0]?.id ?? '')
+  const ids = 'open' in row ? [id] : [id, absentFor(row, id)]
+  const answers = await Promise.all(
+    ids.map(async (id) => {
+      const ask = 'open' in row ? row.ask(nobody) : row.ask(nobody, id, matrix.world)
+      const answer = await send(matrix, ask, headers)
+      return { told: toldBy(answer, id), answer }
+    }),
+  )
+  return answers.flatMap(({ told, answer }) => [
+    ...leaksIn(answer, nobody, matrix.world),
+    ...(answer.statusCode === 401 ? [] : [`let in: ${answer.statusCode} ${answer.body.slice(0, 80)}`]),
+    ...(told === answers[0]?.told ? [] : [`can tell: ${difference(told, answers[0]?.told ?? '')}`]),
+  ])
+}

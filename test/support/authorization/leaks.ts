@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+import { type GraphQLFieldResolver, isObjectType } from 'graphql'
+import { createApp } from '../../../src/app/app.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { schema } from '../../../src/graphql-server/schema.ts'
+import { settingsFor } from '../stub-stripe.ts'
+import type { Matrix } from './checker.ts'
+import { watchRoutes } from './entry-points.ts'
+import type { World } from './world.ts'
+
+// The gateway with a leak in it.
+
+/** Runs `work` against a gateway of the same database to which something was done. */
+export async function against<T>(
+  world: World,
+  change: (app: FastifyInstance) => void,
+  work: (matrix: Matrix) => Promise<T>,
+) {
+  const { sale } = world
+  const settings = {
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT: 'off',
+    SHARED_READS_MS: '0',
+    ...settingsFor(sale.fake.url),
+  }
+  const options = { db: sale.db, config: parseConfig(settings), provider: sale.provider }
+  const { result: app, routes } = await watchRoutes(() => createApp(options), change)
+  try {
+    return { routes, result: await work({ world, app, seen: [] }) }
+  } finally {
+    await app.close()
+  }
+}
+
+type Resolver = GraphQLFieldResolver<
+  { id: string },
+  { db: World['sale']['db']; caller: unknown },
+  { id: string }
+>
+
+/** Runs `work` against a gateway one of whose fields is resolved by this. */
+export async function withResolver<T>(
+  world: World,
+  at: string,
+  resolverOf: (original: Resolver) => Resolver,
+  work: (matrix: Matrix) => Promise<T>,
+): Promise<T> {
+  const [typename = '', name = ''] = at.split('.')
+  const type = schema.getType(typename)
+  const field = isObjectType(type) ? type.getFields()[name] : undefined
+  if (!field?.resolve) throw new Error(`${at} has no resolver`)
+  const original = field.resolve
+  field.resolve = resolverOf(original)
+  try {
+    return (await against(world, () => {}, work)).result
+  } finally {
+    field.resolve = original
+  }
+}

@@ -1,0 +1,77 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../src/database/database.ts'
+import type { Caller } from './callers.ts'
+import type { Thing } from './world.ts'
+
+// Who may see what, told by the rows of the database and by nothing of the gateway's own (DECISIONS 2).
+
+/** A channel sees what is granted to it, an integration what its organization has. */
+export const seesCatalogue = ({ organizations }: Caller, { organization }: Thing): boolean =>
+  organizations.includes(organization)
+
+/** A channel reads back what it sold, an integration all that was sold for its organization. */
+export const seesSale = (caller: Caller, { organization, principal }: Thing): boolean =>
+  caller.kind === 'integration'
+    ? caller.organizations.includes(organization)
+    : caller.kind === 'channel' && caller.principal === principal
+
+/** A webhook belongs to who registered it. */
+export const owns = ({ principal }: Caller, thing: Thing): boolean =>
+  principal !== null && principal === thing.principal
+
+/** What changed is told to whose sale it is; of the stock, to all who sell for the organization. */
+export const seesChange = (caller: Caller, thing: Thing): boolean =>
+  thing.principal === null ? seesCatalogue(caller, thing) : seesSale(caller, thing)
+
+export const rules = { catalogue: seesCatalogue, sale: seesSale, webhook: owns, change: seesChange }
+export type Rule = keyof typeof rules
+
+const ofCatalogue = (table: string) => `select id, organization_id, null from ${table}`
+const ofSale = (table: string) => `select id, organization_id, channel_id from ${table}`
+const ofRate = (table: string) =>
+  `select part.id, organization_id, null from ${table} as part join ticket_rates on ticket_rates.id = ticket_rate_id`
+
+const everything = [
+  'select id, id, null from organizations',
+  ...['events', 'ticket_rates', 'locations'].map(ofCatalogue),
+  ...['prices', 'supplements', 'questions'].map(ofRate),
+  ...['payments', 'tickets', 'refunds', 'changes'].map(ofSale),
+  `select webhooks.id, coalesce(organization_id, ''), coalesce(channel_id, integration_id)
+    from webhooks left join integrations on integrations.id = integration_id`,
+].join(' union all ')
+
+/** Whose each thing is that the database holds, by its identifier. */
+export async function ownersIn(db: Database): Promise<Map<string, Thing>> {
+  const rows = await db
+    .select({
+      id: sql<string>`id`,
+      organization: sql<string>`organization`,
+      principal: sql<string | null>`principal`,
+    })
+    .from(sql`(${sql.raw(everything)}) as everything(id, organization, principal)`)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+const namesIn = async (db: Database): Promise<string[]> => {
+  const rows = await db
+    .select({ name: sql<string>`relname::text` })
+    .from(sql`pg_class`)
+    .where(sql`relkind = 'r' and relnamespace = 'public'::regnamespace`)
+  return rows.map(({ name }) => name)
+}
+
+/** The rows of every table in short, a line a table: what is written anywhere changes one. */
+export async function digestOf(db: Database, except: string[] = []): Promise<string> {
+  const tables = (await namesIn(db)).filter((name) => !except.includes(name))
+  const digests = tables.map(
+    (
+      name,
+    ) => `select '${name} ' || md5(coalesce(string_agg(md5(row::text), '' order by md5(row::text)), '')) as line
+      from "${name}" as row`,
+  )
+  const rows = await db
+    .select({ line: sql<string>`line` })
+    .from(sql`(${sql.raw(digests.join(' union all '))}) as digests`)
+    .orderBy(sql`line`)
+  return rows.map(({ line }) => line).join('\n')
+}

@@ -1,0 +1,95 @@
+import { isNotNull } from 'drizzle-orm'
+import type { InjectOptions } from 'fastify'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import type { Caller, Headers } from './callers.ts'
+import type { Matrix } from './checker.ts'
+import { absentOf, difference, toldBy } from './told.ts'
+
+// Routes that look at no credentials: the same for all, or entitled to by their address alone.
+
+type Request = Pick<InjectOptions, 'method' | 'url' | 'headers' | 'payload'>
+
+const pressed = {
+  method: 'POST' as const,
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  payload: 'action=look',
+}
+
+const pageRoutes: Record<string, (token: string) => Request> = {
+  'GET /pay/*': (token) => ({ method: 'GET', url: `/pay/${token}` }),
+  'HEAD /pay/*': (token) => ({ method: 'HEAD', url: `/pay/${token}` }),
+  'POST /pay/*': (token) => ({ ...pressed, payload: 'action=pay', url: `/pay/${token}` }),
+}
+const documentRoutes: Record<string, (token: string) => Request> = {
+  'GET /tickets/:token.pdf': (token) => ({ method: 'GET', url: `/tickets/${token}.pdf` }),
+  'HEAD /tickets/:token.pdf': (token) => ({ method: 'HEAD', url: `/tickets/${token}.pdf` }),
+}
+/** The routes that this file holds against their addresses. */
+export const tokenRoutes = { ...pageRoutes, ...documentRoutes }
+
+const everyHeaders = ({ world }: Matrix): Headers[] => [
+  ...Object.values<Caller>(world.callers).map(({ headers }) => headers),
+  ...Object.values<Headers>(world.bad),
+]
+
+/** What a request is answered, to each caller and with each set of bad credentials. */
+async function tellings(
+  matrix: Matrix,
+  { headers, ...request }: Request,
+  sent: string,
+): Promise<Set<string>> {
+  const told = everyHeaders(matrix).map(async (credentials) =>
+    toldBy(await matrix.app.inject({ ...request, headers: { ...headers, ...credentials } }), sent),
+  )
+  return new Set(await Promise.all(told))
+}
+
+async function tokensIn({ world }: Matrix) {
+  const [ticket] = await world.sale.db
+    .select({ token: tickets.documentToken })
+    .from(tickets)
+    .where(isNotNull(tickets.documentToken))
+    .limit(1)
+  return { page: world.pages[0]?.slice('/pay/'.length) ?? '', document: ticket?.token ?? '' }
+}
+
+/** Asks a page for what somebody may know who was never sent its address: identifiers, codes, the token of a page of the
+ *  other kind, a token of the same shape. Each must be answered as what never was. */
+async function checkGuesses(
+  matrix: Matrix,
+  routes: typeof tokenRoutes,
+  token: string,
+  other: string,
+): Promise<string[]> {
+  const { things } = matrix.world
+  const known = [things.payment, things.ticket, things.code].map(([thing]) => thing?.id ?? '')
+  const wrong: string[] = []
+  for (const [at, ask] of Object.entries(routes)) {
+    const absent = absentOf(token).replace(/0+$|Z+$/, (end) => end.replaceAll('Z', '0'))
+    const [expected = '', ...others] = await tellings(matrix, ask(absent), absent)
+    for (const other of others) wrong.push(`${at}: not the same for all: ${difference(expected, other)}`)
+    for (const guess of [...known, other, token.slice(1)])
+      for (const told of await tellings(matrix, ask(guess), guess))
+        if (told !== expected) wrong.push(`${at}: ${guess} can be told: ${difference(told, expected)}`)
+    const opened = await matrix.app.inject({ ...ask(token), ...(at.startsWith('POST') && pressed) })
+    if (opened.statusCode === 404) wrong.push(`${at}: its own address does not open it`)
+  }
+  return wrong
+}
+
+/** Holds the pages of payments and tickets against their addresses. */
+export async function checkTokens(matrix: Matrix): Promise<string[]> {
+  const { page, document } = await tokensIn(matrix)
+  return [
+    ...(await checkGuesses(matrix, pageRoutes, page, document)),
+    ...(await checkGuesses(matrix, documentRoutes, document, page)),
+  ]
+}
+
+/** Holds a route against itself: whoever asks, it is answered the same. */
+export async function checkPublic(matrix: Matrix, route: string): Promise<string[]> {
+  const [method, path] = route.split(' ') as [NonNullable<Request['method']>, string]
+  const url = path === '*' ? '/events' : path.replace('*', 'static/swagger-ui.css')
+  const [expected = '', ...others] = await tellings(matrix, { method, url }, '')
+  return others.map((other) => `${route}: ${difference(expected, other)}`)
+}

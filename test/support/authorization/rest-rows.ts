@@ -1,0 +1,107 @@
+import { toSnakeCase } from '../../../src/rest/snake-case.ts'
+import { checkoutPlaces, checkoutRow } from './catalogue-rows.ts'
+import { seesCatalogue, seesSale } from './oracle.ts'
+import { type Ask, isChannel, isIntegration, type Row, type Rows } from './rows.ts'
+
+// REST: each operation of the OpenAPI document, and each identifier that it takes.
+
+function inSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inSnakeCase)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [toSnakeCase(name), inSnakeCase(field)]),
+  )
+}
+
+const get = (url: string): Ask => ({ method: 'GET', url })
+
+const filtered = (name: string, kind: Row['kind']): Row => ({
+  kind,
+  sees: (caller, thing) => isChannel(caller) && seesCatalogue(caller, thing),
+  ask: (_caller, id) => get(`/events?${name}=${id}&populate=*`),
+})
+
+const checkoutRows = Object.fromEntries(
+  checkoutPlaces.map((place): [string, Row] => {
+    const { inputOf, ...row } = checkoutRow(place)
+    return [
+      `POST /tickets/checkout ${place.split('.').map(toSnakeCase).join('.')}`,
+      {
+        ...row,
+        writes: true,
+        ask: (caller, id) => ({
+          method: 'POST',
+          url: '/tickets/checkout',
+          body: inSnakeCase(inputOf(caller, id)) as object,
+        }),
+      },
+    ]
+  }),
+)
+
+const lookup: Row = {
+  kind: 'ticket',
+  sees: (caller, thing) => isIntegration(caller) && seesSale(caller, thing),
+  ask: (_caller, id) => get(`/integrations/tickets/${id}`),
+}
+
+export const restRows: Rows = {
+  'GET /events': {
+    open: true,
+    isFor: ['channel'],
+    ask: () => get('/events?populate=*'),
+  },
+  'GET /events organization_id': filtered('organization_id', 'organization'),
+  'GET /events location_id': filtered('location_id', 'location'),
+  'POST /tickets/checkout': {
+    open: true,
+    isFor: ['channel'],
+    ask: (): Ask => ({ method: 'POST', url: '/tickets/checkout', body: {} }),
+  },
+  ...checkoutRows,
+  'GET /integrations/tickets/{ticketId}': {
+    open: true,
+    isFor: ['integration'],
+    ask: () => get('/integrations/tickets/tkt_0'),
+  },
+  'GET /integrations/tickets/{ticketId} ticketId': lookup,
+}
+
+/** The same rows asked for by `HEAD`, which tells by headers alone. */
+export const headRows: Record<string, Row> = Object.fromEntries(
+  Object.entries(restRows).flatMap(([at, row]): [string, Row][] => {
+    if ('open' in row || !at.startsWith('GET ')) return []
+    return [
+      [`HEAD ${at.slice(4)}`, { ...row, ask: (...asked) => ({ ...row.ask(...asked), method: 'HEAD' }) }],
+    ]
+  }),
+)
+
+/** How a route is held against the matrix. `keyed`: by the rows above, `HEAD` as `GET` is. `graphql`: by those of GraphQL.
+ *  `token`: its address entitles, whoever sends it. `signed`: what is sent to it is. `public`: it is the same for all. */
+export type RouteKind = 'keyed' | 'graphql' | 'token' | 'signed' | 'public'
+
+const both = (url: string, kind: RouteKind): [string, RouteKind][] => [
+  [`GET ${url}`, kind],
+  [`HEAD ${url}`, kind],
+]
+
+export const routeKinds: Record<string, RouteKind> = Object.fromEntries([
+  ...both('/', 'public'),
+  ...both('/health', 'public'),
+  ...both('/ready', 'public'),
+  ...both('/schema.graphql', 'public'),
+  ...both('/docs', 'public'),
+  ...both('/docs/*', 'public'),
+  ...both('/openapi.json', 'public'),
+  ['OPTIONS *', 'public'],
+  ['GET /graphql', 'graphql'],
+  ['POST /graphql', 'graphql'],
+  ...both('/events', 'keyed'),
+  ['POST /tickets/checkout', 'keyed'],
+  ...both('/integrations/tickets/:ticketId', 'keyed'),
+  ...both('/pay/*', 'token'),
+  ['POST /pay/*', 'token'],
+  ...both('/tickets/:token.pdf', 'token'),
+  ['POST /webhooks/stripe', 'signed'],
+])

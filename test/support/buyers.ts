@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { sql } from 'drizzle-orm'
+import { payments } from '../../src/domain/payment/table.ts'
+import { tickets } from '../../src/domain/ticket/table.ts'
+import { anEntry, camelCase, countersOf } from './checkouts.ts'
+import type { Sale } from './sale.ts'
+
+// Buyers who speak to a listening service over a bounded number of connections, each of which is kept.
+
+export type Surface = 'rest' | 'graphql'
+
+/** What a buyer was told: a payment, or a code and what is left. */
+export type Outcome = {
+  status: number
+  /** From when a connection was free to the answer's last byte. */
+  ms: number
+  payment?: { id: string; url: string }
+  code?: string
+  available?: number | null
+}
+
+export type Wanted = { rate: string; price: string; surface: Surface; idempotencyKey?: string }
+
+const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
+  ... on CheckoutPayload { payment { id url } }
+  ... on CheckoutRefused { errors { code ... on AvailabilityError { available } } } } }`
+
+function bodyOf({ rate, price, surface, idempotencyKey }: Wanted) {
+  const body = { ticket_rate_id: rate, tickets: [anEntry(price)] }
+  const input = { ...(camelCase(body) as object), idempotencyKey }
+  return surface === 'rest' ? body : { query: mutation, variables: { input } }
+}
+
+type Answered = {
+  code?: string
+  errors?: { code?: string; available?: number; extensions?: { code: string } }[]
+  data?: {
+    payment_id?: string
+    payment_url?: string
+    checkout?: {
+      payment?: { id: string; url: string }
+      errors?: { code: string; available?: number }[]
+    }
+  } | null
+}
+
+function outcomeOf({ data, errors }: Answered): Pick<Outcome, 'payment' | 'code' | 'available'> {
+  if (data?.payment_id) return { payment: { id: data.payment_id, url: data.payment_url ?? '' } }
+  if (data?.checkout?.payment) return { payment: data.checkout.payment }
+  const [problem] = data?.checkout?.errors ?? errors ?? []
+  const code = problem && 'extensions' in problem ? problem.extensions?.code : problem?.code
+  return { code, available: problem?.available ?? null }
+}
+
+/** Buyers with one channel's key, over at most so many connections. */
+export function theBuyers(channel: Record<string, string>, connections: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  async function send(url: string, headers: Record<string, string>, body: string) {
+    const asked = request(url, { method: 'POST', agent, headers })
+    let sentAt = performance.now()
+    // Not before there is a connection free for it.
+    asked.once('socket', () => {
+      sentAt = performance.now()
+    })
+    asked.end(body)
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    const said = await text(answer)
+    return { status: answer.statusCode ?? 0, said, ms: performance.now() - sentAt }
+  }
+  return {
+    async buy(url: string, wanted: Wanted): Promise<Outcome> {
+      const headers = {
+        ...channel,
+        'content-type': 'application/json',
+        ...(wanted.idempotencyKey && wanted.surface === 'rest'
+          ? { 'idempotency-key': wanted.idempotencyKey }
+          : {}),
+      }
+      const path = wanted.surface === 'rest' ? '/tickets/checkout' : '/graphql'
+      const { status, said, ms } = await send(`${url}${path}`, headers, JSON.stringify(bodyOf(wanted)))
+      return { status, ms, ...outcomeOf(JSON.parse(said)) }
+    },
+    /** Presses the payment page's button; the page of another process than the one that sold may do as well. */
+    async pay(url: string, payment: { url: string }): Promise<number> {
+      const page = new URL(new URL(payment.url).pathname, url)
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      return (await send(page.href, headers, 'action=pay')).status
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** The counters of a rate beside its tickets and their payments, counted row by row. */
+export async function booksOf(sale: Sale, rate: string) {
+  const rows = await sale.db
+    .select({
+      tickets: sql<number>`count(*)`.mapWith(Number),
+      payments: sql<number>`count(distinct ${tickets.paymentId})`.mapWith(Number),
+      held: sql<number>`count(*) filter (where ${tickets.status} = 'held')`.mapWith(Number),
+      sold: sql<number>`count(*) filter (where ${tickets.status} = 'active')`.mapWith(Number),
+    })
+    .from(tickets)
+    .where(sql`${tickets.ticketRateId} = ${rate}`)
+  return {
+    counters: (await countersOf(sale))[rate],
+    rows: rows[0],
+    payments: await sale.db.$count(payments),
+  }
+}

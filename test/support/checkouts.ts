@@ -1,0 +1,104 @@
+import { expect } from 'vitest'
+import { stock } from '../../src/domain/ticket-rate/table.ts'
+import type { Sale } from './sale.ts'
+
+/** An entry of a checkout as REST takes it. */
+export const anEntry = (price_id: string, more: Record<string, unknown> = {}) => ({
+  price_id,
+  full_name: 'Ana Núñez',
+  email: 'ana@example.com',
+  ...more,
+})
+
+type Entry = Record<string, unknown>
+type Body = { ticket_rate_id: string; tickets: Entry[] } & Record<string, unknown>
+
+export type IssuedTicket = {
+  _id: string
+  qr_code: string
+  status: string
+  price: { _id: string; price: number }
+  total_price: number
+}
+export type Checkout = {
+  payment_id: string
+  payment_url: string
+  total_amount: number
+  tickets: (IssuedTicket & Record<string, unknown>)[]
+  conditions_changed: boolean
+}
+
+export const checkOut = (sale: Sale, body: Body, headers: Record<string, string> = {}) =>
+  sale.rest('POST', '/tickets/checkout', { headers: { ...sale.channel, ...headers }, body })
+
+/** A checkout that must be made. */
+export async function checkedOut(
+  sale: Sale,
+  body: Body,
+  headers: Record<string, string> = {},
+): Promise<Checkout> {
+  const answer = await checkOut(sale, body, headers)
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json<{ data: Checkout }>().data
+}
+
+export const camelCase = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(camelCase)
+  if (typeof value !== 'object' || value === null) return value
+  const name = (key: string) => key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [name(key), camelCase(field)]))
+}
+
+export type Refused = { __typename: string; code: string; path: string | null; message: string } & Record<
+  string,
+  unknown
+>
+
+const checkoutMutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
+  __typename
+  ... on CheckoutPayload { totalAmount conditionsChanged idempotentReplayed payment { id status totalAmount currency }
+    tickets { id status checkoutStatus qrCode totalPrice price { id } } }
+  ... on CheckoutRefused { errors { __typename code message path
+    ... on AvailabilityError { available } ... on TicketCountError { min max }
+    ... on SaleTimeError { validFrom validUntil startDate } ... on UnderAgeError { minimumAge }
+    ... on TotalIncreasedError { totalAmount } ... on SizeError { limit } } } } }`
+
+export type CheckoutResult = {
+  __typename: 'CheckoutPayload' | 'CheckoutRefused'
+  totalAmount: number
+  conditionsChanged: boolean
+  idempotentReplayed: boolean
+  payment: { id: string; status: string; totalAmount: number; currency: string }
+  tickets: {
+    id: string
+    status: string
+    checkoutStatus: string
+    qrCode: string
+    totalPrice: number
+    price: { id: string }
+  }[]
+  errors: Refused[]
+}
+
+/** The same checkout over GraphQL: the body of REST in GraphQL's names, and what only GraphQL takes. */
+export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
+  const input = {
+    ...(camelCase(body) as object),
+    ...(body.metadata ? { metadata: body.metadata } : {}),
+    ...more,
+  }
+  const { data, errors } = await sale.graphql<{ checkout: CheckoutResult }>(
+    checkoutMutation,
+    { input },
+    sale.channel,
+  )
+  expect(errors).toBeUndefined()
+  if (!data) throw new Error('a checkout answers with data')
+  return data.checkout
+}
+
+/** What is sold, held and left of rates and prices, by their ids. */
+export async function countersOf(sale: Sale) {
+  const rows = await sale.db.select().from(stock)
+  return Object.fromEntries(rows.map(({ id, sold, held }) => [id, { sold, held }]))
+}

@@ -1,0 +1,17 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../src/database/database.ts'
+
+/** A statement as the service sent it. */
+export type Seen = { text: string; parameters: unknown[] }
+
+/** How PostgreSQL would run that very statement, with its parameters. */
+export async function explain(db: Database, { text, parameters }: Seen): Promise<string> {
+  const [head = '', ...tail] = text.split(/\$\d+/)
+  const order = [...text.matchAll(/\$(\d+)/g)].map((match) => parameters[Number(match[1]) - 1])
+  const statement = tail.reduce(
+    (built, part, index) => sql`${built}${sql.param(order[index])}${sql.raw(part)}`,
+    sql`explain ${sql.raw(head)}`,
+  )
+  const rows = (await db.execute(statement)) as unknown as { 'QUERY PLAN': string }[]
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}

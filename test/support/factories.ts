@@ -1,0 +1,139 @@
+import { issueChannelKey, issueIntegrationKey } from '../../src/auth/issue-key.ts'
+import type { Database } from '../../src/database/database.ts'
+import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
+import { newId } from '../../src/shared/ids.ts'
+
+// Parts of a catalogue file that can be bought as they are. Each has an `_id` of its own, by which a test names it:
+//   const rate = aRate({ availability: { sold: 0, available: 2 } })
+//   await importCatalogue(db, aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+//   … ticket_rate_id: rate._id
+
+type Listed<List> = NonNullable<List> extends (infer Item)[] ? Item : never
+export type OrganizationFile = Listed<CatalogueFile['organizations']>
+export type LocationFile = Listed<CatalogueFile['locations']>
+export type EventFile = Listed<CatalogueFile['events']>
+export type RateFile = Listed<EventFile['ticket_rates']>
+export type PriceFile = Listed<RateFile['prices']>
+export type SupplementFile = Listed<RateFile['supplements']>
+export type QuestionFile = Listed<RateFile['questions']>
+
+// What a factory is given keeps its `_id` a string.
+type Given<File> = Partial<File> & { _id?: string }
+
+/** A moment so many days from now, as a file names it. */
+export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+
+export const anOrganization = (given: Given<OrganizationFile> = {}) => ({
+  _id: 'org_1',
+  name: 'Sala Ñ',
+  currency: 'EUR',
+  platform_fee_percentage: 5,
+  ...given,
+})
+
+export const aLocation = (given: Given<LocationFile> = {}) => ({
+  _id: 'loc_1',
+  organization_id: 'org_1',
+  name: 'Sala Ñ',
+  city: 'Madrid',
+  country_code: 'ES',
+  latitude: 40.4168,
+  longitude: -3.7038,
+  timezone: 'Europe/Madrid',
+  ...given,
+})
+
+export const aPrice = (given: Given<PriceFile> = {}) => ({
+  _id: newId('price'),
+  name: 'General',
+  price: 20,
+  fee_type: 'percentage' as const,
+  fee_quantity: 10,
+  ...given,
+})
+
+export const aSupplement = (given: Given<SupplementFile> = {}) => ({
+  _id: newId('sup'),
+  label: 'Cloakroom',
+  price: 2.5,
+  ...given,
+})
+
+export const aQuestion = (given: Given<QuestionFile> = {}) => ({
+  _id: newId('que'),
+  label: 'How did you hear of us?',
+  type: 'dropdown',
+  required: false,
+  items: ['A friend', 'The radio'],
+  ...given,
+})
+
+/** 100 places, one price, no supplements and no questions. */
+export const aRate = (given: Given<RateFile> = {}) => ({
+  _id: newId('rate'),
+  name: 'Entrance',
+  availability: { sold: 0, available: 100 },
+  prices: [aPrice()],
+  supplements: [],
+  questions: [],
+  ...given,
+})
+
+/** `rate_1`, with so many places left and one price, `price_1`. */
+export const aRateOf = (available: number, sold = 0) =>
+  aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], availability: { sold, available } })
+
+/** In thirty days, with one rate. */
+export const anEvent = (given: Given<EventFile> = {}) => ({
+  _id: newId('evt'),
+  name: 'Noche de Ñandú',
+  organization_id: 'org_1',
+  location_id: 'loc_1',
+  start_date: inDays(30),
+  end_date: inDays(30.25),
+  ticket_rates: [aRate()],
+  ...given,
+})
+
+/** One organization, one location, one event. */
+export const aCatalogue = (given: CatalogueFile = {}) => ({
+  organizations: [anOrganization()],
+  locations: [aLocation()],
+  events: [anEvent()],
+  ...given,
+})
+
+/** Two organizations, each with an event of one rate: `rate_1` at `price_1`, `rate_2` at `price_2`. */
+export const aCatalogueOfTwo = (available: number) =>
+  aCatalogue({
+    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+    events: [1, 2].map((number) =>
+      anEvent({
+        organization_id: `org_${number}`,
+        location_id: undefined,
+        ticket_rates: [
+          aRate({
+            _id: `rate_${number}`,
+            prices: [aPrice({ _id: `price_${number}` })],
+            availability: { sold: 0, available },
+          }),
+        ],
+      }),
+    ),
+  })
+
+/** The headers of a new channel that these organizations granted. */
+export async function channelHeaders(db: Database, ...organizationIds: string[]) {
+  const granted = organizationIds.length > 0 ? organizationIds : ['org_1']
+  const { key } = await issueChannelKey(db, { name: 'Shop', organizationIds: granted, mode: 'test' })
+  return { 'x-api-key': key }
+}
+
+/** The headers of a new integration, of both methods. */
+export async function integrationHeaders(db: Database, organizationId = 'org_1') {
+  const issued = await issueIntegrationKey(db, { name: 'Door', organizationId, mode: 'test' })
+  return {
+    v1: { integration_id: issued.integrationId, secret: issued.secret ?? '' },
+    v2: { 'x-api-key': issued.key },
+  }
+}

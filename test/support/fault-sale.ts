@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import { payments } from '../../src/domain/payment/table.ts'
+import { anEntry } from './checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { wrongIn } from './invariants.ts'
+import { formType } from './payment-page-buyer.ts'
+import type { Sale } from './sale.ts'
+
+// Buyers and doors that speak to a listening service over connections of their own, while the database has a fault. They
+// write down each answer, and what they were promised by it.
+
+type Kind = 'checkout' | 'payment' | 'lookup' | 'events'
+type Answer = {
+  kind: Kind
+  status: number
+  ms: number
+  at: number
+  retryAfter: string | undefined
+  text: string
+}
+
+const rates = [1, 2, 3]
+/** Three rates of one event, with places enough. */
+export const faultCatalogue = aCatalogue({
+  events: [
+    anEvent({
+      ticket_rates: rates.map((number) =>
+        aRate({
+          _id: `rate_${number}`,
+          prices: [aPrice({ _id: `price_${number}` })],
+          availability: { sold: 0, available: 100_000 },
+        }),
+      ),
+    }),
+  ],
+})
+
+const buyers = 12
+const doors = 4
+// Tries of a buyer who is told to come again, and milliseconds between them.
+const tries = 30
+const betweenTriesMs = 200
+
+/** Buyers and doors at a service until they are stopped, and what must be true of what they were told. */
+export function faultLoad(sale: Sale, url: string) {
+  const answers: Answer[] = []
+  /** What nobody answered, as the network says it. */
+  const unanswered: string[] = []
+  /** Payments by the idempotency key that they were made with, and those that were acknowledged as paid. */
+  const made = new Map<string, Set<string>>()
+  const paid = new Set<string>()
+  const ticketIds: string[] = []
+  let isOver = false
+
+  async function ask(agent: Agent, kind: Kind, method: string, path: string, headers: object, body = '') {
+    const began = performance.now()
+    try {
+      const asked = request(`${url}${path}`, { method, agent, headers: { ...headers } })
+      asked.end(body)
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      const said = await text(answer)
+      const at = performance.now()
+      const told = { kind, status: answer.statusCode ?? 0, ms: at - began, at, text: said }
+      answers.push({ ...told, retryAfter: answer.headers['retry-after'] })
+      return told
+    } catch (error) {
+      unanswered.push(`${kind} ${(error as NodeJS.ErrnoException).code}`)
+      return { status: 0, text: '' }
+    }
+  }
+
+  // A key that is in use is asked for again: the one before was answered before it was done.
+  const isToComeAgain = ({ status, text }: { status: number; text: string }) =>
+    status === 0 || status === 503 || text.includes('IDEMPOTENCY_KEY_IN_USE')
+
+  async function insist(asking: () => Promise<{ status: number; text: string }>) {
+    for (let again = 0; again < tries; again++) {
+      const answer = await asking()
+      if (!isToComeAgain(answer)) return answer
+      if (isOver) return null
+      await pause(betweenTriesMs)
+    }
+    return null
+  }
+
+  async function buyer(agent: Agent, number: number) {
+    const rate = rates[number % rates.length]
+    const key = randomUUID()
+    const headers = { ...sale.channel, 'content-type': 'application/json', 'idempotency-key': key }
+    const body = JSON.stringify({ ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
+    const bought = await insist(() => ask(agent, 'checkout', 'POST', '/tickets/checkout', headers, body))
+    if (bought?.status !== 200) return
+    const { payment_id, payment_url, tickets } = JSON.parse(bought.text).data
+    made.set(key, new Set([...(made.get(key) ?? []), payment_id]))
+    ticketIds.push(tickets[0]._id)
+    const page = new URL(payment_url).pathname
+    const form = { 'content-type': formType }
+    const settled = await insist(() => ask(agent, 'payment', 'POST', page, form, 'action=pay'))
+    if (settled && settled.status < 400) paid.add(payment_id)
+  }
+
+  async function door(agent: Agent, number: number) {
+    const id = ticketIds.at(-1 - number)
+    if (id) await ask(agent, 'lookup', 'GET', `/integrations/tickets/${id}`, sale.integration.v1)
+    await ask(agent, 'events', 'GET', '/events?populate=*', sale.channel)
+    await pause(20)
+  }
+
+  const visitor = async (visit: (agent: Agent, number: number) => Promise<void>, number: number) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    while (!isOver) await visit(agent, number)
+    agent.destroy()
+  }
+  const running = Promise.all([
+    ...Array.from({ length: buyers }, (_, number) => visitor(buyer, number)),
+    ...Array.from({ length: doors }, (_, number) => visitor(door, number)),
+  ])
+
+  const sold = () => answers.filter(({ kind, status }) => kind === 'payment' && status < 400)
+
+  return {
+    answers,
+    unanswered,
+    /** Until so many payments were acknowledged since the call. Resolves to the seconds that it took. */
+    async sells(count = 5): Promise<number> {
+      const since = performance.now()
+      const isSelling = () => sold().filter(({ at }) => at > since).length
+      await expect.poll(isSelling, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(count)
+      return (performance.now() - since) / 1000
+    },
+    async stop() {
+      isOver = true
+      await running
+    },
+    /** Everybody had an answer within so many seconds, a 503 that says when to come again where it could be no other;
+     *  what was acknowledged is there, once; and nothing is wrong in the database. */
+    async expectKept(mostSeconds: number): Promise<void> {
+      expect(unanswered).toEqual([])
+      const unexpected = answers.filter((answer) => answer.status >= 400 && !isToComeAgain(answer))
+      expect(unexpected.map(({ kind, status, text }) => `${kind} ${status} ${text}`)).toEqual([])
+      const bare = answers.filter(({ status, retryAfter }) => status === 503 && !retryAfter)
+      expect(bare).toEqual([])
+      expect(Math.max(...answers.map(({ ms }) => ms)) / 1000).toBeLessThan(mostSeconds)
+      const rows = await sale.db.select().from(payments)
+      const there = new Map(rows.map((row) => [row.id, row]))
+      const acknowledged = [...made.values()]
+      expect(acknowledged.filter(({ size }) => size !== 1)).toEqual([])
+      expect(acknowledged.flatMap((ids) => [...ids]).filter((id) => !there.has(id))).toEqual([])
+      expect([...paid].filter((id) => !there.get(id)?.paidAt)).toEqual([])
+      // Each payment is its key's, and a key has one: whoever asked again has made none beside it.
+      const beside = sql`not exists (select from idempotency_keys where payment_id = ${payments.id})`
+      expect(await sale.db.$count(payments, beside)).toBe(0)
+      expect(await wrongIn(sale.db)).toEqual([])
+    },
+    /** What came of it, in a line. */
+    summary(fault: string, soldAgain: number): string {
+      const counts = new Map<number, number>()
+      for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)
+      const byStatus = [...counts].map(([status, count]) => `${status}: ${count}`).join(', ')
+      const slowest = Math.max(...answers.map(({ ms }) => ms)) / 1000
+      return `${fault}: ${answers.length} requests (${byStatus}), ${paid.size} paid, slowest ${slowest.toFixed(1)} s, sold again after ${soldAgain.toFixed(1)} s`
+    },
+  }
+}
+
+export type FaultLoad = ReturnType<typeof faultLoad>

@@ -1,0 +1,167 @@
+import {
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isEnumType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  parse,
+  type SelectionSetNode,
+} from 'graphql'
+import { statusOf } from '../../../src/shared/errors.ts'
+
+// Holds an answer against its operation: what was selected and nothing else, each value as its type says.
+
+type Fields = Record<string, unknown>
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMoment = (value: unknown) =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value))
+
+const scalars: Record<string, (value: unknown) => boolean> = {
+  ID: (value) => typeof value === 'string' && value !== '',
+  String: (value) => typeof value === 'string',
+  Int: (value) => Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31,
+  Float: (value) => Number.isFinite(value),
+  Boolean: (value) => typeof value === 'boolean',
+  DateTime: isMoment,
+  JSON: isFields,
+}
+
+type Selected = { name: string; sets: SelectionSetNode[] }
+type Asked = { schema: GraphQLSchema; fragments: Map<string, FragmentDefinitionNode>; variables: Fields }
+
+/** The response keys that a selection has for objects of a type. */
+function collect(
+  asked: Asked,
+  type: GraphQLNamedType,
+  sets: SelectionSetNode[],
+  into = new Map<string, Selected>(),
+) {
+  const isLeftOut = (directives: SelectionSetNode['selections'][number]['directives']) =>
+    (directives ?? []).some(({ name, arguments: args = [] }) => {
+      const [condition] = args
+      if (!condition) return false
+      const { value } = condition
+      const given =
+        value.kind === Kind.VARIABLE
+          ? asked.variables[value.name.value]
+          : value.kind === Kind.BOOLEAN && value.value
+      return given === (name.value === 'skip')
+    })
+  for (const selection of sets.flatMap(({ selections }) => selections)) {
+    if (isLeftOut(selection.directives)) continue
+    if (selection.kind === Kind.FIELD) {
+      const key = selection.alias?.value ?? selection.name.value
+      const known = into.get(key) ?? { name: selection.name.value, sets: [] }
+      if (selection.selectionSet) known.sets.push(selection.selectionSet)
+      into.set(key, known)
+      continue
+    }
+    const fragment =
+      selection.kind === Kind.INLINE_FRAGMENT ? selection : asked.fragments.get(selection.name.value)
+    const on = fragment?.typeCondition?.name.value ?? type.name
+    if (fragment && on === type.name) collect(asked, type, [fragment.selectionSet], into)
+  }
+  return into
+}
+
+function wrongValue(
+  asked: Asked,
+  type: GraphQLOutputType,
+  value: unknown,
+  sets: SelectionSetNode[],
+  at: string,
+): string[] {
+  if (isNonNullType(type))
+    return value === null ? [`${at} is null`] : wrongValue(asked, type.ofType, value, sets, at)
+  if (value === null) return []
+  if (isListType(type)) {
+    if (!Array.isArray(value)) return [`${at} is no list`]
+    return value.flatMap((item, index) => wrongValue(asked, type.ofType, item, sets, `${at}.${index}`))
+  }
+  if (isEnumType(type)) return type.getValue(String(value)) ? [] : [`${at} is no ${type.name}`]
+  if (isLeafType(type))
+    return scalars[type.name]?.(value) ? [] : [`${at} is no ${type.name}: ${JSON.stringify(value)}`]
+  if (!isFields(value)) return [`${at} is no object`]
+  const actual = isObjectType(type) ? type : asked.schema.getType(String(value.__typename))
+  const possible = isObjectType(type) ? [type] : asked.schema.getPossibleTypes(type)
+  if (!isObjectType(actual) || !possible.includes(actual)) return [`${at} is no ${type.name}`]
+  return wrongObject(asked, actual, value, sets, at)
+}
+
+function wrongObject(
+  asked: Asked,
+  type: GraphQLNamedType,
+  value: Fields,
+  sets: SelectionSetNode[],
+  at: string,
+): string[] {
+  const selected = collect(asked, type, sets)
+  const keys = Object.keys(value)
+  const wrong = [
+    ...keys.filter((key) => !selected.has(key)).map((key) => `${at}.${key} was not asked for`),
+    ...[...selected.keys()].filter((key) => !keys.includes(key)).map((key) => `${at}.${key} is missing`),
+  ]
+  const below = [...selected].flatMap(([key, { name, sets }]) => {
+    if (name === '__typename') return value[key] === type.name ? [] : [`${at}.${key} is no ${type.name}`]
+    const field = isObjectType(type) ? type.getFields()[name] : undefined
+    if (!field || !(key in value)) return []
+    return wrongValue(asked, field.type, value[key], sets, `${at}.${key}`)
+  })
+  return [...wrong, ...below]
+}
+
+function wrongError(error: unknown, data: unknown): string[] {
+  if (!isFields(error) || !isFields(error.extensions)) return ['an error that is none']
+  const { message, extensions, path } = error
+  const { code, request_id } = extensions
+  const reached = Array.isArray(path)
+    ? path.reduce<unknown>(
+        (value, key) => (value === null || value === undefined ? null : (value as Fields)[key]),
+        data,
+      )
+    : null
+  return [
+    ...(typeof message === 'string' && message !== '' ? [] : ['an error without a message']),
+    ...(typeof code === 'string' && code in statusOf && code !== 'INTERNAL' ? [] : [`an error ${code}`]),
+    ...(typeof request_id === 'string' ? [] : ['an error without the id of its request']),
+    ...(reached === null || reached === undefined ? [] : [`an error at ${path}, where there is a value`]),
+  ]
+}
+
+/** What is wrong with an answer to an operation. An answer without data must tell an error; one with data may. */
+export function wrongAnswer(
+  schema: GraphQLSchema,
+  { query, variables }: { query: string; variables: Fields },
+  answer: unknown,
+): string[] {
+  if (!isFields(answer)) return ['an answer that is no object']
+  const { data, errors = [], ...more } = answer
+  const strange = Object.keys(more).map((key) => `${key} beside data and errors`)
+  if (!Array.isArray(errors)) return ['errors that are no list']
+  const told = errors.flatMap((error) => wrongError(error, data))
+  if (data === undefined || data === null)
+    return [...strange, ...told, ...(errors.length > 0 ? [] : ['neither data nor an error'])]
+  const { definitions } = parse(query)
+  const fragments = new Map(
+    definitions.flatMap((one) =>
+      one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
+    ),
+  )
+  const operation = definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION)
+  const root = operation && schema.getRootType(operation.operation)
+  if (!operation || !root || !isFields(data)) return [...strange, 'data of no operation']
+  return [
+    ...strange,
+    ...told,
+    ...wrongObject({ schema, fragments, variables }, root, data, [operation.selectionSet], 'data'),
+  ]
+}

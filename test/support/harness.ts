@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import postgres from 'postgres'
+import { inject } from 'vitest'
+import { createApp } from '../../src/app/app.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import type { DatabaseOptions, OpenDatabase } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
+import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
+import type { RequestTimeouts } from '../../src/http/connection-limits.ts'
+import { copyFolder, inDatabase } from './setup/database.ts'
+
+type Settings = Record<string, string>
+
+/** A database that is this test's alone. `settings` are the variables that lead another process to it; on PGlite
+ *  that process finds it locked until the test has closed its own. */
+export type TestDatabase = {
+  settings: Settings
+  open(options?: DatabaseOptions): Promise<OpenDatabase>
+  drop(): Promise<void>
+}
+
+/** A copy of the migrated template, or a database with nothing in it. */
+export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
+  const given = inject('database')
+  const from = empty ? given.empty : given.template
+  const id = randomBytes(6).toString('hex')
+  if (given.kind === 'pglite') {
+    const folder = join(given.folder, id)
+    await copyFolder(from, folder)
+    return {
+      settings: { DATA_DIR: folder },
+      open: (options) => openDatabase({ databaseUrl: undefined, dataDir: folder }, options),
+      drop: () => rm(folder, { recursive: true, force: true }),
+    }
+  }
+  const name = `${given.prefix}_${id}`
+  const databaseUrl = inDatabase(given.server, name)
+  const onServer = async (statement: string) => {
+    const sql = postgres(given.server, { max: 1, onnotice: () => {} })
+    await sql.unsafe(statement).finally(() => sql.end())
+  }
+  await onServer(`create database ${name} template ${from} strategy file_copy`)
+  return {
+    settings: { DATABASE_URL: databaseUrl },
+    open: (options) => openDatabase({ databaseUrl, dataDir: '' }, options),
+    drop: () => onServer(`drop database if exists ${name} with (force)`),
+  }
+}
+
+/** Opens a fresh copy of the migrated database, which goes when it is closed. */
+export async function openTestDatabase(options: DatabaseOptions = {}): Promise<OpenDatabase> {
+  const database = await createTestDatabase()
+  const opened = await database.open(options)
+  return {
+    ...opened,
+    async close() {
+      await opened.close()
+      await database.drop()
+    },
+  }
+}
+
+type GraphqlAnswer<Data> = {
+  status: number
+  headers: LightMyRequestResponse['headers']
+  data: Data | null | undefined
+  errors: { message: string; path?: (string | number)[]; extensions?: Record<string, unknown> }[] | undefined
+}
+
+export type Gateway = {
+  app: FastifyInstance
+  database: OpenDatabase
+  db: OpenDatabase['db']
+  /** The text of each statement since the start or the last `reset()`. */
+  statements: string[] & { reset(): void }
+  /** Where it listens; with `listen: true` only. */
+  url: string
+  graphql<Data = unknown>(
+    query: string,
+    variables?: Record<string, unknown>,
+    headers?: Record<string, string>,
+  ): Promise<GraphqlAnswer<Data>>
+  /** An object is sent as JSON, text as it is. */
+  rest(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS',
+    url: string,
+    request?: { headers?: Record<string, string>; body?: InjectOptions['payload'] },
+  ): Promise<LightMyRequestResponse>
+  close(): Promise<void>
+}
+
+export type GatewayOptions = {
+  /** Environment variables on top of those of a test. */
+  settings?: Settings
+  /** A database of the caller's, which stays when the gateway closes; else a fresh copy. */
+  database?: TestDatabase
+  provider?: PaymentProvider
+  /** What is told of each log line, where `LOG_LEVEL` lets one through. */
+  onLog?: (line: string) => void
+  /** Milliseconds that a statement may take, and that a request waits for its answer, where a test can't wait for as long
+   *  as they are. */
+  statementTimeoutMs?: number
+  answerTimeoutMs?: number
+  /** On a free port of the loopback, for clients that need a real address. */
+  listen?: boolean
+  /** How slowly a request may come, where a test can't wait as long as the defaults do. */
+  timeouts?: RequestTimeouts
+}
+
+const startStatements = () => {
+  const texts: string[] = []
+  return Object.assign(texts, {
+    reset() {
+      texts.length = 0
+    },
+  })
+}
+
+/** The whole gateway on a database of its own, spoken to as a client does. */
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const { settings, provider = sandboxProvider, onLog, listen = false, timeouts } = options
+  const config = parseConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', SHARED_READS_MS: '0', ...settings })
+  const statements = startStatements()
+  const { statementTimeoutMs, answerTimeoutMs } = options
+  const watch = { onStatement: (text: string) => void statements.push(text), statementTimeoutMs }
+  const database = await (options.database?.open(watch) ?? openTestDatabase(watch))
+  try {
+    const { db, replica } = database
+    const whyUnready = async () => (await database.whyUnready())?.reason ?? null
+    const logTo = onLog && { write: onLog }
+    const app = await createApp({
+      ...{ db, replica, config, provider, whyUnready, answerTimeoutMs, logTo, timeouts },
+    })
+    const url = listen ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''
+    return {
+      app,
+      database,
+      db,
+      statements,
+      url,
+      async graphql<Data>(query: string, variables = {}, headers = {}) {
+        const answer = await app.inject({
+          method: 'POST',
+          url: '/graphql',
+          headers: { accept: 'application/json', ...headers },
+          payload: { query, variables },
+        })
+        const { data, errors } = answer.json<Pick<GraphqlAnswer<Data>, 'data' | 'errors'>>()
+        return { status: answer.statusCode, headers: answer.headers, data, errors }
+      },
+      rest: (method, url, { headers, body } = {}) => app.inject({ method, url, headers, payload: body }),
+      async close() {
+        await app.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}

@@ -1,0 +1,81 @@
+// The built service, which tells the process that started it how long it stood still: `node --expose-gc
+// measured-server.js bounded|unbounded`. A program of its own, because what holds it up would hold up the test as well,
+// and may end it.
+import { setImmediate as turn } from 'node:timers/promises'
+import { createApp } from '../../../dist/app/app.js'
+import { parseConfig } from '../../../dist/config/config.js'
+import { openDatabase } from '../../../dist/database/open.js'
+import { sandboxProvider } from '../../../dist/domain/payment/sandbox.js'
+import { requestLimits } from '../../../dist/shared/request-limits.js'
+
+// Those of values, introspection and errors; a body and a document are as large as ever.
+const unbounded = {
+  ...requestLimits,
+  maxJsonDepth: Infinity,
+  maxJsonWidth: Infinity,
+  maxJsonValues: Infinity,
+  maxNameLength: Infinity,
+  maxIntrospectedValues: Infinity,
+  maxGraphqlErrors: Infinity,
+  maxErrors: Infinity,
+}
+
+const config = parseConfig({
+  LOG_LEVEL: 'silent',
+  RATE_LIMIT: 'off',
+  DATABASE_URL: process.env.DATABASE_URL,
+})
+const { db, ready, replica } = await openDatabase(config)
+const limits = process.argv[2] === 'unbounded' ? unbounded : requestLimits
+const app = await createApp({ db, ready, replica, config, provider: sandboxProvider, limits })
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+
+// Milliseconds of the processor, which hardly grow where others have it.
+const spent = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+// What takes 5 ms on the machine that the bounds were chosen on, while nobody else is at it: how much slower this one
+// is at the moment. Much of it is memory, as in a request.
+const text = JSON.stringify(
+  Array.from({ length: 8_000 }, (_, index) => ({ id: `id_${index}`, values: [index] })),
+)
+const slowness = () => {
+  const before = spent()
+  JSON.stringify(JSON.parse(text))
+  return Math.max(1, (spent() - before) / 5)
+}
+
+let longest = 0
+let isMeasuring = false
+async function measure() {
+  isMeasuring = true
+  longest = 0
+  for (let before = spent(); isMeasuring; ) {
+    await turn()
+    const now = spent()
+    longest = Math.max(longest, now - before)
+    before = now
+  }
+}
+
+const answers = {
+  start() {
+    const slow = slowness()
+    void measure()
+    return { slowness: slow }
+  },
+  stop() {
+    isMeasuring = false
+    return { longest }
+  },
+  memory() {
+    globalThis.gc()
+    return { memory: process.memoryUsage.rss() }
+  },
+}
+process.on('message', (asked) => process.send(answers[asked]()))
+process.on('disconnect', () => process.exit())
+for (let time = 0; time < 20; time++) slowness()
+process.send({ url })

@@ -1,0 +1,28 @@
+import { asc } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { events } from '../../src/domain/event/table.ts'
+import { locations } from '../../src/domain/location/table.ts'
+import { organizations } from '../../src/domain/organization/table.ts'
+import { prices, questions, stock, supplements, ticketRates } from '../../src/domain/ticket-rate/table.ts'
+import { Refusal } from '../../src/shared/errors.ts'
+
+const tables = { organizations, locations, events, ticketRates, prices, supplements, questions, stock }
+
+/** Every row of the catalogue, by table and in order. */
+export async function dumpCatalogue(db: Database) {
+  const rows: Record<string, unknown[]> = {}
+  for (const [name, table] of Object.entries(tables))
+    rows[name] = await db.select().from(table).orderBy(asc(table.id))
+  return rows
+}
+
+/** The mistakes, as `path: message`, that a file is refused for; which must have changed nothing. */
+export async function importMistakes(db: Database, file: unknown): Promise<string[]> {
+  const before = await dumpCatalogue(db)
+  const refusal = await importCatalogue(db, file).catch((error: unknown) => error)
+  if (!(refusal instanceof Refusal)) throw new Error('the file was not refused', { cause: refusal })
+  expect(await dumpCatalogue(db)).toEqual(before)
+  return refusal.problems.map(({ path = [], message }) => `${path.join('.')}: ${message}`)
+}

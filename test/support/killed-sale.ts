@@ -1,0 +1,149 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { eq, sql } from 'drizzle-orm'
+import { expect, vi } from 'vitest'
+import { randomFrom } from '../../src/domain/catalogue/demo/random.ts'
+import { deliveries } from '../../src/domain/delivery/table.ts'
+import { payments } from '../../src/domain/payment/table.ts'
+import { refunds } from '../../src/domain/refund/table.ts'
+import { webhookDeliveries } from '../../src/domain/webhook/table.ts'
+import { aCrowd } from './crowd.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
+import { createTestDatabase } from './harness.ts'
+import { type Moment, startKilledService } from './killed-service.ts'
+import { startMailServer } from './mail-server.ts'
+import { openSale } from './sale.ts'
+import { settingsFor, startFakeStripe } from './stub-stripe.ts'
+import { aReceiver, webhooksOf } from './webhooks.ts'
+
+// For whom `rate_1` has no place left: some of its late money finds none either.
+const ample = aRate({
+  _id: 'rate_2',
+  prices: [aPrice({ _id: 'price_2' })],
+  availability: { sold: 0, available: 1000 },
+})
+const buyersAtOnce = 5
+const patience = { timeout: 120_000, interval: 50 }
+
+const moments: [Moment, ...Moment[]] = [
+  ...(['session asked for', 'refund asked for', 'mail taken', 'change told', 'any'] as const),
+  // While what must be one transaction runs.
+  ...(['event told', 'event told'] as const),
+]
+
+const waiting = sql`status = 'pending'`
+const unpaid = sql`status in ('pending', 'processing')`
+
+/** A sale by the built service, with Stripe, a mail server and a receiver of webhooks in this process, where they live on
+ *  while it is killed at moments that the seed chooses. */
+export async function openKilledSale(seed: number) {
+  const random = randomFrom(seed)
+  const database = await createTestDatabase()
+  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(30), ample] })] })
+  const toHere = { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
+  const sale = await openSale(catalogue, { database, settings: toHere })
+  const { db } = sale
+  const [fake, mailServer, receiver] = await Promise.all([startFakeStripe(), startMailServer(), aReceiver()])
+  const service = await startKilledService({
+    ...database.settings,
+    ...settingsFor(fake.url),
+    ...toHere,
+    SMTP_URL: mailServer.url,
+    MAIL_FROM: 'tickets@shop.example',
+    RATE_LIMIT: 'off',
+  })
+  const webhook = await webhooksOf(sale).register(receiver.url)
+  const crowd = aCrowd({ sale, fake, url: service.url, random })
+
+  fake.breakDown(({ method, path }) => {
+    if (method === 'POST' && path === '/v1/checkout/sessions') service.meets('session asked for')
+    if (method === 'POST' && path === '/v1/refunds') service.meets('refund asked for')
+    const [, ended = ''] = /^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(path) ?? []
+    return crowd.isStuck(ended) ? 500 : null
+  })
+  mailServer.onMail = () => service.meets('mail taken')
+  receiver.answers((response) => {
+    service.meets('change told')
+    response.writeHead(204).end()
+  })
+  const teller = () =>
+    fake.deliverTo(() => {
+      service.meets('event told')
+      return service.url
+    }, 10)
+  // Each event is told twice, and others at the same time.
+  const tellers = [teller(), teller()]
+
+  const came: Moment[] = []
+  async function killAgainAndAgain(isOver: () => boolean) {
+    const order = moments
+      .map((moment) => ({ moment, rank: random.between(0, 1_000_000) }))
+      .sort((one, other) => one.rank - other.rank)
+    for (const { moment } of order) {
+      if (isOver()) return
+      await pause(random.between(200, 700))
+      const afterMs = moment === 'event told' ? random.between(0, 12) : 0
+      if (await service.killAt(moment, afterMs)) came.push(moment)
+      await service.revive()
+    }
+    // On a slow machine it may have died often enough before everybody had been there.
+    while (!isOver() && crowd.made.length < 2 * crowd.fates) await pause(50)
+  }
+  const count = async (table: string, where: typeof waiting) => {
+    const [row] = await db
+      .select({ count: sql<number>`count(*)::integer` })
+      .from(sql`${sql.identifier(table)}`)
+      .where(where)
+    return row?.count ?? 0
+  }
+  return {
+    ...{ sale, fake, mailServer, receiver, webhook, crowd },
+    /** The moments that it was killed at, other than in vain of one. */
+    came,
+    /** Lets the crowd in until the service has died often enough, and then once more when they have left. What it leaves
+     *  undone is due as soon as it lives again, as if the leases of the dead were over. */
+    async live() {
+      let isOver = false
+      const parts = [crowd.rush(buyersAtOnce, () => isOver), killAgainAndAgain(() => isOver)]
+      const end = () => {
+        isOver = true
+      }
+      // Whichever fails ends the other, and nothing is started behind its back.
+      const ended = await Promise.allSettled(parts.map((part) => part.finally(end)))
+      for (const part of ended) if (part.status === 'rejected') throw part.reason
+      await service.killAt('any', 0)
+      crowd.free()
+      for (const table of [refunds, deliveries, webhookDeliveries])
+        await db.update(table).set({ dueAt: sql`now()` }).where(waiting)
+      await service.revive()
+    },
+    /** Until Stripe has told all that happened, and had it taken. */
+    async allTold() {
+      const untold = () => tellers.map((teller) => fake.events.length - teller.sent())
+      await vi.waitFor(() => expect(untold()).toEqual([0, 0]), patience)
+    },
+    /** Lets the time of all that is unpaid be over, and waits until nothing is left to do. */
+    async settle() {
+      await db.update(payments).set({ expiresAt: sql`now()` }).where(unpaid)
+      await db.update(payments).set({ sessionDueAt: sql`now()` }).where(eq(payments.sessionOpen, true))
+      const left = async () => ({
+        unpaid: await count('payments', unpaid),
+        openSessions: await count('payments', sql`session_open`),
+        refunds: await count('refunds', waiting),
+        deliveries: await count('deliveries', waiting),
+        webhooks: await count('webhook_deliveries', waiting),
+      })
+      const nothing = { unpaid: 0, openSessions: 0, refunds: 0, deliveries: 0, webhooks: 0 }
+      await vi.waitFor(async () => expect(await left()).toEqual(nothing), patience)
+    },
+    async close() {
+      await Promise.all(tellers.map((teller) => teller.stop()))
+      await service.stop()
+      receiver.close()
+      await Promise.all([mailServer.close(), fake.close()])
+      await sale.close()
+      await database.drop()
+    },
+  }
+}
+
+export type KilledSale = Awaited<ReturnType<typeof openKilledSale>>

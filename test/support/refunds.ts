@@ -1,0 +1,120 @@
+import { asc, eq } from 'drizzle-orm'
+import { expect } from 'vitest'
+import { changes } from '../../src/domain/change/table.ts'
+import type { Outcome } from '../../src/domain/payment/provider.ts'
+import { payments } from '../../src/domain/payment/table.ts'
+import { refunds } from '../../src/domain/refund/table.ts'
+import { tickets } from '../../src/domain/ticket/table.ts'
+import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
+import type { Sale } from './sale.ts'
+import { settlePayment } from './settle.ts'
+import { paid } from './stub-provider.ts'
+
+// What a channel and an integration do with what was bought, over GraphQL.
+
+type Headers = Record<string, string>
+
+/** A checkout of `rate_1`, or of another rate, whose money came. */
+export async function bought(sale: Sale, count = 1, entry = {}, rate = 'rate_1'): Promise<Checkout> {
+  const price = rate.replace('rate', 'price')
+  const checkout = await checkedOut(sale, {
+    ticket_rate_id: rate,
+    tickets: Array.from({ length: count }, () => anEntry(price, entry)),
+  })
+  await settlePayment(sale.db, checkout.payment_id, await moneyFor(sale, checkout))
+  return checkout
+}
+
+/** That all of a checkout's money came. */
+export async function moneyFor(sale: Sale, checkout: Checkout, reference?: string): Promise<Outcome> {
+  const { id = '', totalAmount: amount, currency } = (await paymentRow(sale, checkout)) ?? {}
+  return paid(id, { amount, currency, ...(reference && { reference }) })
+}
+
+/** The identifier of the first ticket of a checkout, or of another. */
+export const ticketOf = ({ tickets }: Checkout, index = 0): string => tickets[index]?._id ?? ''
+
+type Problem = { __typename: string; code: string; path: string | null; message: string } & Record<
+  string,
+  unknown
+>
+export type Refund = {
+  id: string
+  amount: number
+  currency: string
+  reason: string
+  status: string
+  createdAt: string
+  succeededAt: string | null
+  ticket: { id: string; status: string } | null
+}
+type Result = {
+  payment?: { id: string; status: string; tickets: { status: string }[] }
+  ticket?: { id: string; status: string; raised: number }
+  refund?: Refund
+  errors?: Problem[]
+}
+
+export const refundFields =
+  'id amount currency reason status createdAt succeededAt ticket { id status refunded }'
+const refused = `... on Refused { errors { __typename code message path ... on TransitionError { from to }
+  ... on RefundError { refundable } ... on WarrantyError { validUntil } } }`
+const documents = {
+  cancelCheckout: `mutation ($paymentId: ID!) { cancelCheckout(paymentId: $paymentId) {
+    ... on CancelCheckoutPayload { payment { id status tickets { status } } } ${refused} } }`,
+  cancelTicket: `mutation ($ticketId: ID!) { cancelTicket(ticketId: $ticketId) {
+    ... on CancelTicketPayload { ticket { id status raised } } ${refused} } }`,
+  refundTicket: `mutation ($ticketId: ID!, $amount: Float, $idempotencyKey: String) {
+    refundTicket(ticketId: $ticketId, amount: $amount, idempotencyKey: $idempotencyKey) {
+      ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
+  requestRefund: `mutation ($ticketId: ID!) { requestRefund(ticketId: $ticketId) {
+    ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
+}
+
+/** One of the mutations as it is answered, errors and all. */
+export const call = (
+  sale: Sale,
+  name: keyof typeof documents,
+  variables: Record<string, unknown>,
+  headers: Headers,
+) => sale.graphql<{ [name: string]: Result }>(documents[name], variables, headers)
+
+async function answerOf(...given: Parameters<typeof call>): Promise<Result> {
+  const { data, errors } = await call(...given)
+  expect(errors).toBeUndefined()
+  const result = data?.[given[1]]
+  if (!result) throw new Error('a mutation answers with data')
+  return result
+}
+
+export const cancelCheckout = (sale: Sale, paymentId: string) =>
+  answerOf(sale, 'cancelCheckout', { paymentId }, sale.channel)
+export const cancelTicket = (sale: Sale, ticketId: string, headers = sale.channel) =>
+  answerOf(sale, 'cancelTicket', { ticketId }, headers)
+export const refundTicket = (sale: Sale, ticketId: string, more: Record<string, unknown> = {}) =>
+  answerOf(sale, 'refundTicket', { ticketId, ...more }, sale.integration.v2)
+export const requestRefund = (sale: Sale, ticketId: string) =>
+  answerOf(sale, 'requestRefund', { ticketId }, sale.channel)
+
+/** What was refused, in short: the code of each problem and its facts. */
+export const refusedBy = ({ errors = [] }: Result) =>
+  errors.map(({ __typename, code, message, path, ...facts }) =>
+    [code, ...(path ? [path] : []), ...Object.values(facts)].join(' '),
+  )
+
+export const paymentRow = async (sale: Sale, { payment_id }: Checkout) =>
+  (await sale.db.select().from(payments).where(eq(payments.id, payment_id)))[0]
+export const ticketRow = async (sale: Sale, id: string) =>
+  (await sale.db.select().from(tickets).where(eq(tickets.id, id)))[0]
+export const refundRows = (sale: Sale, { payment_id }: Checkout) =>
+  sale.db.select().from(refunds).where(eq(refunds.paymentId, payment_id)).orderBy(asc(refunds.id))
+
+/** What clients were told of a payment, a ticket or a rate, in order. */
+export async function toldOf(sale: Sale, subjectId: string) {
+  const told = await sale.db
+    .select()
+    .from(changes)
+    .where(eq(changes.subjectId, subjectId))
+    .orderBy(asc(changes.sequence))
+  return told.map(({ type }) => type)
+}

@@ -1,0 +1,25 @@
+import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
+import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { channelHeaders, integrationHeaders } from './factories.ts'
+import { type Gateway, type GatewayOptions, startGateway } from './harness.ts'
+
+type Headers = Record<string, string>
+
+/** A gateway with a catalogue, a channel that every organization in it granted, and an integration of the first one. */
+export type Sale = Gateway & { channel: Headers; integration: { v1: Headers; v2: Headers } }
+
+/** Opens a sale of a catalogue, as the command line would. */
+export async function openSale(catalogue: CatalogueFile, options: GatewayOptions = {}): Promise<Sale> {
+  const gateway = await startGateway(options)
+  const { db, statements } = gateway
+  await importCatalogue(db, catalogue)
+  const organizationIds = (catalogue.organizations ?? []).map(({ _id }) => _id)
+  const channel = await channelHeaders(db, ...organizationIds)
+  const integration = await integrationHeaders(db, organizationIds[0])
+  statements.reset()
+  return { ...gateway, channel, integration }
+}
+
+/** The code and path of each problem that REST answered with. */
+export const problemsIn = (answer: { json(): { errors: { code: string; path?: string }[] } }): string[] =>
+  answer.json().errors.map(({ code, path }) => (path === undefined ? code : `${code} ${path}`))

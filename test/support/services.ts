@@ -1,0 +1,15 @@
+import type { Database } from '../../src/database/database.ts'
+import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
+import type { House } from '../../src/request/context.ts'
+
+/** What requests run on, for tests that call verbs themselves. */
+export const aHouse = (db: Database): House => ({
+  db,
+  replica: () => db,
+  provider: sandboxProvider,
+  holdMinutes: 15,
+  rememberedEvents: 100,
+  admissionHours: 12,
+  privateWebhooks: false,
+  publicUrl: () => '',
+})

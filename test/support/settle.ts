@@ -1,0 +1,16 @@
+import { eq } from 'drizzle-orm'
+import type { Database } from '../../src/database/database.ts'
+import type { Outcome } from '../../src/domain/payment/provider.ts'
+import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
+import { type Payment, payments } from '../../src/domain/payment/table.ts'
+
+/** Settles a payment by its identifier alone, and gives its status. */
+export async function settlePayment(
+  db: Database,
+  paymentId: string,
+  outcome: Outcome,
+): Promise<Payment['status']> {
+  const [payment] = await db.select().from(payments).where(eq(payments.id, paymentId))
+  if (!payment) throw new Error(`payment ${paymentId} not found`)
+  return (await settle(db, { payment, outcome })).status
+}

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { openDatabase } from '../../../src/database/open.ts'
+import { copyFolder } from './database.ts'
+import { makeDatabaseFolder } from './temporary-folder.ts'
+
+// Its 128 MB of buffers are made anew with each start, and cost it more than all the rest.
+const fewBuffers = '\nshared_buffers = 16MB\n'
+
+/** Makes an embedded database and migrates it, once; each test copies a folder. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await makeDatabaseFolder('pglite')
+  // Removes the folder as soon as the pipe ends, however this process came to die.
+  const keeper = spawn('sh', ['-c', 'cat; until rm -rf "$1"; do sleep 0.1; done', 'sh', folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const empty = join(folder, 'empty')
+  const template = join(folder, 'template')
+  const made = await openDatabase({ databaseUrl: undefined, dataDir: empty })
+  await made.close()
+  await appendFile(join(empty, 'postgres/postgresql.conf'), fewBuffers)
+  await copyFolder(empty, template)
+  const migrated = await openDatabase({ databaseUrl: undefined, dataDir: template })
+  await migrated.migrate()
+  await migrated.close()
+  project.provide('database', { kind: 'pglite', folder, empty, template })
+  return async () => {
+    const removed = once(keeper, 'exit')
+    keeper.stdin.end()
+    await removed
+  }
+}

@@ -1,0 +1,79 @@
+import { eq, sql } from 'drizzle-orm'
+import { parseConfig } from '../../src/config/config.ts'
+import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
+import { openProvider } from '../../src/domain/payment/open-provider.ts'
+import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
+import { charges, payments } from '../../src/domain/payment/table.ts'
+import { refunds } from '../../src/domain/refund/table.ts'
+import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from './factories.ts'
+import type { GatewayOptions } from './harness.ts'
+import { aBuyer, addresses } from './payment-page-buyer.ts'
+import { openSale } from './sale.ts'
+import { type FakeEvent, settingsFor, signed, startFakeStripe } from './stub-stripe.ts'
+
+/** A sale of `rate_1` whose payments are Stripe's, with a Stripe of its own. */
+export async function openStripeSale(
+  catalogue: CatalogueFile = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }),
+  options: GatewayOptions = {},
+) {
+  const fake = await startFakeStripe()
+  const settings = { ...settingsFor(fake.url), ...options.settings }
+  const provider = await openProvider(parseConfig(settings))
+  const sale = await openSale(catalogue, { ...options, settings, provider })
+  const buyer = aBuyer(sale)
+  const { db } = sale
+  const send = ({ body, headers }: ReturnType<typeof signed>) =>
+    sale.rest('POST', '/webhooks/stripe', { body, headers })
+  return {
+    ...sale,
+    fake,
+    provider,
+    buyer,
+    send,
+    /** What Stripe tells arrives, and is taken. */
+    async deliver(...events: FakeEvent[]) {
+      const received: string[] = []
+      for (const event of events) {
+        const answer = await send(signed(event))
+        if (answer.statusCode !== 200) throw new Error(`${event.type} was answered with ${answer.statusCode}`)
+        received.push(answer.json<{ received: string }>().received)
+      }
+      return received
+    },
+    checkOut: (more = {}, count = 1) =>
+      checkedOut(sale, {
+        ticket_rate_id: 'rate_1',
+        tickets: Array.from({ length: count }, () => anEntry('price_1')),
+        ...addresses,
+        ...more,
+      }),
+    /** Presses Pay; gives the session that this leads to. */
+    async goToStripe(checkout: Checkout) {
+      const { headers } = await buyer.pay(checkout)
+      const session = fake.sessionFor(checkout.payment_id)
+      if (headers.location !== session.url) throw new Error(`Pay led to ${headers.location}`)
+      return session
+    },
+    /** As the buyer comes back from paying. */
+    comeBack: ({ payment_url }: Checkout) => sale.rest('GET', `${new URL(payment_url).pathname}?paid`),
+    /** As if it were the time for what is to be done at Stripe. */
+    async closeDue() {
+      await db.update(payments).set({ sessionDueAt: sql`now()` })
+      await closeSessions({ db, provider })
+    },
+    /** Lets some seconds pass since Stripe was asked. */
+    waitSeconds: () => db.update(payments).set({ sessionAskedAt: null }),
+    chargesOf: ({ payment_id }: Checkout) => db.$count(charges, eq(charges.paymentId, payment_id)),
+    refundsOf: async ({ payment_id }: Checkout) =>
+      (await db.select().from(refunds).where(eq(refunds.paymentId, payment_id))).map(
+        ({ reason, status, amount }) => `${reason} ${status} ${amount}`,
+      ),
+    async close() {
+      await sale.close()
+      await fake.close()
+    },
+  }
+}
+
+export type StripeSale = Awaited<ReturnType<typeof openStripeSale>>

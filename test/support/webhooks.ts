@@ -1,0 +1,139 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { expect } from 'vitest'
+import { sendWebhooks } from '../../src/domain/webhook/send/send-webhooks.ts'
+import type { Sale } from './sale.ts'
+
+/** What a receiver got. */
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
+
+/** A server of somebody who wants to be told. It answers 204, but for what a test says. */
+export async function aReceiver(host = '127.0.0.1') {
+  const received: Received[] = []
+  let respond: (response: ServerResponse, got: Received) => unknown = (response) =>
+    response.writeHead(204).end()
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const got = { path: request.url ?? '', headers: request.headers, body }
+    received.push(got)
+    respond(response, got)
+  })
+  server.listen(0, host)
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  return {
+    received,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    /** From now on. */
+    answers(next: typeof respond) {
+      respond = next
+    },
+    /** From now on with a status and headers. */
+    answersWith: (status: number, headers: Record<string, string> = {}) => {
+      respond = (response) => response.writeHead(status, headers).end()
+    },
+    /** What came since the last time that it was asked. */
+    take: () => received.splice(0),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+type Headers = Record<string, string>
+
+export type Webhook = {
+  id: string
+  url: string
+  types: string[]
+  status: string
+  disabledReason: string | null
+  failingSince: string | null
+  previousSecretUntil: string | null
+}
+type Refusal = { code: string; path: string | null; limit?: number; from?: string; to?: string }
+export type Delivery = {
+  status: string
+  attempts: number
+  nextAttemptAt: string | null
+  lastStatus: number | null
+  lastError: string | null
+  deliveredAt: string | null
+  change: { id: string; type: string; subjectId: string; sequence: number }
+}
+type Result = { webhook?: Webhook; secret?: string; id?: string; delivery?: Delivery; errors?: Refusal[] }
+
+const webhook = 'id url types status disabledReason failingSince previousSecretUntil'
+const delivery =
+  'status attempts nextAttemptAt lastStatus lastError deliveredAt change { id type subjectId sequence }'
+const refused =
+  '... on Refused { errors { code path ... on LimitError { limit } ... on TransitionError { from to } } }'
+const secret = `... on WebhookSecretPayload { webhook { ${webhook} } secret }`
+const changed = `... on WebhookPayload { webhook { ${webhook} } }`
+
+const mutations = {
+  registerWebhook: ['$url: String!, $types: [ChangeType!]', 'url: $url, types: $types', secret],
+  rotateWebhookSecret: ['$id: ID!', 'id: $id', secret],
+  updateWebhook: [
+    '$id: ID!, $url: String, $types: [ChangeType!]',
+    'id: $id, url: $url, types: $types',
+    changed,
+  ],
+  enableWebhook: ['$id: ID!', 'id: $id', changed],
+  disableWebhook: ['$id: ID!', 'id: $id', changed],
+  deleteWebhook: ['$id: ID!', 'id: $id', '... on DeleteWebhookPayload { id }'],
+  redeliverWebhook: [
+    '$webhookId: ID!, $changeId: ID!',
+    'webhookId: $webhookId, changeId: $changeId',
+    `... on RedeliverWebhookPayload { delivery { ${delivery} } }`,
+  ],
+} as const
+
+/** The webhooks of one caller of a sale, as it manages them. */
+export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
+  const ask = async <Data>(query: string, variables: object): Promise<Data> => {
+    const { data, errors } = await sale.graphql<Data>(query, { ...variables }, headers)
+    expect(errors).toBeUndefined()
+    if (!data) throw new Error('a query answers with data')
+    return data
+  }
+  const call = async (name: keyof typeof mutations, variables: object): Promise<Result> => {
+    const [declared, args, fields] = mutations[name]
+    const query = `mutation (${declared}) { ${name}(${args}) { ${refused} ${fields} } }`
+    return (await ask<Record<string, Result>>(query, variables))[name] ?? {}
+  }
+  return {
+    call,
+    /** The code and place of what stands against it. */
+    refusal: async (name: keyof typeof mutations, variables: object) =>
+      (await call(name, variables)).errors?.map(({ code, path }) => (path ? `${code} ${path}` : code)).join(),
+    /** One that must be registered. */
+    async register(url: string, types?: string[]) {
+      const { webhook, secret, errors } = await call('registerWebhook', { url, types })
+      expect(errors).toBeUndefined()
+      return { id: webhook?.id ?? '', secret: secret ?? '' }
+    },
+    list: async () => (await ask<{ webhooks: Webhook[] }>(`{ webhooks { ${webhook} } }`, {})).webhooks,
+    async deliveries(webhookId: string, more: { status?: string; first?: number; after?: string } = {}) {
+      type Page = {
+        nodes: Delivery[]
+        pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null }
+      }
+      const query = `query ($webhookId: ID!, $status: WebhookDeliveryStatus, $first: Int! = 50, $after: ID) {
+        webhookDeliveries(webhookId: $webhookId, status: $status, first: $first, after: $after) {
+          nodes { ${delivery} } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`
+      const data = await ask<{ webhookDeliveries: Page | null }>(query, { webhookId, ...more })
+      return data.webhookDeliveries
+    },
+  }
+}
+
+type SendOptions = Partial<Parameters<typeof sendWebhooks>[1]>
+
+/** Sends all that is due, to receivers on this machine. */
+export const send = (sale: Pick<Sale, 'db'>, options: SendOptions = {}): Promise<void> =>
+  sendWebhooks(sale.db, { privateWebhooks: true, stopping: new AbortController().signal, ...options })

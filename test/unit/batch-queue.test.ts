@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import { batchByKey, deferred } from '../../src/data/batch-queue.ts'
+
+const limits = { maxTogether: 4, maxMixed: 1, maxAlone: 2, maxOfKey: 2, maxWaiting: 6 }
+
+type Job = `${string}${number}`
+type Run = {
+  kind: 'mixed' | 'alone'
+  jobs: Job[]
+  /** Ends the run. Those of the keys that are named are left alone. */
+  end(...leaving: string[]): void
+  fail(error: Error): void
+}
+
+const done = (job: Job) => `${job} done`
+
+/** A queue whose runs end when they are told to. Jobs are named by their keys and numbered: `a1`. */
+function controlled(more: Partial<typeof limits> = {}) {
+  const runs: Run[] = []
+  const start = (kind: Run['kind']) => (jobs: Job[]) =>
+    new Promise<(string | typeof deferred)[]>((resolve, reject) => {
+      runs.push({
+        kind,
+        jobs,
+        end: (...leaving) =>
+          resolve(jobs.map((job) => (leaving.some((key) => job.startsWith(key)) ? deferred : done(job)))),
+        fail: reject,
+      })
+    })
+  const queue = batchByKey<Job, string>(
+    {
+      mixed: start('mixed'),
+      alone: async (jobs) => (await start('alone')(jobs)).map(String),
+      concernsAll: ({ message }: Error) => message === 'down',
+      busy: () => new Error('busy'),
+    },
+    { ...limits, ...more },
+  )
+  const add = (...jobs: Job[]) => jobs.map((job) => queue(job.slice(0, 1), job))
+  const seen = () => runs.map(({ kind, jobs }) => `${kind} ${jobs.join(' ')}`)
+  const run = async (index: number) => {
+    await expect.poll(() => runs.length).toBeGreaterThan(index)
+    return runs[index] as Run
+  }
+  return { add, run, seen }
+}
+
+test('what comes in one turn runs together, whatever its key, in order, a bounded number at a time', async () => {
+  const { add, run, seen } = controlled()
+  const answers = add('a1', 'b1', 'a2', 'c1', 'b2', 'd1')
+  ;(await run(0)).end()
+  await expect.poll(seen).toEqual(['mixed a1 a2 b1 b2', 'mixed c1 d1'])
+  ;(await run(1)).end()
+  expect(await Promise.all(answers)).toEqual(['a1', 'b1', 'a2', 'c1', 'b2', 'd1'].map((job) => `${job} done`))
+})
+
+test('what comes while others run waits for at most one run', async () => {
+  const { add, run, seen } = controlled()
+  const first = add('a1')
+  await run(0)
+  const rest = add('b1', 'c1')
+  ;(await run(0)).end()
+  ;(await run(1)).end()
+  expect(seen()).toEqual(['mixed a1', 'mixed b1 c1'])
+  expect(await Promise.all([...first, ...rest])).toEqual(['a1 done', 'b1 done', 'c1 done'])
+})
+
+test('a key that runs gets its next run when that has ended, with all who came', async () => {
+  const { add, run, seen } = controlled()
+  const answers = add('a1')
+  await run(0)
+  answers.push(...add('a2', 'b1'))
+  await expect.poll(seen).toEqual(['mixed a1'])
+  answers.push(...add('a3'))
+  ;(await run(0)).end()
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1 a2 a3'])
+  ;(await run(1)).end()
+  expect(await Promise.all(answers)).toEqual(['a1 done', 'a2 done', 'b1 done', 'a3 done'])
+})
+
+test('a key that runs gets one more run once a full one waits, of its own, and no third', async () => {
+  const { add, run, seen } = controlled({ maxMixed: 2, maxWaiting: 20 })
+  const answers = add('a1')
+  await run(0)
+  answers.push(...add('a2', 'a3', 'a4', 'b1'))
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1'])
+  answers.push(...add('a5', 'a6', 'a7', 'a8', 'a9'))
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1', 'alone a2 a3 a4 a5'])
+  ;(await run(1)).end()
+  answers.push(...add('c1'))
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed b1', 'alone a2 a3 a4 a5', 'mixed c1'])
+  ;(await run(0)).end()
+  await expect.poll(seen).toContain('alone a6 a7 a8 a9')
+  for (const index of [2, 3, 4]) (await run(index)).end()
+  expect(await Promise.all(answers)).toHaveLength(11)
+})
+
+test('a key that a mixed run leaves alone runs by itself, in its order, and keeps no other waiting', async () => {
+  const { add, run, seen } = controlled()
+  const [a1, a2, b1] = add('a1', 'a2', 'b1')
+  ;(await run(0)).end('a')
+  expect(await b1).toBe('b1 done')
+  await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2'])
+  const [a3, c1] = add('a3', 'c1')
+  ;(await run(2)).end()
+  expect(await c1).toBe('c1 done')
+  const [a4, d1] = add('a4', 'd1')
+  ;(await run(3)).end()
+  expect(await d1).toBe('d1 done')
+  ;(await run(1)).end()
+  // Still alone, because somebody waited in its line all the time.
+  await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1', 'mixed d1', 'alone a3 a4'])
+  ;(await run(4)).end()
+  expect(await Promise.all([a1, a2, a3, a4])).toEqual(['a1', 'a2', 'a3', 'a4'].map((job) => `${job} done`))
+  const [a5, e1] = add('a5', 'e1')
+  ;(await run(5)).end()
+  expect(await Promise.all([a5, e1])).toEqual(['a5 done', 'e1 done'])
+  expect(seen()).toContain('mixed a5 e1')
+})
+
+test('keys that wait for their rows leave the others their runs', async () => {
+  const { add, run, seen } = controlled()
+  const stuck = add('a1', 'b1', 'c1')
+  ;(await run(0)).end('a', 'b', 'c')
+  // As many as may wait do so, and none of them ends.
+  await expect.poll(seen).toEqual(['mixed a1 b1 c1', 'alone a1', 'alone b1'])
+  for (const index of [3, 4, 5]) {
+    const [answer] = add(`d${index}`)
+    ;(await run(index)).end()
+    expect(await answer).toBe(`d${index} done`)
+  }
+  ;(await run(1)).end()
+  ;(await run(2)).end()
+  ;(await run(6)).end()
+  expect(await Promise.all(stuck)).toEqual(['a1 done', 'b1 done', 'c1 done'])
+})
+
+test('a run of one key that fails is taken apart, so that one fails alone', async () => {
+  const { add, run, seen } = controlled()
+  const answers = Promise.allSettled(add('a1', 'a2', 'a3', 'b1'))
+  ;(await run(0)).end('a')
+  ;(await run(1)).fail(new Error('together'))
+  ;(await run(2)).end()
+  ;(await run(3)).fail(new Error('two'))
+  ;(await run(4)).end()
+  expect(await answers).toMatchObject([
+    { value: 'a1 done' },
+    { reason: { message: 'two' } },
+    { value: 'a3 done' },
+    { value: 'b1 done' },
+  ])
+  expect(seen().slice(1)).toEqual(['alone a1 a2 a3', 'alone a1', 'alone a2', 'alone a3'])
+})
+
+test('a mixed run that fails is taken apart by keys', async () => {
+  const { add, run, seen } = controlled()
+  const answers = Promise.allSettled(add('a1', 'b1', 'a2'))
+  ;(await run(0)).fail(new Error('together'))
+  ;(await run(1)).end()
+  ;(await run(2)).fail(new Error('b'))
+  expect(await answers).toMatchObject([
+    { value: 'a1 done' },
+    { reason: { message: 'b' } },
+    { value: 'a2 done' },
+  ])
+  expect(seen()).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'alone b1'])
+})
+
+test('what would meet each of them alone too is told to all at once', async () => {
+  const { add, run, seen } = controlled()
+  const answers = Promise.allSettled(add('a1', 'a2', 'b1'))
+  ;(await run(0)).end('a')
+  ;(await run(1)).fail(new Error('down'))
+  const [failed] = await Promise.all([
+    Promise.allSettled(add('c1', 'd1')),
+    run(2).then((last) => last.fail(new Error('down'))),
+  ])
+  expect([...(await answers), ...failed].map(({ status }) => status)).toEqual([
+    'rejected',
+    'rejected',
+    'fulfilled',
+    'rejected',
+    'rejected',
+  ])
+  expect(seen()).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1 d1'])
+})
+
+test('too many that wait for one key are refused; those that wait, and other keys, are not', async () => {
+  const { add, run } = controlled({ maxTogether: 100 })
+  const waiting = add('a1', 'a2', 'a3', 'a4', 'a5', 'a6')
+  await expect(add('a7')[0]).rejects.toThrow('busy')
+  const [other] = add('b1')
+  ;(await run(0)).end()
+  expect(await Promise.all([...waiting, other])).toHaveLength(7)
+})
+
+test('without mixed runs each key has runs of its own, a bounded number at a time', async () => {
+  const { add, run, seen } = controlled({ maxMixed: 0, maxOfKey: 1 })
+  const answers = add('a1', 'b1', 'a2', 'c1')
+  await expect.poll(seen).toEqual(['alone a1 a2', 'alone b1'])
+  answers.push(...add('a3', 'a4', 'a5', 'a6'))
+  ;(await run(1)).end()
+  await expect.poll(seen).toEqual(['alone a1 a2', 'alone b1', 'alone c1'])
+  ;(await run(0)).end()
+  await expect.poll(seen).toEqual(['alone a1 a2', 'alone b1', 'alone c1', 'alone a3 a4 a5 a6'])
+  for (const index of [2, 3]) (await run(index)).end()
+  expect(await Promise.all(answers)).toHaveLength(8)
+})

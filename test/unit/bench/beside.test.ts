@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { dueOf, payingFive, round, serve, sideOf, worker } from '../../support/bench-doubles.ts'
+import { openClient, toBytes } from '../../bench/http-client.ts'
+import { runLoad } from '../../bench/load.ts'
+import { measure, type Side } from '../../bench/measure.ts'
+import { runPace } from '../../bench/pace.ts'
+import { besideAsks, besideProblem, quiet, whilePaid } from '../../bench/payment-beside.ts'
+import { runPayments } from '../../bench/payment-load.ts'
+import { tableOf } from '../../bench/report.ts'
+
+const jobOf = (reach: Parameters<typeof measure>[0]['reach'], gateway: Side, yardstick: Side | null) => ({
+  ...{ name: 'job', description: 'a job', reach, gateway, yardstick },
+  disagreement: async () => null,
+})
+const oneRound = { seconds: 1, rounds: 1, warmUpSeconds: 1 }
+
+test.each([
+  [25, 2.5, true],
+  [35, 3.5, false],
+])('a median of %i ms beside one of 10 ms, at the same pace', async (p50, ratio, reached) => {
+  const side = (p50: number) => sideOf('side', 1, [round(20), round(20, { p50 })])
+  const job = jobOf({ atMost: 3, by: 'medians' }, side(p50), side(10))
+  expect(await measure(job, oneRound)).toMatchObject({ ratio, reached })
+  // By requests a second, which are its pace, it could not be told.
+  const blind = jobOf({ atMost: 3 }, side(p50), side(10))
+  expect(await measure(blind, oneRound)).toMatchObject({ ratio: 1 })
+})
+
+test.each([
+  [
+    [round(1), round(0)],
+    [round(1), round(5)],
+  ],
+  [
+    [round(1), round(5)],
+    [round(1), round(0)],
+  ],
+])('there is no ratio of nothing', async (gateway, yardstick) => {
+  const job = jobOf({ atLeast: 2 }, sideOf('gateway', 1, gateway), sideOf('pgbench', 1, yardstick))
+  const problem = 'there was a round in which nothing was done'
+  expect(await measure(job, oneRound)).toMatchObject({ ratio: null, reached: false, problem })
+})
+
+test('what has no yardstick is recorded without a ratio, unless it went wrong', async () => {
+  const lives = () => sideOf('gateway', 64, [round(1), round(30)])
+  const recorded = await measure(jobOf(null, lives(), null), oneRound)
+  expect(recorded).toMatchObject({ ratio: null, reached: null, problem: null, yardstick: null })
+  const broken = {
+    ...jobOf(null, lives(), null),
+    disagreement: async () => 'a series of invoices has a gap: 1',
+  }
+  const lines = tableOf([recorded, await measure(broken, oneRound)]).split('\n')
+  const cells = lines.map((line) => line.split('|').map((cell) => cell.trim()))
+  expect(cells[2]).toEqual([
+    '',
+    'a job',
+    '64',
+    '30.0',
+    '1.0',
+    '2.0',
+    '–',
+    '–',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+  ])
+  expect(cells[3]?.at(-4)).toBe('none')
+  expect(lines.at(-1)).toBe('No ratio for job: a series of invoices has a gap: 1')
+})
+
+test('who comes at a pace does not wait for who came before', async () => {
+  const paths: string[] = []
+  const port = await serve(({ url = '' }) => {
+    paths.push(url)
+    return { status: 200, waitMs: url === '/slow' ? 400 : 0 }
+  })
+  const ask = (path: string) => [{ method: 'GET' as const, path, headers: {} }]
+  const kinds = { slow: ask('/slow'), quick: ask('/quick') }
+  const paced = await runPace({ port, seconds: 1, perSecond: 10, kinds })
+  expect(paths.toSorted()).toEqual([...Array(10).fill('/quick'), ...Array(10).fill('/slow')])
+  expect(paced.slow).toMatchObject({ answers: 10, statuses: { 200: 10 } })
+  expect(paced.slow?.p50).toBeGreaterThan(350)
+  expect(paced.quick?.p50).toBeLessThan(paced.slow?.p50 ?? 0)
+  // The control: one after another, far fewer come.
+  const load = { port, clients: 1, seconds: 1, asks: ask('/slow') }
+  expect((await runLoad(load)).answers).toBeLessThan(5)
+})
+
+test('a pace fails where the server hangs up', async () => {
+  const hung = createServer((request) => void request.socket.destroy())
+  onTestFinished(() => void hung.close())
+  await once(hung.listen(0, '127.0.0.1'), 'listening')
+  const kinds = { ready: [{ method: 'GET' as const, path: '/ready', headers: {} }] }
+  const { port } = hung.address() as AddressInfo
+  await expect(runPace({ port, seconds: 1, perSecond: 5, kinds })).rejects.toThrow('the connection ended')
+})
+
+test.each([
+  [{ 200: 20 }, null],
+  [{ 200: 19, 503: 1 }, 'lookup is answered with {"200":19,"503":1}'],
+  [{}, 'lookup is answered with {}'],
+])('others who were answered with %j', (statuses, problem) => {
+  const answers = Object.values(statuses).reduce((sum: number, count) => sum + count, 0)
+  const good = { answers: 20, p50: 1, p99: 1, statuses: { 200: 20 } }
+  expect(besideProblem({ ready: good, lookup: { ...good, answers, statuses } })).toBe(problem)
+})
+
+test('others are asked for while payments run, and not after them', async () => {
+  let paid = 0
+  let beside = 0
+  const payments: number[] = []
+  const port = await serve(({ url = '' }) => {
+    if (url.startsWith('/pay/')) paid++
+    else payments.push(paid)
+    if (url === '/ready') beside++
+    return { status: url.startsWith('/pay/') ? 303 : 200, waitMs: url.startsWith('/pay/') ? 20 : 0 }
+  })
+  const kinds = besideAsks('key', { key: 'door', ids: ['tkt_1'] }, { rateId: 'rate_2', priceId: 'price_2' })
+  const one = { port, pace: worker(runPace), kinds }
+  const quietRound = await quiet('itself, quiet', one, 'ready').run(1)
+  expect(quietRound).toMatchObject({ requests: 20, problem: null })
+  expect([paid, beside]).toEqual([0, 20])
+  const busy = { ...payingFive(port), load: worker(runPayments), makeDue: async () => dueOf(2000) }
+  const whole = whilePaid('gateway', one, 'ready', busy, async () => ({ payments: paid }))
+  payments.length = 0
+  expect(await whole.run(1)).toMatchObject({ requests: 20, problem: null })
+  // Before the first of them payments were made, and after the last as well.
+  expect(payments[0]).toBeGreaterThan(0)
+  expect(paid).toBeGreaterThan(payments.at(-1) ?? 0)
+  const lost = whilePaid('gateway', one, 'ready', busy, async () => ({ payments: 0 }))
+  expect((await lost.run(1)).problem).toMatch(/^payments: \d+ done, but written: payments 0$/)
+})
+
+test('an answer’s text is kept where it is asked for, across chunks', async () => {
+  const port = await serve(({ url }) => ({ status: 200, body: url === '/long' ? 'ñ'.repeat(200_000) : 'x' }))
+  const client = await openClient(port, { keepsText: true })
+  onTestFinished(() => client.close())
+  const get = (path: string) => client.send(toBytes({ method: 'GET', path, headers: {} }, port))
+  expect((await get('/long')).body).toBe('ñ'.repeat(200_000))
+  expect(await get('/')).toMatchObject({ body: 'x', head: expect.stringContaining('location: /done') })
+})

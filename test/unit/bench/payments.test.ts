@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { dueOf, payingFive, round, serve, sideOf } from '../../support/bench-doubles.ts'
+import { plans } from '../../bench/jobs.ts'
+import type { LoadResult } from '../../bench/load.ts'
+import { paymentPlans } from '../../bench/payment-jobs.ts'
+import { runPayments } from '../../bench/payment-load.ts'
+import { fastestOf, paying, paymentProblem } from '../../bench/payment-sides.ts'
+import { counted } from '../../bench/sides.ts'
+
+test('each payment is asked for once, by as many at a time as there are buyers', async () => {
+  const seen: string[] = []
+  let open = 0
+  let most = 0
+  const port = await serve((request, body) => {
+    seen.push(`${request.method} ${request.url} ${body}`)
+    most = Math.max(most, ++open)
+    setTimeout(() => open--, 5)
+    return { status: 303, waitMs: 5 }
+  })
+  const due = dueOf(40)
+  const result = await runPayments({ port, clients: 8, seconds: 30, provider: 'sandbox', due })
+  expect(seen.toSorted()).toEqual(due.map(({ token }) => `POST /pay/${token} action=pay`).toSorted())
+  expect(most).toBe(8)
+  expect(result).toMatchObject({ answers: 40, statuses: { 303: 40 }, ranOut: true })
+})
+
+test('Stripe’s events are signed, each of a payment of its own', async () => {
+  const told: string[] = []
+  const signatures = new Set<string>()
+  const port = await serve((request, body) => {
+    signatures.add(String(request.headers['stripe-signature']))
+    const { type, data } = JSON.parse(body)
+    told.push(`${request.url} ${type} ${data.object.metadata.payment_id} ${data.object.amount_total}`)
+    return { status: 200 }
+  })
+  await runPayments({ port, clients: 2, seconds: 30, provider: 'stripe', due: dueOf(3) })
+  expect(told.toSorted()).toEqual(
+    [0, 1, 2].map((n) => `/webhooks/stripe checkout.session.completed pay_${n} 1944`),
+  )
+  expect(signatures.size).toBe(3)
+  for (const signature of signatures) expect(signature).toMatch(/^t=\d+,v1=[0-9a-f]{64}/)
+})
+
+const result = (more: Partial<LoadResult>): LoadResult => ({
+  ...{ answers: 9, seconds: 1, p50: 1, p99: 2, statuses: { 303: 9 }, shortest: 0, longest: 0, ranOut: false },
+  ...more,
+})
+test.each([
+  [{}, null],
+  [{ statuses: { 303: 8, 503: 1 } }, 'answers other than 303: {"503":1}'],
+  [{ statuses: {} }, 'answers other than 303: {}'],
+  // Who is shown the payment's page has not paid.
+  [{ statuses: { 200: 9 } }, 'answers other than 303: {"200":9}'],
+  [{ shortest: 10, longest: 900 }, 'answers of 10 and of 900 bytes'],
+  [{ ranOut: true }, 'all payments that were due were paid before the time was over'],
+] satisfies [Partial<LoadResult>, string | null][])('answers to payments: %j', (more, problem) => {
+  expect(paymentProblem('sandbox', result(more))).toBe(problem)
+})
+
+test.each([
+  [[0, 5], null],
+  [[0, 4], 'gateway: 5 done, but written: payments 4'],
+])('payments that are counted as %j before and after', async (counts, problem) => {
+  const port = await serve(() => ({ status: 303 }))
+  const left = [...counts]
+  const side = counted(paying('gateway', payingFive(port)), async () => ({ payments: left.shift() ?? 0 }))
+  expect(await side.run(1)).toMatchObject({ requests: 5, problem })
+})
+
+test('the yardstick is the fastest of those that were tried', async () => {
+  const slow = sideOf('slow', 64, [round(10), round(1000)])
+  const fast = sideOf('fast', 4, [round(30, { seconds: 2 }), round(7), round(8)])
+  const side = fastestOf([slow, fast])
+  expect(await side.run(1)).toMatchObject({ requests: 30, problem: null })
+  expect([await side.run(1), await side.run(1)]).toMatchObject([{ requests: 7 }, { requests: 8 }])
+  expect(side).toMatchObject({ clients: 4 })
+  // None of them may have gone wrong, not even a slow one.
+  const broken = fastestOf([
+    sideOf('slow', 64, [round(1, { problem: 'slow: 1 done, but written: payments 0' })]),
+    sideOf('fast', 4, [round(30)]),
+  ])
+  expect(await broken.run(1)).toMatchObject({ problem: 'slow: 1 done, but written: payments 0' })
+})
+
+test('jobs of payments have names of their own, and those through PgBouncer need one', () => {
+  const names = (hasPgbouncer: boolean) => paymentPlans({ hasPgbouncer }).map(({ name }) => name)
+  const all = [...plans.map(({ name }) => name), ...names(true)]
+  expect(new Set(all).size).toBe(all.length)
+  expect(names(true).filter((name) => !names(false).includes(name))).toEqual([
+    'payments-page-pgbouncer',
+    'payments-stripe-pgbouncer',
+  ])
+  const reaches = paymentPlans({ hasPgbouncer: true }).map(({ name, reach }) => [name, reach] as const)
+  expect(Object.fromEntries(reaches)).toEqual({
+    'payments-page': { atLeast: 2 },
+    'payments-stripe': { atLeast: 2 },
+    'payments-page-pgbouncer': { atLeast: 1 },
+    'payments-stripe-pgbouncer': { atLeast: 1 },
+    'payments-beside-ready': { atMost: 3, by: 'medians' },
+    'payments-beside-lookup': { atMost: 3, by: 'medians' },
+    'payments-beside-checkout': { atMost: 3, by: 'medians' },
+    'payments-beside-events': { atMost: 3, by: 'medians' },
+    'sale-whole': null,
+  })
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { commandsOn } from '../support/commands.ts'
+import { runCli } from '../support/processes.ts'
+
+// What the command line tells without a database.
+
+const { json, fail } = commandsOn(() => {
+  throw new Error('a database was opened')
+})
+const outOfReach = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+
+test('the schema of the file is printed, without a database', async () => {
+  expect(await json('import', '--schema')).toMatchObject({ type: 'object', properties: { events: {} } })
+})
+
+const usage = '\nRun it with --help to see how.'
+
+test.each<[args: string, errors: string]>([
+  ['', `Name a command${usage}`],
+  ['sell', `There is no command sell${usage}`],
+  ['key list --colour', ''],
+  ['key list --name x', `key list takes no --name here${usage}`],
+  ['key list all', `key list takes no further words${usage}`],
+  ['import', `import needs FILE${usage}`],
+  ['seed --events none', `--events must be a whole number.${usage}`],
+  ['key issue channel --name x', `key issue channel needs --organization${usage}`],
+  ['key issue channel --organization a/b --name x', `--organization must be an identifier.${usage}`],
+  [
+    'key issue channel --organization org_1 --name x --expires soon',
+    `--expires must be an ISO 8601 date or timestamp.${usage}`,
+  ],
+])('boxoffice %s', async (args, errors) => {
+  const failed = await fail(...args.split(' ').filter(Boolean))
+  expect(failed.code).toBe(2)
+  if (errors) expect(failed.errors).toBe(errors)
+})
+
+// As a process, like all that follows: what is told goes to the right place, with the exit code.
+test('help is no mistake', async () => {
+  const { code, output, errors } = await runCli(['--help'], outOfReach)
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
+  expect(output).toContain('key issue channel')
+})
+
+test('a mistake of usage is one of the process', async () => {
+  const ended = await runCli(['sell'], outOfReach)
+  expect(ended).toEqual({ code: 2, output: '', errors: `There is no command sell${usage}\n` })
+})
+
+test('settings that are wrong are told, and a database out of reach is', async () => {
+  const wrong = await runCli(['key', 'list'], { DATABASE_URL: 'mysql://here' })
+  expect(wrong).toEqual({
+    code: 1,
+    output: '',
+    errors: 'Settings are wrong:\n  DATABASE_URL: must be a postgres:// address\n',
+  })
+  const away = await runCli(['key', 'list'], { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none' })
+  expect(away.code).toBe(1)
+  expect(away.errors).toMatch(/^The database refused: .*ECONNREFUSED/)
+  expect(away.errors).not.toContain('hunter2')
+})

@@ -1,0 +1,71 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { readByTurn } from '../../src/data/coalesce.ts'
+import type { Database } from '../../src/database/database.ts'
+
+// Its reads end when they are told to, which no database does.
+function aReader() {
+  const reads: { keys: string[]; end(): void; fail(): void }[] = []
+  const reader = readByTurn(
+    (_db, keys) =>
+      new Promise<Map<string, string>>((resolve, reject) =>
+        reads.push({
+          keys,
+          end: () =>
+            resolve(new Map(keys.filter((key) => key !== 'nobody').map((key) => [key, `row ${key}`]))),
+          fail: () => reject(new Error('out of reach')),
+        }),
+      ),
+  )
+  const db = {} as Database
+  return {
+    reads,
+    ask: (key: string) => reader(db, key),
+    askElsewhere: (key: string) => reader({} as Database, key),
+  }
+}
+
+test('what is asked for in one turn is read once, together', async () => {
+  const { reads, ask } = aReader()
+  const asked = Promise.all(['a', 'b', 'a', 'nobody'].map(ask))
+  await turn()
+  expect(reads.map(({ keys }) => keys)).toEqual([['a', 'b', 'nobody']])
+  reads[0]?.end()
+  expect(await asked).toEqual(['row a', 'row b', 'row a', null])
+})
+
+test('what is asked for while a read runs is read anew when it has ended', async () => {
+  const { reads, ask } = aReader()
+  const first = ask('a')
+  await turn()
+  const second = [ask('a'), ask('b')]
+  await turn()
+  expect(reads).toHaveLength(1)
+  reads[0]?.end()
+  await first
+  await turn()
+  expect(reads[1]?.keys).toEqual(['a', 'b'])
+  reads[1]?.end()
+  expect(await Promise.all(second)).toEqual(['row a', 'row b'])
+})
+
+test('a read that hangs holds nobody up, and one that fails fails for its own', async () => {
+  const { reads, ask } = aReader()
+  const first = ask('a')
+  await turn()
+  const second = ask('b')
+  await expect.poll(() => reads.length).toBe(2)
+  reads[1]?.end()
+  expect(await second).toBe('row b')
+  reads[0]?.fail()
+  await expect(first).rejects.toThrow('out of reach')
+})
+
+test('databases do not wait for each other', async () => {
+  const { reads, ask, askElsewhere } = aReader()
+  const asked = [ask('a'), askElsewhere('a')]
+  await turn()
+  expect(reads.map(({ keys }) => keys)).toEqual([['a'], ['a']])
+  for (const { end } of reads) end()
+  expect(await Promise.all(asked)).toEqual(['row a', 'row a'])
+})

@@ -1,0 +1,362 @@
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+
+const mistakesOf = (env: Record<string, string>): string[] => {
+  try {
+    parseConfig(env)
+  } catch (error) {
+    const [title, ...mistakes] = String(error instanceof Error ? error.message : error).split('\n')
+    expect(title).toBe('Settings are wrong:')
+    return mistakes.map((mistake) => mistake.trim())
+  }
+  return []
+}
+
+test('with no settings it is a loopback service on an embedded database', () => {
+  expect(parseConfig({})).toEqual({
+    port: 4000,
+    host: '127.0.0.1',
+    trustProxy: null,
+    maxConnections: 5000,
+    publicUrl: undefined,
+    webConcurrency: 1,
+    databaseUrl: undefined,
+    databasePooler: 'none',
+    directDatabaseUrl: undefined,
+    databaseReplicaUrls: [],
+    dataDir: resolve('data'),
+    holdMinutes: 15,
+    admissionHours: 12,
+    logLevel: 'info',
+    rateLimit: 1000,
+    sharedReadsMs: 1000,
+    rememberedEvents: 2000,
+    corsOrigins: [],
+    channelsBasePath: '',
+    integrationsBasePath: '',
+    paymentProvider: 'sandbox',
+    privateWebhooks: false,
+    stripe: null,
+    shutdownSeconds: 10,
+    drainSeconds: 0,
+    delivery: {
+      mail: {
+        smtpUrl: undefined,
+        from: { name: '', address: 'tickets@boxoffice.invalid' },
+        folder: resolve('data/mail'),
+      },
+      whatsapp: null,
+    },
+  })
+})
+
+test('every setting is read', () => {
+  const config = parseConfig({
+    PORT: '0',
+    HOST: '0.0.0.0',
+    TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32,192.0.2.7',
+    MAX_CONNECTIONS: '20000',
+    PUBLIC_URL: 'https://tickets.example/',
+    WEB_CONCURRENCY: '4',
+    DATABASE_URL: 'postgresql://box:pw@db.example:5433/tickets?sslmode=require',
+    DATABASE_POOLER: 'transaction',
+    DIRECT_DATABASE_URL: 'postgresql://owner:pw@db.example:5432/tickets',
+    DATABASE_REPLICA_URLS: 'postgres://box:pw@one.example/tickets, postgres://box:pw@two.example/tickets,',
+    DATA_DIR: '/var/lib/boxoffice',
+    HOLD_MINUTES: '1440',
+    ADMISSION_HOURS: '0',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT: 'off',
+    SHARED_READS_MS: '0',
+    REMEMBERED_EVENTS: '0',
+    CORS_ORIGINS: 'https://shop.example, http://localhost:5173,',
+    CHANNELS_BASE_PATH: '/v1/channels/',
+    INTEGRATIONS_BASE_PATH: '/',
+    PAYMENT_PROVIDER: 'sandbox',
+    ALLOW_SANDBOX_PAYMENTS: 'true',
+    WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true',
+    NODE_ENV: 'production',
+    DRAIN_SECONDS: '7',
+    SHUTDOWN_SECONDS: '30',
+    SMTP_URL: 'smtps://box:pw@mail.example:465',
+    MAIL_FROM: '"Boxoffice, Ñ" <tickets@tickets.example>',
+    MAIL_DIR: '/var/mail/boxoffice',
+    WHATSAPP_TOKEN: 'token',
+    WHATSAPP_PHONE_NUMBER_ID: '1234567890',
+    WHATSAPP_TEMPLATE: 'ticket_ready',
+    WHATSAPP_TEMPLATE_LANGUAGE: 'es_MX',
+    WHATSAPP_API_BASE: 'https://graph.example/v1/',
+  })
+  expect(config).toEqual({
+    port: 0,
+    host: '0.0.0.0',
+    trustProxy: { networks: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7'] },
+    maxConnections: 20_000,
+    publicUrl: 'https://tickets.example',
+    webConcurrency: 4,
+    databaseUrl: 'postgresql://box:pw@db.example:5433/tickets?sslmode=require',
+    databasePooler: 'transaction',
+    directDatabaseUrl: 'postgresql://owner:pw@db.example:5432/tickets',
+    databaseReplicaUrls: ['postgres://box:pw@one.example/tickets', 'postgres://box:pw@two.example/tickets'],
+    dataDir: '/var/lib/boxoffice',
+    holdMinutes: 1440,
+    admissionHours: 0,
+    logLevel: 'silent',
+    rateLimit: null,
+    sharedReadsMs: 0,
+    rememberedEvents: 0,
+    corsOrigins: ['https://shop.example', 'http://localhost:5173'],
+    channelsBasePath: '/v1/channels',
+    integrationsBasePath: '',
+    paymentProvider: 'sandbox',
+    privateWebhooks: true,
+    stripe: null,
+    drainSeconds: 7,
+    shutdownSeconds: 30,
+    delivery: {
+      mail: {
+        smtpUrl: 'smtps://box:pw@mail.example:465',
+        from: { name: 'Boxoffice, Ñ', address: 'tickets@tickets.example' },
+        folder: '/var/mail/boxoffice',
+      },
+      whatsapp: {
+        token: 'token',
+        phoneNumberId: '1234567890',
+        template: 'ticket_ready',
+        language: 'es_MX',
+        apiBase: 'https://graph.example/v1',
+      },
+    },
+  })
+})
+
+test('an empty variable is one that is not set', () => {
+  const empty = Object.fromEntries(
+    ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'DATA_DIR', 'LOG_LEVEL', 'RATE_LIMIT', 'CORS_ORIGINS'].map(
+      (name) => [name, ''],
+    ),
+  )
+  expect(parseConfig(empty)).toEqual(parseConfig({}))
+})
+
+test('variables of others are none of its business', () => {
+  expect(parseConfig({ PATH: '/bin', port: 'x', npm_config_port: 'x' })).toEqual(parseConfig({}))
+})
+
+const wrong: [name: string, values: string[], mistake: RegExp][] = [
+  ['PORT', ['x', '-1', '4e3', '1.5', ' 80', '0x50'], /must be a whole number/],
+  ['PORT', ['65536', '4000000000'], /must be at most 65535/],
+  [
+    'PUBLIC_URL',
+    ['tickets.example', 'ftp://tickets.example', '//tickets.example'],
+    /must be an http\(s\) address/,
+  ],
+  ['WEB_CONCURRENCY', ['0', '129'], /must be at (least 1|most 128)/],
+  ['WEB_CONCURRENCY', ['auto', '-2', '1.5'], /must be a whole number/],
+  ['WEB_CONCURRENCY', ['2'], /the embedded database belongs to one process/],
+  ['DATABASE_URL', ['mysql://db/x', 'localhost:5432', 'box'], /must be a postgres:\/\/ address/],
+  ['DATABASE_POOLER', ['pgbouncer', 'session', 'true'], /./],
+  ['DATABASE_POOLER', ['transaction'], /needs DATABASE_URL/],
+  ['DIRECT_DATABASE_URL', ['mysql://db/x', 'db:5432'], /must be a postgres:\/\/ address/],
+  ['DIRECT_DATABASE_URL', ['postgres://db/x'], /needs DATABASE_URL/],
+  [
+    'DATABASE_REPLICA_URLS',
+    ['one.example', 'postgres://one/x,mysql://two/x'],
+    /must be a postgres:\/\/ address/,
+  ],
+  ['DATABASE_REPLICA_URLS', ['postgres://one/x'], /needs DATABASE_URL/],
+  ['HOLD_MINUTES', ['0', '1441'], /must be at (least 1|most 1440)/],
+  ['HOLD_MINUTES', ['15m'], /must be a whole number/],
+  [
+    'TRUST_PROXY',
+    [
+      ...[
+        '0',
+        '17',
+        '-1',
+        '1.5',
+        'true',
+        'all',
+        'loopback',
+        'proxy.example',
+        '10.0.0.0/33',
+        '2001:db8::/129',
+      ],
+      ...['10.0.0.0/0', '::/0', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8,', '1,10.0.0.0/8', '010.0.0.1'],
+    ],
+    /must be a number of proxies from 1 to 16, or a comma-separated list of networks such as 10\.0\.0\.0\/8/,
+  ],
+  ['MAX_CONNECTIONS', ['0', '1000001'], /must be at (least 1|most 1000000)/],
+  ['MAX_CONNECTIONS', ['off', '-1'], /must be a whole number/],
+  ['LOG_LEVEL', ['loud', 'INFO'], /./],
+  ['RATE_LIMIT', ['none', '-5', '1.5'], /must be a whole number or off/],
+  ['RATE_LIMIT', ['0', '1000001'], /must be at (least 1|most 1000000)/],
+  ['SHARED_READS_MS', ['off', '-1', '1.5'], /must be a whole number/],
+  ['SHARED_READS_MS', ['60001'], /must be at most 60000/],
+  ['REMEMBERED_EVENTS', ['all', '-1', '1.5'], /must be a whole number/],
+  ['REMEMBERED_EVENTS', ['100001'], /must be at most 100000/],
+  ['CORS_ORIGINS', ['*', 'shop.example'], /./],
+  ['CORS_ORIGINS', ['https://shop.example/path', 'https://shop.example/'], /must be origins such as/],
+  [
+    'CHANNELS_BASE_PATH',
+    ['channels', '/a b', '/a?b', '/a//b', 'https://x.example'],
+    /must be a path such as/,
+  ],
+  ['INTEGRATIONS_BASE_PATH', ['x'], /must be a path such as/],
+  ['PAYMENT_PROVIDER', ['cash'], /./],
+  ['STRIPE_SECRET_KEY', ['pk_live_x', 'sk_live_', 'sk_x', 'whsec_x'], /must be a key such as/],
+  ['STRIPE_SECRET_KEY', ['sk_test_x', 'rk_live_x'], /needs PAYMENT_PROVIDER=stripe/],
+  ['STRIPE_WEBHOOK_SECRET', ['secret', 'whsec_a,b', 'whsec_a,'], /must be a comma-separated list of whsec_/],
+  ['STRIPE_WEBHOOK_SECRET', ['whsec_a', 'whsec_a, whsec_b'], /needs PAYMENT_PROVIDER=stripe/],
+  [
+    'STRIPE_API_BASE',
+    ['api.stripe.com', 'ftp://proxy.example', 'https://proxy.example/stripe'],
+    /must be an origin such as/,
+  ],
+  ['STRIPE_API_BASE', ['https://proxy.example'], /needs PAYMENT_PROVIDER=stripe/],
+  ['ALLOW_SANDBOX_PAYMENTS', ['yes', '1', 'TRUE'], /./],
+  ['WEBHOOKS_TO_PRIVATE_ADDRESSES', ['yes', '1', 'TRUE'], /./],
+  ['SHUTDOWN_SECONDS', ['0', '601'], /must be at (least 1|most 600)/],
+  ['SMTP_URL', ['mail.example', 'https://mail.example'], /must be an smtp:\/\/ or smtps:\/\/ address/],
+  ['MAIL_FROM', ['tickets', 'a@b c@d', 'Tickets <tickets>', 'a@b\nbcc: c@d'], /must be an address such as/],
+  ['WHATSAPP_PHONE_NUMBER_ID', ['+34600', 'id'], /must be digits/],
+  ['WHATSAPP_TEMPLATE', ['Ticket ready'], /must be the name of a template/],
+  ['WHATSAPP_TEMPLATE_LANGUAGE', ['Spanish', 'es-MX'], /must be a code such as/],
+  ['WHATSAPP_API_BASE', ['graph.example'], /must be an http\(s\) address/],
+]
+
+test.each(wrong.flatMap(([name, values, mistake]) => values.map((value) => ({ name, value, mistake }))))(
+  '$name=$value is refused by name',
+  ({ name, value, mistake }) => {
+    const mistakes = mistakesOf({ [name]: value })
+    expect(mistakes.length).toBeGreaterThan(0)
+    for (const told of mistakes) {
+      expect(told.split(': ')[0]).toBe(name)
+      expect(told).toMatch(mistake)
+    }
+  },
+)
+
+test('all mistakes are named at once, and no value is repeated', () => {
+  const env = {
+    PORT: 'secret-a',
+    PUBLIC_URL: 'secret-b',
+    WEB_CONCURRENCY: 'secret-m',
+    DATABASE_URL: 'http://user:secret-c@db.example/x',
+    DATABASE_POOLER: 'secret-n',
+    DIRECT_DATABASE_URL: 'http://user:secret-o@db.example/x',
+    DATABASE_REPLICA_URLS: 'http://user:secret-p@db.example/x',
+    HOLD_MINUTES: 'secret-d',
+    LOG_LEVEL: 'secret-e',
+    RATE_LIMIT: 'secret-f',
+    CORS_ORIGINS: 'secret-g',
+    CHANNELS_BASE_PATH: 'secret-h',
+    INTEGRATIONS_BASE_PATH: 'secret-i',
+    PAYMENT_PROVIDER: 'secret-j',
+    ALLOW_SANDBOX_PAYMENTS: 'secret-k',
+    SHUTDOWN_SECONDS: 'secret-l',
+    STRIPE_SECRET_KEY: 'pk_secret-q',
+    STRIPE_WEBHOOK_SECRET: 'secret-r',
+    STRIPE_API_BASE: 'secret-s',
+  }
+  const mistakes = mistakesOf(env)
+  expect(new Set(mistakes.map((mistake) => mistake.split(':')[0]))).toEqual(new Set(Object.keys(env)))
+  expect(mistakes.join('\n')).not.toContain('secret')
+})
+
+test('production refuses to take payments in the sandbox, unless asked to by name', () => {
+  expect(mistakesOf({ NODE_ENV: 'production' })).toEqual([
+    'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
+  ])
+  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'false' })).toHaveLength(1)
+  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
+  expect(mistakesOf({ NODE_ENV: 'staging' })).toEqual([])
+})
+
+test('a mail server needs to know whom mails are from, and takes a bare address', () => {
+  expect(mistakesOf({ SMTP_URL: 'smtp://mail.example' })).toEqual([
+    'MAIL_FROM: SMTP_URL needs to know whom mails are from',
+  ])
+  const { delivery } = parseConfig({ SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'tickets@shop.example' })
+  expect(delivery.mail.from).toEqual({ name: '', address: 'tickets@shop.example' })
+})
+
+test('WhatsApp is enabled whole, or not at all', () => {
+  expect(mistakesOf({ WHATSAPP_TOKEN: 'token' })).toEqual([
+    'WHATSAPP_PHONE_NUMBER_ID: WhatsApp needs all of WHATSAPP_TOKEN, WHATSAPP_PHONE_NUMBER_ID, WHATSAPP_TEMPLATE',
+    'WHATSAPP_TEMPLATE: WhatsApp needs all of WHATSAPP_TOKEN, WHATSAPP_PHONE_NUMBER_ID, WHATSAPP_TEMPLATE',
+    'PUBLIC_URL: WhatsApp fetches the tickets from there',
+  ])
+})
+
+const stripe = {
+  PAYMENT_PROVIDER: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_live_secret',
+  STRIPE_WEBHOOK_SECRET: 'whsec_secret',
+}
+
+test('Stripe is reached with a key, and knows its webhooks by one secret or two', () => {
+  expect(parseConfig(stripe)).toMatchObject({
+    paymentProvider: 'stripe',
+    stripe: {
+      secretKey: 'sk_live_secret',
+      webhookSecrets: ['whsec_secret'],
+      apiBase: 'https://api.stripe.com',
+    },
+  })
+  const proxied = { STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b', STRIPE_API_BASE: 'http://127.0.0.1:12111' }
+  expect(parseConfig({ ...stripe, ...proxied }).stripe).toMatchObject({
+    webhookSecrets: ['whsec_a', 'whsec_b'],
+    apiBase: 'http://127.0.0.1:12111',
+  })
+})
+
+test('Stripe needs both secrets, and a hold that its sessions can outlive', () => {
+  expect(mistakesOf({ PAYMENT_PROVIDER: 'stripe', HOLD_MINUTES: '1381' })).toEqual([
+    'STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it',
+    'STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it',
+    'HOLD_MINUTES: must be at most 1380 with PAYMENT_PROVIDER=stripe',
+  ])
+  expect(mistakesOf({ ...stripe, HOLD_MINUTES: '1380' })).toEqual([])
+})
+
+test('production refuses a test key, unless asked to by name', () => {
+  const tried = { ...stripe, STRIPE_SECRET_KEY: 'sk_test_secret', NODE_ENV: 'production' }
+  expect(mistakesOf(tried)).toEqual([
+    'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
+  ])
+  expect(mistakesOf({ ...tried, ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
+  expect(mistakesOf({ ...stripe, NODE_ENV: 'production' })).toEqual([])
+})
+
+test('addresses of the database may name several hosts', () => {
+  const several =
+    'postgres://box:pw@one.example:5432,two.example:5433/tickets?target_session_attrs=read-write'
+  const { databaseUrl, directDatabaseUrl, databaseReplicaUrls } = parseConfig({
+    DATABASE_URL: several,
+    DIRECT_DATABASE_URL: 'postgresql://one.example,two.example/tickets',
+    DATABASE_REPLICA_URLS: `${several}, postgres://three.example/tickets,`,
+  })
+  expect([databaseUrl, directDatabaseUrl]).toEqual([several, 'postgresql://one.example,two.example/tickets'])
+  expect(databaseReplicaUrls).toEqual([several, 'postgres://three.example/tickets'])
+  for (const wrong of [
+    'postgres://one.example:x,two.example/tickets',
+    'postgres://one.example,two.example:x/tickets',
+    'postgres://one.example,two.example/tickets?target_session_attrs=master',
+    'mysql://one.example,two.example/tickets',
+  ])
+    expect(() => parseConfig({ DATABASE_URL: wrong }), wrong).toThrow(/DATABASE_URL: must be a postgres/)
+})
+
+test('a process in production takes its time to leave, another none', () => {
+  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' }
+  expect(parseConfig(production).drainSeconds).toBe(5)
+  expect(parseConfig({}).drainSeconds).toBe(0)
+  expect(parseConfig({ ...production, DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
+})
+
+test('proxies are believed by their number or by their networks', () => {
+  expect(parseConfig({ TRUST_PROXY: '2' }).trustProxy).toEqual({ hops: 2 })
+  expect(parseConfig({ TRUST_PROXY: '::1' }).trustProxy).toEqual({ networks: ['::1'] })
+})

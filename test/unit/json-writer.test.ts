@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { toLiteral } from '../../src/json/encoded-literal.ts'
+import { json } from '../../src/json/json-writer.ts'
+import { bodyWriter } from '../../src/json/zod-serializer.ts'
+
+const written = (value: unknown) => {
+  json.start()
+  expect(json.value(value)).toBe(true)
+  return json.take().toString()
+}
+
+const numbers = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, -0, 9, 10, 999_999_999, 1_000_000_000))
+
+test('any value is written as JSON.stringify prints it', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), numbers, fc.jsonValue()),
+      (value) => {
+        expect(written(value)).toBe(JSON.stringify(value))
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test.each([
+  'half of a pair: \ud800',
+  'a "quote" and a \\',
+  'line\nbreak \u2028 \u0000 \u007f',
+  'ñ € 你 😀',
+  'long '.repeat(500_000),
+])('a text is the same bytes: %.20s', (text) => {
+  json.start()
+  json.string(text)
+  expect(json.take().equals(Buffer.from(JSON.stringify(text)))).toBe(true)
+  expect(written(1)).toBe('1')
+})
+
+test('a literal is the same bytes, whatever comes before and behind it', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(9), (text, before) => {
+      const well = text.toWellFormed()
+      json.start()
+      json.string('a'.repeat(before))
+      json.raw(toLiteral(well))
+      json.number(7)
+      expect(json.take().toString()).toBe(`"${'a'.repeat(before)}"${well}7`)
+    }),
+    { numRuns: 2000 },
+  )
+  json.start()
+  json.raw(toLiteral('\u007f'.repeat(9)))
+  expect(json.take().toString()).toBe('\u007f'.repeat(9))
+})
+
+test('what JSON has not is not written', () => {
+  json.start()
+  for (const value of [undefined, () => 1, Symbol('no')]) expect(json.value(value)).toBe(false)
+  expect(json.take()).toHaveLength(0)
+})
+
+test('what was begun and failed is in nobody else’s answer', () => {
+  const bytesOf = bodyWriter(z.object({ name: z.string(), list: z.array(z.number()) }))
+  expect(() => bytesOf(JSON.parse('{ "name": "half of it" }'))).toThrow('a list that is none')
+  expect(bytesOf({ name: 'all of it', list: [1, 2.5] }).toString()).toBe(
+    '{"name":"all of it","list":[1,2.5]}',
+  )
+})
+
+test('a body has the fields of its shape, in their order, and no others', () => {
+  const shape = z.object({
+    id: z.string(),
+    nested: z.object({ deep: z.boolean().nullable() }).nullable(),
+    absent: z.array(z.object({ n: z.number() })).optional(),
+    empty: z.object({}),
+  })
+  const bytesOf = bodyWriter(shape)
+  const secret = { id: 'a', secret: 'no', nested: { deep: null }, empty: {} }
+  expect(bytesOf(secret).toString()).toBe('{"id":"a","nested":{"deep":null},"empty":{}}')
+  expect(bytesOf({ empty: {}, absent: [{ n: 1 }, { n: 2 }], nested: null, id: 'b' }).toString()).toBe(
+    '{"id":"b","nested":null,"absent":[{"n":1},{"n":2}],"empty":{}}',
+  )
+  expect(() => bytesOf(JSON.parse('{ "nested": null, "empty": {} }'))).toThrow('a value that JSON has not')
+})

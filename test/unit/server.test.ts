@@ -1,0 +1,78 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
+import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
+
+// The process on the embedded database, which is its default: it fills a folder that is not there yet, and is killed.
+// Another takes the folder over, and is told to end. A third has it then.
+
+let parent: string
+let folder: string
+/** What the first one printed and listed, and the keys that it left. */
+let printed: string
+let listed: unknown[]
+let keys: { key: string; secret: string }
+let server: ServerProcess
+
+const start = async () => {
+  server = await startedServer({ DATA_DIR: folder })
+}
+
+const listEvents = async () =>
+  (await (await fetch(`${server.url}/events?limit=100`, { headers: { 'x-api-key': keys.key } })).json()).data
+
+beforeAll(async () => {
+  parent = await makeDatabaseFolder('server')
+  folder = join(parent, 'data')
+  await start()
+  await vi.waitFor(() => expect(server.output()).toContain('Demo integration'), 60_000)
+  printed = server.output()
+  keys = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
+  listed = await listEvents()
+  await server.stop('SIGKILL')
+  await start()
+})
+afterAll(async () => {
+  await server.stop('SIGKILL')
+  await rm(parent, { recursive: true, force: true })
+})
+
+test('seeds the demo, and prints its keys', () => {
+  expect(listed).toHaveLength(60)
+  expect(printed).toContain(keys.key)
+  expect(printed).toContain(keys.secret)
+})
+
+test('takes over a folder that a killed process left, with all that was in it', async () => {
+  expect(await listEvents()).toEqual(listed)
+})
+
+test('is healthy and ready', async () => {
+  expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+})
+
+test('refuses a data folder that another process has open, with its pid', async () => {
+  const second = await startServer({ DATA_DIR: folder })
+  expect(second).toMatchObject({ code: 1 })
+  expect(second.errors).toContain(`open in process ${server.child.pid}`)
+})
+
+test('ends with 0 when it is told to, and seeds nothing again after a restart', async () => {
+  expect(await server.stop()).toBe(0)
+  await start()
+  await expect.poll(server.output).toContain(keys.key)
+  expect(await listEvents()).toEqual(listed)
+})
+
+test('says every setting that is wrong, and does not start', async () => {
+  const ended = await startServer({
+    PORT: 'http',
+    HOLD_MINUTES: '0',
+    DATABASE_URL: 'mysql://root:hunter2@db/x',
+  })
+  expect(ended).toMatchObject({ code: 1, output: '' })
+  for (const name of ['PORT', 'HOLD_MINUTES', 'DATABASE_URL']) expect(ended.errors).toContain(name)
+  expect(ended.errors).not.toContain('hunter2')
+})

@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { openProvider } from '../../src/domain/payment/open-provider.ts'
+import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
+import { fromStripe, toStripe } from '../../src/domain/payment/stripe/amount.ts'
+import { type FakeStripe, settingsFor, startFakeStripe } from '../support/stub-stripe.ts'
+
+// What the provider does by itself, without a database: amounts, refunds, failures.
+
+let fake: FakeStripe
+let provider: PaymentProvider
+beforeAll(async () => {
+  fake = await startFakeStripe()
+  provider = await openProvider(parseConfig(settingsFor(fake.url)))
+})
+afterAll(() => fake.close())
+afterEach(() => {
+  fake.breakDown(null)
+  fake.refundAs('succeeded')
+})
+
+let number = 0
+const anOrder = (more = {}) => ({
+  id: `pay_${++number}`,
+  totalAmount: 2200,
+  currency: 'EUR',
+  expiresAt: new Date(Date.now() + 15 * 60_000),
+  name: 'Noche · Entrance',
+  pageUrl: 'https://tickets.example/pay/token',
+  ...more,
+})
+
+async function paidOrder(more = {}) {
+  const session = await provider.charge(anOrder(more))
+  if (session.kind !== 'session') throw new Error('Stripe has sessions')
+  fake.pay(session.id)
+  const outcome = await provider.look(session.id)
+  if (outcome?.kind !== 'paid') throw new Error('it is paid')
+  return outcome.money
+}
+const refundOf = (charge: string, more = {}) => ({
+  id: `ref_${++number}`,
+  charge,
+  amount: 1000,
+  currency: 'EUR',
+  ...more,
+})
+
+test.each([
+  ['EUR', 1050, 1050],
+  ['JPY', 1050, 1050],
+  ['KWD', 1050, 1050],
+  // Stripe counts these in cents, which are always 00.
+  ['ISK', 1050, 105_000],
+  ['UGX', 1050, 105_000],
+  ['HUF', 1050, 105_000],
+  ['CLP', 1050, 1050],
+])('of %s %i are %i at Stripe, and the same when they come back', async (currency, ours, theirs) => {
+  expect(toStripe(ours, currency)).toBe(theirs)
+  expect(fromStripe(theirs, currency)).toBe(ours)
+  expect(await paidOrder({ totalAmount: ours, currency })).toMatchObject({ amount: ours, currency })
+})
+
+test('part of a minor unit of ours is none: what came is never taken for more than it is', () => {
+  expect(fromStripe(104_999, 'ISK')).toBe(1049)
+  expect(fromStripe(99, 'ISK')).toBe(0)
+  expect(fromStripe(2199, 'EUR')).toBe(2199)
+})
+
+test('money is known by its payment intent, whatever tells of it', async () => {
+  const { provider: name, reference } = await paidOrder()
+  expect(name).toBe('stripe')
+  expect(reference).toMatch(/^pi_/)
+})
+
+test('the longest hold that the settings let through has a session', async () => {
+  const expiresAt = new Date(Date.now() + 23 * 3600_000)
+  expect(await provider.charge(anOrder({ expiresAt }))).toMatchObject({ kind: 'session' })
+})
+
+test('an amount that Stripe never takes is a payment that has failed', async () => {
+  expect(await provider.charge(anOrder({ totalAmount: 49 }))).toEqual({ kind: 'ended', status: 'failed' })
+})
+
+test('a refund is made once, however often it is asked for', async () => {
+  const { reference } = await paidOrder()
+  const refund = refundOf(reference)
+  const first = await provider.refund(refund)
+  expect(first).toMatchObject({ kind: 'succeeded', reference: expect.stringMatching(/^re_/) })
+  expect(await Promise.all([provider.refund(refund), provider.refund(refund)])).toEqual([first, first])
+  expect(fake.refunds.filter(({ payment_intent }) => payment_intent === reference)).toHaveLength(1)
+})
+
+test('a refund that is pending is told by what has become of it', async () => {
+  const { reference } = await paidOrder()
+  const refund = refundOf(reference)
+  fake.refundAs('pending')
+  expect(await provider.refund(refund)).toMatchObject({ kind: 'pending' })
+  const [made] = fake.refunds.slice(-1)
+  if (!made) throw new Error('it was made')
+  made.status = 'failed'
+  expect(await provider.refund(refund)).toEqual({ kind: 'failed', code: 'failed' })
+})
+
+test('a refund that can never be made has failed, with the reason', async () => {
+  const { reference } = await paidOrder()
+  await provider.refund(refundOf(reference, { amount: 2000 }))
+  expect(await provider.refund(refundOf(reference))).toEqual({
+    kind: 'failed',
+    code: 'charge_already_refunded',
+  })
+  expect(await provider.refund(refundOf('pi_of_nobody'))).toEqual({
+    kind: 'failed',
+    code: 'resource_missing',
+  })
+})
+
+test('a refund that went wrong can be tried again, though Stripe keeps its error with its key', async () => {
+  const { reference } = await paidOrder()
+  const refund = refundOf(reference)
+  fake.breakDown(({ method, path }) => (method === 'POST' && path === '/v1/refunds' ? 500 : null))
+  await expect(provider.refund(refund)).rejects.toThrow('Stripe did not do it')
+  fake.breakDown(null)
+  expect(await provider.refund(refund)).toMatchObject({ kind: 'succeeded' })
+})
+
+test.each([
+  ['cut', 'StripeConnectionError', 'ECONNRESET'],
+  [401, 'StripeAuthenticationError', 'api_error'],
+  [429, 'StripeRateLimitError', 'rate_limit'],
+  [503, 'StripeAPIError', 'api_error'],
+] as const)(
+  'a failure of %s is told by its name and code, without a status or a secret',
+  async (fault, name, code) => {
+    fake.breakDown(fault)
+    const failure: unknown = await provider.charge(anOrder()).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name, code })
+    expect(failure).not.toHaveProperty('statusCode')
+    expect(JSON.stringify([failure, String(failure)])).not.toMatch(/sk_test|127\.0\.0\.1/)
+  },
+)
