@@ -24,14 +24,14 @@ import { answerUnknownRoutes } from '../http/not-found.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { logRequests } from '../http/request-log.ts'
 import { addSecurity } from '../http/security.ts'
-import type { House } from '../request/context.ts'
+import type { Services } from '../request/context.ts'
+import { createRateLimits } from '../request/rate-limits.ts'
 import { addDocumentation } from '../rest/openapi.ts'
 import { sendRefusal, validatorCompiler } from '../rest/route.ts'
 import { Refusal } from '../shared/errors.ts'
 import { type RequestLimits, requestLimits } from '../shared/request-limits.ts'
 import { closeConnectionsAtTheEnd } from './close-connections.ts'
 import { addPages } from './public-routes.ts'
-import { createRateLimits } from './rate-limits.ts'
 import { addRoutes } from './routes.ts'
 
 export type AppOptions = {
@@ -123,7 +123,7 @@ export async function createApp({
       sendRefusal(reply, malformedAddress())
     },
   })
-  const house: House = {
+  const services: Services = {
     db,
     replica,
     provider,
@@ -150,9 +150,9 @@ export async function createApp({
   addDocumentation(app)
   addHealth(app, whyUnready)
   addHome(app, printedSchema())
-  await addGraphql(app, house, { sharedReads, demo, limits })
-  await addRoutes(app, house, sharedReads, config)
-  await addPages(app, house, rateLimits)
+  await addGraphql(app, services, { sharedReads, demo, limits })
+  await addRoutes(app, services, sharedReads, config)
+  await addPages(app, services, rateLimits)
   await app.ready()
   return app
 }

@@ -2,14 +2,14 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
-import { drainer, whenToldToEnd } from './shutdown.ts'
+import { drainer, onShutdown } from './shutdown.ts'
 
 // Milliseconds until one that ended has a successor: twice as many each time that one ends before it ran for long.
 const shortestPause = 100
 const longestPause = 30_000
 const longRun = 10_000
 
-const pauseAfter = (shortRuns: number) => Math.min(longestPause, shortestPause * 2 ** shortRuns)
+const backoff = (shortRuns: number) => Math.min(longestPause, shortestPause * 2 ** shortRuns)
 
 /** How a worker ended: 0 where it did as it was told, which it also did when it did not yet listen. */
 async function exitCodeOf(worker: Worker): Promise<number> {
@@ -43,7 +43,7 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
       if (draining) return
       if (!hasStarted) process.exit(code || 1)
       const again = Date.now() - startedAt < longRun ? shortRuns + 1 : 0
-      const ms = pauseAfter(again)
+      const ms = backoff(again)
       log.error({ worker: pid, code, signal, ms }, 'a process ended: another takes its place')
       setTimeout(() => start(again), ms)
     })
@@ -65,6 +65,6 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
   }
 
   // Each worker has its own time to leave.
-  whenToldToEnd({ drainSeconds: 0, leave: () => {}, stop: () => void stop() })
+  onShutdown({ drainSeconds: 0, leave: () => {}, stop: () => void stop() })
   start(0)
 }

@@ -4,16 +4,16 @@ import type { Config } from '../config/config.ts'
 import { eventRoutes } from '../domain/catalogue/events-rest.ts'
 import { checkoutRoutes } from '../domain/sale/checkout/checkout-rest.ts'
 import { lookupRoutes } from '../domain/ticket/rest.ts'
-import type { House } from '../request/context.ts'
+import type { Services } from '../request/context.ts'
 
 /** The documented paths, below their two base addresses. */
 export async function addRoutes(
   app: FastifyInstance,
-  house: House,
+  services: Services,
   sharedReads: SharedReads,
   config: Config,
 ): Promise<void> {
-  await app.register(eventRoutes(house, sharedReads), { prefix: config.channelsBasePath })
-  await app.register(checkoutRoutes(house), { prefix: config.channelsBasePath })
-  await app.register(lookupRoutes(house), { prefix: config.integrationsBasePath })
+  await app.register(eventRoutes(services, sharedReads), { prefix: config.channelsBasePath })
+  await app.register(checkoutRoutes(services), { prefix: config.channelsBasePath })
+  await app.register(lookupRoutes(services), { prefix: config.integrationsBasePath })
 }

@@ -45,7 +45,7 @@ export type Leaving = {
 
 /** Waits until this process is told to end: by SIGTERM and SIGINT, which a worker passes on to the primary, whose word
  *  it then waits for. */
-export function whenToldToEnd({ drainSeconds, leave: begin, stop }: Leaving): void {
+export function onShutdown({ drainSeconds, leave: begin, stop }: Leaving): void {
   const { worker } = cluster
   const ask = () => {
     if (worker?.isConnected()) worker.send(drain)

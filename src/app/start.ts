@@ -8,7 +8,7 @@ import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { createApp } from './app.ts'
 import { startBackground } from './jobs.ts'
-import { whenToldToEnd } from './shutdown.ts'
+import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
 const greeting = (url: string, demo: DemoCredentials) => `
@@ -88,7 +88,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   )
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problems[unready.reason])
-  else if (!(await database.hasDeadlines()))
+  else if (!(await database.hasStatementTimeouts()))
     app.log.warn('no deadline ends a statement that takes too long: run npm run migrate')
   const url = await listen(app, config)
   if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
@@ -111,5 +111,5 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   const leave = () => {
     isLeaving = true
   }
-  whenToldToEnd({ drainSeconds: config.drainSeconds, leave, stop: () => void stop().catch(fail) })
+  onShutdown({ drainSeconds: config.drainSeconds, leave, stop: () => void stop().catch(fail) })
 }

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
-import { readByTurn } from '../data/coalesce.ts'
+import { coalesceReads } from '../data/coalesce.ts'
 import { fewRowsOf } from '../data/json-rows.ts'
-import { present } from '../data/leased-jobs.ts'
+import { nowMs } from '../data/leased-jobs.ts'
 import { anyOf, type Find, rowStatement, statement } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
@@ -41,9 +41,7 @@ const keyRows = fewRowsOf({
   mode: keys.mode,
   hash: keys.hash,
   // In milliseconds: null for never.
-  expiresIn: sql<
-    number | null
-  >`(extract(epoch from ${keys.expiresAt} - ${present}) * 1000)::double precision`,
+  expiresIn: sql<number | null>`(extract(epoch from ${keys.expiresAt} - ${nowMs}) * 1000)::double precision`,
   revoked: sql<boolean>`${keys.revokedAt} is not null`,
   channelId: keys.channelId,
   integrationId: keys.integrationId,
@@ -96,7 +94,7 @@ export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> 
 
 // Requests that arrive together are let in by one statement, and those with the same key as one and the same
 // Authenticated. Nothing is kept here for later ones: a revoked key is refused from the next request on.
-const keyById = readByTurn<KnownKey>(async (db, ids) => {
+const keyById = coalesceReads<KnownKey>(async (db, ids) => {
   const since = performance.now()
   return knownKeys(await rowStatement(db, 'keys_by_id', findKeys).execute({ keys: ids }), since)
 })

@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm'
-import { touchCatalogue } from '../database/catalogue-version.ts'
+import { invalidateCatalogue } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import { addGrants, refuseUnknown } from './issue-key.ts'
 import { grants } from './table.ts'
@@ -22,6 +22,6 @@ export async function changeGrant(
           .returning()
     return changed.length > 0
   })
-  touchCatalogue(db)
+  invalidateCatalogue(db)
   return isChanged
 }

@@ -1,5 +1,5 @@
 import { inArray, sql } from 'drizzle-orm'
-import { present } from '../data/leased-jobs.ts'
+import { nowMs } from '../data/leased-jobs.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'
@@ -49,7 +49,7 @@ async function insertKey(
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: hashSecret(key), expiresAt, ...owner })
-    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${present}, false)` })
+    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${nowMs}, false)` })
   if (inserted?.expired)
     throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
   return key

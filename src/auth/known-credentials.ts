@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { present } from '../data/leased-jobs.ts'
-import { written } from '../data/prepared.ts'
+import { nowMs } from '../data/leased-jobs.ts'
+import { preparedSql } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
 import { hashSecret } from './key.ts'
 import { integrations, keys } from './table.ts'
@@ -37,10 +37,10 @@ const maxListed = 20_000
 // A secret alone says nothing: it belongs to its integration.
 const nameOf = (integrationId: string, secretHash: string) => `${integrationId} ${secretHash}`
 
-const listGood = written<{ name: string }>(
+const listGood = preparedSql<{ name: string }>(
   'good_credentials',
   () => sql`(select ${keys.hash} as name from ${keys}
-      where ${keys.revokedAt} is null and (${keys.expiresAt} is null or ${keys.expiresAt} > ${present})
+      where ${keys.revokedAt} is null and (${keys.expiresAt} is null or ${keys.expiresAt} > ${nowMs})
       order by ${keys.createdAt} desc limit ${sql.raw(String(maxListed))})
     union all
     (select ${integrations.id} || ' ' || ${integrations.secretHash} from ${integrations}

@@ -1,5 +1,5 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { present } from '../data/leased-jobs.ts'
+import { nowMs } from '../data/leased-jobs.ts'
 import type { Connection } from '../database/database.ts'
 import { channels, grants, integrations, keys } from './table.ts'
 
@@ -19,7 +19,7 @@ export const listKeys = (db: Connection) =>
       >`case when ${keys.integrationId} is not null then array[${integrations.organizationId}] else array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1) end`,
       status: sql<
         'active' | 'expired' | 'revoked'
-      >`case when ${keys.revokedAt} is not null then 'revoked' when ${keys.expiresAt} <= ${present} then 'expired' else 'active' end`,
+      >`case when ${keys.revokedAt} is not null then 'revoked' when ${keys.expiresAt} <= ${nowMs} then 'expired' else 'active' end`,
       /** Whether the integration's secret of method v1 is good; null for a channel, which has none. */
       secretActive: sql<
         boolean | null

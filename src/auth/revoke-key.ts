@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import { touchCatalogue } from '../database/catalogue-version.ts'
+import { invalidateCatalogue } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { readKey } from './key.ts'
@@ -39,6 +39,6 @@ export async function revokeKey(db: Database, id: string): Promise<Revoked> {
       .returning({ id: integrations.id })
     return { keyIds: ended.map((key) => key.id), secret: secrets.length > 0 }
   })
-  touchCatalogue(db)
+  invalidateCatalogue(db)
   return revoked
 }

@@ -19,7 +19,7 @@ export const viewOf = ({ kind, organizationIds }: Caller): string => `${kind} ${
 
 type Known = { view: string; since: number; until: number }
 
-const mostBytes = 4 * 2 ** 20
+const maxBytes = 4 * 2 ** 20
 // What an entry costs beside its text.
 const overhead = 512
 
@@ -27,7 +27,7 @@ const overhead = 512
  *  0 for not at all, until the key expires, and until `touchCatalogue` tells of a change. Holds at most 4 MB. */
 export function rememberCallers(db: Database, ms: number): RememberedCallers {
   const known = new LRUCache<string, Known>({
-    maxSize: mostBytes,
+    maxSize: maxBytes,
     sizeCalculation: ({ view }) => 2 * view.length + overhead,
   })
   return {

@@ -23,10 +23,10 @@ type Run = () => Promise<Answer>
 type Running = { began: number; outcome: Promise<Representation> }
 type Kept = { began: number; representation: Representation }
 
-const mostBytes = 16 * 2 ** 20
+const maxBytes = 16 * 2 ** 20
 // Enough to keep a database busy that is some milliseconds away, and few enough to leave connections to those who buy.
 // A page is megabytes while it is made: as many as ask would outgrow the young garbage, and cost a quarter more.
-const mostAtOnce = 6
+const maxAtOnce = 6
 // What an entry costs beside its bytes: else very many small ones would be very much.
 const overhead = 1024
 
@@ -36,14 +36,14 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
   // As many as there are requests that wait for them.
   const running = new Map<string, Running>()
   const kept = new LRUCache<string, Kept>({
-    maxSize: mostBytes,
+    maxSize: maxBytes,
     sizeCalculation: ({ representation }, key) => representation.size() + 2 * key.length + overhead,
     ttl: ms,
   })
   const keep = (key: string, entry: Kept) => kept.set(key, entry, { start: entry.began })
   const keyOf = (view: string, asked: string) => `${view}\n${asked}`
   const callers = rememberCallers(db, ms)
-  const limit = pLimit(mostAtOnce)
+  const limit = pLimit(maxAtOnce)
   let version = catalogueVersion(db)
 
   // A read that is not in the map any more when it ends is not kept.

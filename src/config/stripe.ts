@@ -36,7 +36,7 @@ type Settings = Environment & {
 }
 
 // A session of Stripe's lasts for at most 24 hours, and half an hour longer than the hold.
-const mostHoldMinutes = 23 * 60
+const maxHoldMinutes = 23 * 60
 
 /** What is wrong with settings of Stripe that are right each by itself. */
 export function stripeContradictionsIn(settings: Settings): string[] {
@@ -50,8 +50,8 @@ export function stripeContradictionsIn(settings: Settings): string[] {
   const mistakes: string[] = []
   if (!key) mistakes.push('STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it')
   if (secrets.length === 0) mistakes.push('STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it')
-  if (settings.HOLD_MINUTES > mostHoldMinutes)
-    mistakes.push(`HOLD_MINUTES: must be at most ${mostHoldMinutes} with PAYMENT_PROVIDER=stripe`)
+  if (settings.HOLD_MINUTES > maxHoldMinutes)
+    mistakes.push(`HOLD_MINUTES: must be at most ${maxHoldMinutes} with PAYMENT_PROVIDER=stripe`)
   const isTest = key !== undefined && /^.k_test_/.test(key)
   if (isTest && settings.NODE_ENV === 'production' && !settings.ALLOW_SANDBOX_PAYMENTS)
     mistakes.push(

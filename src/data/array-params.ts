@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { given } from './prepared.ts'
+import { textArrayParam } from './prepared.ts'
 
 /** SQL types of columns, by the names that a statement calls them. */
 export type Types = Record<string, string>
@@ -31,10 +31,10 @@ const toText = (value: unknown): string | null =>
 
 /** Rows that a prepared statement is given, as one array of texts a column: PostgreSQL reads them in a sixth of the time
  *  that JSON takes. `rows` stands after `from`, `cells` are the columns with their types, `values` the parameters. */
-export function givenRows(alias: string, types: Types) {
+export function arrayRows(alias: string, types: Types) {
   const columns = Object.entries(types)
   const parameter = (column: string) => `${alias}_${column}`
-  const arrays = columns.map(([column]) => given(parameter(column)))
+  const arrays = columns.map(([column]) => textArrayParam(parameter(column)))
   const names = columns.map(([column]) => name(column))
   return {
     rows: sql`unnest(${list(arrays)}) as ${name(alias)}(${list(names)})`,
@@ -51,4 +51,4 @@ export function givenRows(alias: string, types: Types) {
   }
 }
 
-export type GivenRows = ReturnType<typeof givenRows>
+export type ArrayRows = ReturnType<typeof arrayRows>

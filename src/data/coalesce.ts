@@ -6,12 +6,12 @@ type Turn<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
 
 // Milliseconds that a turn waits for the read before it, which as a rule takes one: those who come meanwhile are read
 // together, in fewer statements. A read that hangs holds nobody up for longer.
-const patience = 5
+const timeoutMs = 5
 
 /** A reader that all requests share: what they ask for in the same turn of the event loop, or while the read before
  *  runs, is read together, each key once. What is answered was read after it was asked for, and nothing is kept for
  *  those who come later. Gives null where there is no such row; asks for nobody's permission. */
-export function readByTurn<Row>(
+export function coalesceReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {
   const turns = new WeakMap<Database, Turn<Row>>()
@@ -20,7 +20,7 @@ export function readByTurn<Row>(
   async function end(db: Database, keys: Set<string>): Promise<Map<string, Row>> {
     await setImmediate()
     const before = running.get(db)
-    if (before) await Promise.race([before, setTimeout(patience)])
+    if (before) await Promise.race([before, setTimeout(timeoutMs)])
     turns.delete(db)
     const rows = read(db, [...keys])
     const ended = rows.then(

@@ -16,19 +16,19 @@ export const dueColumns = () => ({
 
 /** The present as columns keep it, for what is compared with them: they round to milliseconds, so what is due right now
  *  may be due half of one ahead of the clock. */
-export const present = sql`now()::timestamptz(3)`
+export const nowMs = sql`now()::timestamptz(3)`
 
 type DueTable = PgTable & { status: PgColumn; dueAt: PgColumn; attempts: PgColumn }
 
 /** Takes up to `limit` rows that are due, those that wait longest first, for so many seconds: until then no other
  *  process takes them. Gives their rows, of which no two processes have the same. */
-export function takeDue<Table extends DueTable>(
+export function claimDue<Table extends DueTable>(
   db: Connection,
   table: Table,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Table['$inferSelect'][]> {
   const row = sql.raw('ctid')
-  const taken = sql`(select ${row} from ${table} where ${table.status} = 'pending' and ${table.dueAt} <= ${present}
+  const taken = sql`(select ${row} from ${table} where ${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}
     order by ${table.dueAt} limit ${limit} for update skip locked)`
   return db
     .update(table)
@@ -45,5 +45,5 @@ export const inSeconds = (seconds: number): SQL => sql`now() + ${seconds} * inte
 
 /** Seconds until the next try after so many: twice as long each time from `first` to `most`, and somewhere in the upper
  *  half of that, so that what failed together does not come back together. */
-export const pauseAfter = (attempts: number, { first, most }: { first: number; most: number }): number =>
+export const backoff = (attempts: number, { first, most }: { first: number; most: number }): number =>
   Math.min(most, first * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)

@@ -58,7 +58,7 @@ export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): 
   })
 
 /** The same for a transaction, which locks what it finds. Its text is made once. */
-export function writtenRows<Row>(name: string, find: () => Find<Row>) {
+export function preparedRows<Row>(name: string, find: () => Find<Row>) {
   let made: { query: Query; rows: Rows<Row> } | undefined
   return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
     if (!made) {
@@ -121,7 +121,7 @@ export async function findTogether<All extends unknown[]>(
 
 /** A statement in SQL for the database as for a transaction: its text is made once, it is prepared once a connection,
  *  and its rows come as the driver gives them. */
-export function written<Row>(name: string, text: () => SQL) {
+export function preparedSql<Row>(name: string, text: () => SQL) {
   let query: Query | undefined
   return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
     query ??= new PgDialect().sqlToQuery(text())
@@ -131,11 +131,11 @@ export function written<Row>(name: string, text: () => SQL) {
 
 /** A list of texts that a statement is given, where it can't be seen what it holds: by its length, PostgreSQL would
  *  find the plan that it made for the last list too dear for each shorter one, and plan anew every time. */
-export const given = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
+export const textArrayParam = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
 
 /** Whether a column is one of the keys that are given: one statement for any number of them, planned once a connection,
  *  and none of them is interpolated. */
-export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${given(name)})`
+export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${textArrayParam(name)})`
 
 /** Whose rows a loader may find: each statement takes what it needs of this. */
 export type Scope = {

@@ -3,21 +3,21 @@ import type { Database } from '../database/database.ts'
 import { Loader } from './loader.ts'
 
 /** A value, and the revision that it is of: whatever changes it gives it another, in the same transaction. */
-export type Revised<Value> = { revision: string; value: Value }
+export type Versioned<Value> = { revision: string; value: Value }
 
 /** Revisions by key, as a request was told them by the database. */
 export type Revisions = Map<string, string>
 
-type Memory<Value> = LRUCache<string, Revised<Value>>
+type Memory<Value> = LRUCache<string, Versioned<Value>>
 
 // Milliseconds. A revision says whether a value still holds; this only bounds what nothing could tell it of, such as
 // triggers that somebody has switched off.
 const longest = 10 * 60_000
 
-type Read<Value> = (keys: string[]) => Promise<Map<string, Revised<Value>>>
+type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
 
 /** A loader that does not read again what is remembered, in the revision that the request was told of. */
-export class RevisedLoader<Value extends object> extends Loader<Value | null> {
+export class VersionedLoader<Value extends object> extends Loader<Value | null> {
   readonly #revisions: Revisions
 
   constructor(memory: Memory<Value> | null, revisions: Revisions, read: Read<Value>) {
@@ -53,10 +53,10 @@ type Remembering = { db: Database; rememberedEvents: number; revisions: Revision
 /** Makes loaders of values that are the same as long as their revision is, whoever asks. `read` gives values with their
  *  revisions, of one snapshot; `mostOf` bounds the sum of the sizes of what is kept of a database, 0 is nothing. Sizes
  *  are rows and not bytes: only an import writes them, whose texts have limits of their own. */
-export function revisedLoaders<Value extends object>(
-  mostOf: (remembering: Remembering) => number,
+export function versionedLoaders<Value extends object>(
+  maxOf: (remembering: Remembering) => number,
   sizeOf: (value: Value) => number,
-): (remembering: Remembering, read: Read<Value>) => RevisedLoader<Value> {
+): (remembering: Remembering, read: Read<Value>) => VersionedLoader<Value> {
   const memories = new WeakMap<Database, Memory<Value>>()
   const memoryOf = (db: Database, most: number): Memory<Value> => {
     const known = memories.get(db)
@@ -70,8 +70,8 @@ export function revisedLoaders<Value extends object>(
     return made
   }
   return (remembering, read) => {
-    const most = mostOf(remembering)
+    const most = maxOf(remembering)
     const memory = most > 0 ? memoryOf(remembering.db, most) : null
-    return new RevisedLoader(memory, remembering.revisions, read)
+    return new VersionedLoader(memory, remembering.revisions, read)
   }
 }

@@ -5,7 +5,7 @@ type Touched = { times: number; at: number }
 const touched = new WeakMap<Database, Touched>()
 
 // Milliseconds, more than a healthy replica is behind.
-const mostBehind = 2_000
+const maxBehind = 2_000
 
 /** How often this process has changed what a catalogue read must show at once. */
 export const catalogueVersion = (db: Database): number => touched.get(db)?.times ?? 0
@@ -14,9 +14,9 @@ export const catalogueVersion = (db: Database): number => touched.get(db)?.times
 export const touchedAt = (db: Database): number => touched.get(db)?.at ?? Number.NEGATIVE_INFINITY
 
 /** Whether that was so lately that a replica may not know of it yet. */
-export const wasJustTouched = (db: Database): boolean => performance.now() - touchedAt(db) < mostBehind
+export const wasJustInvalidated = (db: Database): boolean => performance.now() - touchedAt(db) < maxBehind
 
 /** Makes catalogue reads run anew in this process, on the primary: to be called once something is committed that must
  *  show at once. A rate or a price was used up or is free again, a catalogue was imported, a grant or a key changed. */
-export const touchCatalogue = (db: Database): void =>
+export const invalidateCatalogue = (db: Database): void =>
   void touched.set(db, { times: catalogueVersion(db) + 1, at: performance.now() })

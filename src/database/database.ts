@@ -20,7 +20,7 @@ export type OpenDatabase = {
   /** Why it is not ready; null where it is. */
   whyUnready(): Promise<Unready | null>
   /** Whether the database ends what takes too long. Over a pooler it is the role that brings the deadlines. */
-  hasDeadlines(): Promise<boolean>
+  hasStatementTimeouts(): Promise<boolean>
   /** Where the catalogue may be read a moment late: a replica that answers, else `db`. */
   replica(): Database
   /** Begins to look after the replicas, and to read from them; `onNews` is told when one goes, stays away, and comes. */

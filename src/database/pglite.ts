@@ -28,7 +28,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
       ready: async () => (await whyUnready()) === null,
       whyUnready,
       // It knows none, and nobody else waits for it.
-      hasDeadlines: async () => true,
+      hasStatementTimeouts: async () => true,
       replica: () => db,
       followReplicas: async () => {},
       async close() {

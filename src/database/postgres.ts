@@ -137,7 +137,7 @@ export function openPostgres(
     },
     ready: async () => (await whyUnready()) === null,
     whyUnready,
-    hasDeadlines: () => isTrue(db, everyDeadline),
+    hasStatementTimeouts: () => isTrue(db, everyDeadline),
     replica: () => db,
     followReplicas: async () => {},
     async close() {

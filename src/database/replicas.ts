@@ -2,7 +2,7 @@ import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
 import { type Database, databaseCode, type OpenDatabase, type ReplicaNews } from './database.ts'
 
 // Milliseconds. Who waits longer for a replica asks the primary; it is then left alone until it answers again.
-const patience = 2_000
+const timeoutMs = 2_000
 const betweenChecks = 5_000
 const betweenTellings = 60_000
 
@@ -13,7 +13,7 @@ type Asked<Config extends PreparedQueryConfig> = Parameters<typeof PgSession.pro
 function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('a replica does not answer')), patience)
+    timer = setTimeout(() => reject(new Error('a replica does not answer')), timeoutMs)
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

@@ -9,12 +9,12 @@ import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { sendRead } from '../http/send-representation.ts'
 import {
-  browse,
   type Context,
+  catalogueContext,
   createCheckoutContext,
   createContext,
   createLookupContext,
-  type House,
+  type Services,
 } from '../request/context.ts'
 import { Refusal, statusOf } from '../shared/errors.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
@@ -51,7 +51,7 @@ export type GraphqlOptions = { sharedReads: SharedReads; demo: Demo | undefined;
 /** `/graphql`: Yoga behind the HTTP server, and GraphiQL for a browser. */
 export async function addGraphql(
   app: FastifyInstance,
-  house: House,
+  services: Services,
   { sharedReads, demo, limits }: GraphqlOptions,
 ): Promise<void> {
   const { execute, load } = createExecutor(limits)
@@ -63,12 +63,12 @@ export async function addGraphql(
     isCatalogue: boolean,
   ): Promise<Context> {
     if (isCatalogue)
-      return createContext(house, credentials, (authenticated) =>
+      return createContext(services, credentials, (authenticated) =>
         sharedReads.remember(credentials, authenticated),
       )
     const ticketId = ticketAskedFor(parameters)
-    if (ticketId !== null) return createLookupContext(house, credentials, ticketId)
-    return createCheckoutContext(house, credentials, rateAskedFor(parameters))
+    if (ticketId !== null) return createLookupContext(services, credentials, ticketId)
+    return createCheckoutContext(services, credentials, rateAskedFor(parameters))
   }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
@@ -83,7 +83,7 @@ export async function addGraphql(
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(await execute({ request, mediaType, parameters, ctx, isCatalogue: false }))
     return sharedReads.read(ctx.caller, questionOf(mediaType, parameters), () =>
-      execute({ request, mediaType, parameters, ctx: browse(ctx), isCatalogue }),
+      execute({ request, mediaType, parameters, ctx: catalogueContext(ctx), isCatalogue }),
     )
   }
 

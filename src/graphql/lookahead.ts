@@ -18,7 +18,7 @@ declare module 'graphql' {
 }
 
 /** A field that leads to what a loader has under a key of its parent: how it is resolved, and how looked ahead at. */
-export const through = <Parent, Value>(
+export const viaLoader = <Parent, Value>(
   loaderOf: (loaders: Loaders) => Loader<Value>,
   keyOf: (parent: Parent) => string,
 ) => ({

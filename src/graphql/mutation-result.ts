@@ -12,7 +12,7 @@ export const isRefused = (result: object): result is Refused => 'refused' in res
 const isException = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code === 'FORBIDDEN'
 
 /** What a verb gives, or why it refused. */
-export async function asData<T>(result: () => Promise<T>): Promise<T | Refused> {
+export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Refused> {
   try {
     return await result()
   } catch (error) {
@@ -110,7 +110,7 @@ const RefusedRef = builder.objectRef<Refused>('Refused').implement({
 })
 
 /** The result of a mutation: its payload, or why it was refused. */
-export const orRefused = <Payload extends object>(
+export const resultUnion = <Payload extends object>(
   name: string,
   payload: ObjectRef<typeof builder.$inferSchemaTypes, Payload>,
   description: string,

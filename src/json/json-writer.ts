@@ -4,9 +4,9 @@ const quote = 0x22
 const backslash = 0x5c
 const zero = 0x30
 const point = 0x2e
-const mostDigits = 9
+const maxDigits = 9
 
-const isShort = (value: number) => Number.isInteger(value) && value >= 0 && value < 10 ** mostDigits
+const isShort = (value: number) => Number.isInteger(value) && value >= 0 && value < 10 ** maxDigits
 
 // What is asked for as a rule fits in; what was larger once does not stay.
 const usualSize = 2 ** 20
@@ -126,7 +126,7 @@ class JsonWriter {
   }
 
   number(value: number): void {
-    this.#reserve(mostDigits + 3)
+    this.#reserve(maxDigits + 3)
     if (isShort(value)) return void this.#digits(value)
     // As most amounts are: no other number of so few digits is as near.
     const hundredths = Math.round(value * 100)

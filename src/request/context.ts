@@ -2,7 +2,7 @@ import { type Authenticated, areWellFormed, authenticate, type Caller } from '..
 import { readKey } from '../auth/key.ts'
 import type { Credentials } from '../auth/known-credentials.ts'
 import { isIdentifier, type Scope } from '../data/prepared.ts'
-import { wasJustTouched } from '../database/catalogue-version.ts'
+import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import type { Terms } from '../domain/sale/checkout/terms-loaders.ts'
@@ -15,7 +15,7 @@ import { type AtTheDoor, readTermsAtTheDoor, readTicketAtTheDoor } from './prefe
 export type { Loaders }
 
 /** What every request shares: what it runs on. */
-export type House = {
+export type Services = {
   db: Database
   /** Where the catalogue may be read a moment late: a replica, or `db` where none answers. */
   replica: () => Database
@@ -36,7 +36,7 @@ export type House = {
 type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
 
 export type Context = {
-  house: House
+  services: Services
   /** The house's, where all but the catalogue is read. */
   db: Database
   /** Null for somebody without credentials, who sees nothing but the schema. */
@@ -59,70 +59,74 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-function contextOf(house: House, authenticated: Authenticated | null): Context {
-  const { db } = house
+function contextOf(services: Services, authenticated: Authenticated | null): Context {
+  const { db } = services
   const together: Together = authenticated ?? { caller: null, now: new Date() }
   const { caller, now } = together
-  together.loaders ??= createLoaders(house, db, scopeOf(caller))
-  return { house, db, caller, now, catalogue: db, loaders: together.loaders, terms: null }
+  together.loaders ??= createLoaders(services, db, scopeOf(caller))
+  return { services, db, caller, now, catalogue: db, loaders: together.loaders, terms: null }
 }
 
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
  *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
 export async function createContext(
-  house: House,
+  services: Services,
   credentials: Credentials,
-  onLetIn: (authenticated: Authenticated) => void = () => {},
+  onAuthenticated: (authenticated: Authenticated) => void = () => {},
 ): Promise<Context> {
-  const authenticated = await authenticate(house.db, credentials)
-  if (authenticated) onLetIn(authenticated)
-  return contextOf(house, authenticated)
+  const authenticated = await authenticate(services.db, credentials)
+  if (authenticated) onAuthenticated(authenticated)
+  return contextOf(services, authenticated)
 }
 
 // Who calls by a key is let in with what is read at the door. Where that can't be read, who calls is looked up alone,
 // so that it is told what it would be told anyway.
-async function letIn<Row>(house: House, credentials: Credentials, reading: Promise<AtTheDoor<Row>>) {
+async function letIn<Row>(services: Services, credentials: Credentials, reading: Promise<AtTheDoor<Row>>) {
   const read = await reading.catch((error: unknown) => {
     if (isUnavailable(error)) throw error
     return null
   })
-  const authenticated = await authenticate(house.db, credentials, read ? async () => read.key : undefined)
-  return { ctx: contextOf(house, authenticated), read }
+  const authenticated = await authenticate(services.db, credentials, read ? async () => read.key : undefined)
+  return { ctx: contextOf(services, authenticated), read }
 }
 
 /** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other
  *  takes twice as long. Whoever is not let in learns nothing of it. */
 export async function createLookupContext(
-  house: House,
+  services: Services,
   credentials: Credentials,
   ticketId: string,
 ): Promise<Context> {
-  const { db } = house
+  const { db } = services
   const show = (ctx: Context, ticket: LookupTicket | null): Context => {
     ctx.loaders.ticketById.prime(ticketId, toSeen(ticket, scopeOf(ctx.caller)))
     return ctx
   }
   const key = isIdentifier(ticketId) ? readKey(credentials.apiKey ?? '') : null
   if (key) {
-    const { ctx, read } = await letIn(house, credentials, readTicketAtTheDoor(db, key.id, ticketId))
+    const { ctx, read } = await letIn(services, credentials, readTicketAtTheDoor(db, key.id, ticketId))
     return read ? show(ctx, read.asked) : ctx
   }
   const reading = areWellFormed(credentials) ? findTicket(db, ticketId) : null
   // Whoever is not let in is told so, whatever became of it.
   reading?.catch(() => {})
-  const ctx = await createContext(house, credentials)
+  const ctx = await createContext(services, credentials)
   return reading ? show(ctx, await reading) : ctx
 }
 
 /** The same for a request that seems to check out a rate, whose terms are read in the same way. */
 export async function createCheckoutContext(
-  house: House,
+  services: Services,
   credentials: Credentials,
   ticketRateId: string | null,
 ): Promise<Context> {
   const key = ticketRateId !== null && isIdentifier(ticketRateId) ? readKey(credentials.apiKey ?? '') : null
-  if (!key || ticketRateId === null) return createContext(house, credentials)
-  const { ctx, read } = await letIn(house, credentials, readTermsAtTheDoor(house.db, key.id, ticketRateId))
+  if (!key || ticketRateId === null) return createContext(services, credentials)
+  const { ctx, read } = await letIn(
+    services,
+    credentials,
+    readTermsAtTheDoor(services.db, key.id, ticketRateId),
+  )
   if (read) ctx.terms = { ticketRateId, found: read.asked }
   return ctx
 }
@@ -131,11 +135,11 @@ export async function createCheckoutContext(
  *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called
  *  when the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old
  *  generation, and would keep all that it led to until that is collected. */
-export function browse({ house, caller, now }: Context): Context {
-  const { db, replica } = house
-  const catalogue = wasJustTouched(db) ? db : replica()
-  const loaders = createLoaders(house, catalogue, scopeOf(caller))
-  return { house, db, caller, now, catalogue, loaders, terms: null }
+export function catalogueContext({ services, caller, now }: Context): Context {
+  const { db, replica } = services
+  const catalogue = wasJustInvalidated(db) ? db : replica()
+  const loaders = createLoaders(services, catalogue, scopeOf(caller))
+  return { services, db, caller, now, catalogue, loaders, terms: null }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

@@ -1,5 +1,5 @@
 import { findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
-import { readByTurn } from '../data/coalesce.ts'
+import { coalesceReads } from '../data/coalesce.ts'
 import { findTogether, keyedBy } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
 import { findTerms, toTerms } from '../domain/sale/checkout/terms-loaders.ts'
@@ -23,7 +23,7 @@ const pairOf = (keyId: string, askedId: string) => `${keyId} ${askedId}`
 /** Reads a key and what is asked for with it. All who come in the same turn of the event loop are read in one
  *  statement, whoever they are: a statement of its own for each of the two would cost them as much again. */
 function readAtTheDoor<Row>(findBoth: FindBoth<Row>) {
-  const byPair = readByTurn<AtTheDoor<Row>>(async (db, pairs) => {
+  const byPair = coalesceReads<AtTheDoor<Row>>(async (db, pairs) => {
     const asks = pairs.map((pair): [keyId: string, askedId: string] => {
       const [keyId = '', askedId = ''] = pair.split(' ')
       return [keyId, askedId]

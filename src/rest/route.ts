@@ -8,8 +8,8 @@ import {
   createCheckoutContext,
   createContext,
   createLookupContext,
-  type House,
   requireCaller,
+  type Services,
 } from '../request/context.ts'
 import { type Code, type Problem, type Refusal, statusOf } from '../shared/errors.ts'
 import { parse } from '../shared/input-types.ts'
@@ -74,9 +74,13 @@ declare module 'fastify' {
  *  that `ticketId` in the path names. For `preParsing`, because the rate limit comes in `onRequest`, and what it
  *  refuses must cost no SQL. */
 export const authenticatedLookup =
-  (house: House, requireKind: (ctx: Context) => unknown) =>
+  (services: Services, requireKind: (ctx: Context) => unknown) =>
   async (request: FastifyRequest<{ Params: { ticketId: string } }>) => {
-    request.ctx = await createLookupContext(house, readCredentials(request.headers), request.params.ticketId)
+    request.ctx = await createLookupContext(
+      services,
+      readCredentials(request.headers),
+      request.params.ticketId,
+    )
     requireKind(request.ctx)
   }
 
@@ -85,17 +89,17 @@ const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
 
 /** The same for what checks out the rate that `ticket_rate_id` in the body names, as far as the body is there. */
 export const authenticatedCheckout =
-  (house: House, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
+  (services: Services, requireKind: (ctx: Context) => unknown) => async (request: FastifyRequest) => {
     const credentials = readCredentials(request.headers)
     const body = areWellFormed(credentials) ? await peekBody(request.raw) : null
     const [, asked = null] = ticketRateId.exec(body ?? '') ?? []
-    request.ctx = await createCheckoutContext(house, credentials, asked)
+    request.ctx = await createCheckoutContext(services, credentials, asked)
     requireKind(request.ctx)
   }
 
 /** The same for a catalogue read, which is answered here where its answer is kept and its sender known. */
 export const authenticatedRead =
-  (house: House, sharedReads: SharedReads, requireKind: (ctx: Context) => unknown) =>
+  (services: Services, sharedReads: SharedReads, requireKind: (ctx: Context) => unknown) =>
   (request: FastifyRequest, reply: FastifyReply, _body: unknown, done: (error?: Error) => void): void => {
     const credentials = readCredentials(request.headers)
     const kept = sharedReads.find(credentials, () => request.url)
@@ -104,7 +108,7 @@ export const authenticatedRead =
       return
     }
     const remember = (authenticated: Authenticated) => sharedReads.remember(credentials, authenticated)
-    createContext(house, credentials, remember)
+    createContext(services, credentials, remember)
       .then((ctx) => {
         request.ctx = ctx
         requireKind(ctx)

@@ -1,4 +1,4 @@
-import { settingsFor, startFakeStripe } from '../support/stub-stripe.ts'
+import { settingsFor, startStubStripe } from '../support/stub-stripe.ts'
 import { startPgbouncer } from '../system/pgbouncer-server.ts'
 import { fillDatabase, sell, targetsOf, ticketsOf } from './database.ts'
 import type { Provider } from './due-payments.ts'
@@ -37,7 +37,7 @@ export async function openPaymentStage({
   const [, otherTarget] = await targetsOf(base)
   if (!otherTarget) throw new Error('the catalogue has one rate that can be bought, and no other')
   const targets = await targetsOf(base, tickets.organizationId)
-  const stripe = await scope.keep(startFakeStripe(), (fake) => fake.close())
+  const stripe = await scope.keep(startStubStripe(), (fake) => fake.close())
   let current: { name: string; scope: Scope; sale: PaymentSale } | null = null
 
   const settingsOf: Record<Provider, Record<string, string>> = {

@@ -3,8 +3,8 @@ import { slowRequests } from '../support/hostile/corpus.ts'
 import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'
 
 // The control of test/hostile.postgres.test.ts: what it sends holds up a service that has no bounds. Milliseconds.
-const mostHeldUp = 100
-const patience = 5_000
+const maxHeldUp = 100
+const timeoutMs = 5_000
 
 let service: HostileService
 beforeAll(async () => {
@@ -17,8 +17,10 @@ test('there is enough to hold it up', () => {
 })
 
 test.each(slowRequests)('$name', async (request) => {
-  const answer = await service.send(request, service.channel, patience)
+  const answer = await service.send(request, service.channel, timeoutMs)
   const heldUp = answer?.longest ?? Number.POSITIVE_INFINITY
-  console.log(`${request.name}: ${answer ? `${Math.round(heldUp)} ms` : `more than ${patience} ms, or dead`}`)
-  expect(heldUp).toBeGreaterThan(mostHeldUp)
+  console.log(
+    `${request.name}: ${answer ? `${Math.round(heldUp)} ms` : `more than ${timeoutMs} ms, or dead`}`,
+  )
+  expect(heldUp).toBeGreaterThan(maxHeldUp)
 })

@@ -8,7 +8,7 @@ import { createContext } from '../../src/request/context.ts'
 import { explain, type Seen } from '../support/explain.ts'
 import { channelHeaders } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
-import { aHouse } from '../support/services.ts'
+import { testServices } from '../support/test-services.ts'
 
 let database: OpenDatabase
 const seen: Seen[] = []
@@ -25,7 +25,7 @@ async function planOf(filter: EventFilter): Promise<string> {
   const { db } = database
   const ids = await db.select({ id: organizations.id }).from(organizations)
   const headers = await channelHeaders(db, ...ids.map(({ id }) => id))
-  const ctx = await createContext(aHouse(db), { apiKey: headers['x-api-key'] })
+  const ctx = await createContext(testServices(db), { apiKey: headers['x-api-key'] })
   const found = await searchEvents(filter, { first: 50 }, ctx)
   expect(found.length).toBeGreaterThan(0)
   const ofPage = seen.findLast(({ text }) => text.includes('limit'))

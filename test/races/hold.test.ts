@@ -11,7 +11,7 @@ import { createContext } from '../../src/request/context.ts'
 import { Refusal } from '../../src/shared/errors.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { aHouse } from '../support/services.ts'
+import { testServices } from '../support/test-services.ts'
 import { untilOneWaits } from '../support/waits.ts'
 
 // Checkouts that come together are held together, in one statement or in one transaction. None may tell by its outcome.
@@ -59,7 +59,7 @@ const wanted = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
 
 /** The jobs of a round, each planned while nothing was held yet. */
 async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Promise<HoldJob[]> {
-  const ctx = await createContext(aHouse(db), { apiKey: channel['x-api-key'] })
+  const ctx = await createContext(testServices(db), { apiKey: channel['x-api-key'] })
   return Promise.all(
     all.map(async ({ rate, prices, code, key }) => {
       const tickets = prices.map((price, index) => ({

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { takeDue } from '../../src/data/leased-jobs.ts'
+import { claimDue } from '../../src/data/leased-jobs.ts'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
@@ -32,7 +32,7 @@ test('what is due right now is taken right now', async () => {
   for (const _ of times)
     await sale.db.transaction(async (tx) => {
       await tx.update(table).set({ status: 'pending', dueAt: now }).where(isThis)
-      expect(await takeDue(tx, table, { limit: 2, leaseSeconds: 60 })).toHaveLength(1)
+      expect(await claimDue(tx, table, { limit: 2, leaseSeconds: 60 })).toHaveLength(1)
     })
 })
 
@@ -68,7 +68,7 @@ test('rows that somebody else is at are left to them, and the others are taken a
   await sale.db.update(table).set({ dueAt: sql`now() - interval '1 second'` }).where(isOf(second))
   await sale.db.transaction(async (tx) => {
     await tx.select().from(table).where(isOf(first)).for('update')
-    const taken = await takeDue(sale.db, table, { limit: 2, leaseSeconds: 60 })
+    const taken = await claimDue(sale.db, table, { limit: 2, leaseSeconds: 60 })
     expect(taken.map(({ paymentId }) => paymentId)).toEqual([second.payment_id])
   })
 })

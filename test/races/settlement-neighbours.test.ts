@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import { payments } from '../../src/domain/payment/table.ts'
+import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import { anEntry, type Checkout, checkedOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { wrongIn } from '../support/invariants.ts'

@@ -9,13 +9,13 @@ import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factori
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { formType } from '../support/payment-page-buyer.ts'
 import { type ServerProcess, startedServer } from '../support/processes.ts'
-import { type FakeStripe, settingsFor, startFakeStripe } from '../support/stub-stripe.ts'
+import { type StubStripe, settingsFor, startStubStripe } from '../support/stub-stripe.ts'
 
 // The service as it is started, with Stripe beside it, killed between a payment and its webhook.
 
 let testDatabase: TestDatabase
 let database: OpenDatabase
-let fake: FakeStripe
+let fake: StubStripe
 let server: ServerProcess
 let channel: Record<string, string>
 const start = () => startedServer({ ...testDatabase.settings, ...settingsFor(fake.url) })
@@ -23,7 +23,7 @@ const start = () => startedServer({ ...testDatabase.settings, ...settingsFor(fak
 beforeAll(async () => {
   testDatabase = await createTestDatabase()
   database = await testDatabase.open()
-  fake = await startFakeStripe()
+  fake = await startStubStripe()
   await importCatalogue(database.db, aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }))
   channel = await channelHeaders(database.db)
   server = await start()

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
 import { sweepHolds } from '../../src/domain/sale/release/sweep-holds.ts'
+import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
 import { countersOf } from '../support/checkouts.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 import { signed } from '../support/stub-stripe.ts'

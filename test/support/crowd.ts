@@ -6,15 +6,15 @@ import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, type Checkout } from './checkouts.ts'
 import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
-import type { FakeSession, FakeStripe } from './stub-stripe.ts'
+import type { StubSession, StubStripe } from './stub-stripe.ts'
 
 // Buyers who ask again until somebody answers, because the service may be dead.
 
 type Answer = { status: number; location: string | null; text: string }
 
 // Milliseconds. They only bound what would never end.
-const mostSilenceMs = 120_000
-const mostPatienceMs = 15_000
+const maxSilenceMs = 120_000
+const maxPatienceMs = 15_000
 // Nobody is there, somebody is busy, or still at what was asked for before.
 const isNoAnswer = ({ status, text }: Answer) => status === 503 || text.includes('"IDEMPOTENCY_KEY_IN_USE"')
 
@@ -23,7 +23,7 @@ async function insist(url: string, request: RequestInit): Promise<Answer> {
     const answer = await fetch(url, { redirect: 'manual', ...request })
     return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() }
   }
-  const end = Date.now() + mostSilenceMs
+  const end = Date.now() + maxSilenceMs
   while (Date.now() < end) {
     const answer = await ask().catch(() => null)
     if (answer?.status === 500) throw new Error(`the service is at fault: ${answer.text}`)
@@ -34,7 +34,7 @@ async function insist(url: string, request: RequestInit): Promise<Answer> {
 }
 
 type Begun = { checkout: Checkout; page: string }
-type Crowd = { sale: Sale; fake: FakeStripe; url: string; random: Random }
+type Crowd = { sale: Sale; fake: StubStripe; url: string; random: Random }
 
 /** Buyers of `rate_1`, and of `rate_2` once that is sold out, of a service with the fake as its provider. Each of them does
  *  something else. */
@@ -50,7 +50,7 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
       headers: { 'content-type': formType },
       body: `action=${action}`,
     })
-  async function goToStripe({ checkout, page }: Begun): Promise<FakeSession> {
+  async function goToStripe({ checkout, page }: Begun): Promise<StubSession> {
     const { status, location } = await press(page, 'pay')
     const session = fake.sessionFor(checkout.payment_id)
     if (status !== 303 || location !== session.url) throw new Error(`Pay led to ${status} ${location}`)
@@ -58,7 +58,7 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
   }
   // What never comes is found when all is over.
   async function becomes({ checkout }: Begun, status: string): Promise<boolean> {
-    const end = Date.now() + mostPatienceMs
+    const end = Date.now() + maxPatienceMs
     while (Date.now() < end) {
       const [row] = await sale.db.select().from(payments).where(isOf(checkout))
       if (row?.status === status) return true

@@ -140,13 +140,13 @@ export function faultLoad(sale: Sale, url: string) {
     },
     /** Everybody had an answer within so many seconds, a 503 that says when to come again where it could be no other;
      *  what was acknowledged is there, once; and nothing is wrong in the database. */
-    async expectKept(mostSeconds: number): Promise<void> {
+    async expectKept(maxSeconds: number): Promise<void> {
       expect(unanswered).toEqual([])
       const unexpected = answers.filter((answer) => answer.status >= 400 && !isToComeAgain(answer))
       expect(unexpected.map(({ kind, status, text }) => `${kind} ${status} ${text}`)).toEqual([])
       const bare = answers.filter(({ status, retryAfter }) => status === 503 && !retryAfter)
       expect(bare).toEqual([])
-      expect(Math.max(...answers.map(({ ms }) => ms)) / 1000).toBeLessThan(mostSeconds)
+      expect(Math.max(...answers.map(({ ms }) => ms)) / 1000).toBeLessThan(maxSeconds)
       const rows = await sale.db.select().from(payments)
       const there = new Map(rows.map((row) => [row.id, row]))
       const acknowledged = [...made.values()]

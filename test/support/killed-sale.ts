@@ -12,7 +12,7 @@ import { createTestDatabase } from './harness.ts'
 import { type Moment, startKilledService } from './killed-service.ts'
 import { startMailServer } from './mail-server.ts'
 import { openSale } from './sale.ts'
-import { settingsFor, startFakeStripe } from './stub-stripe.ts'
+import { settingsFor, startStubStripe } from './stub-stripe.ts'
 import { aReceiver, webhooksOf } from './webhooks.ts'
 
 // For whom `rate_1` has no place left: some of its late money finds none either.
@@ -22,7 +22,7 @@ const ample = aRate({
   availability: { sold: 0, available: 1000 },
 })
 const buyersAtOnce = 5
-const patience = { timeout: 120_000, interval: 50 }
+const timeoutMs = { timeout: 120_000, interval: 50 }
 
 const moments: [Moment, ...Moment[]] = [
   ...(['session asked for', 'refund asked for', 'mail taken', 'change told', 'any'] as const),
@@ -42,7 +42,7 @@ export async function openKilledSale(seed: number) {
   const toHere = { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
   const sale = await openSale(catalogue, { database, settings: toHere })
   const { db } = sale
-  const [fake, mailServer, receiver] = await Promise.all([startFakeStripe(), startMailServer(), aReceiver()])
+  const [fake, mailServer, receiver] = await Promise.all([startStubStripe(), startMailServer(), aReceiver()])
   const service = await startKilledService({
     ...database.settings,
     ...settingsFor(fake.url),
@@ -119,7 +119,7 @@ export async function openKilledSale(seed: number) {
     /** Until Stripe has told all that happened, and had it taken. */
     async allTold() {
       const untold = () => tellers.map((teller) => fake.events.length - teller.sent())
-      await vi.waitFor(() => expect(untold()).toEqual([0, 0]), patience)
+      await vi.waitFor(() => expect(untold()).toEqual([0, 0]), timeoutMs)
     },
     /** Lets the time of all that is unpaid be over, and waits until nothing is left to do. */
     async settle() {
@@ -133,7 +133,7 @@ export async function openKilledSale(seed: number) {
         webhooks: await count('webhook_deliveries', waiting),
       })
       const nothing = { unpaid: 0, openSessions: 0, refunds: 0, deliveries: 0, webhooks: 0 }
-      await vi.waitFor(async () => expect(await left()).toEqual(nothing), patience)
+      await vi.waitFor(async () => expect(await left()).toEqual(nothing), timeoutMs)
     },
     async close() {
       await Promise.all(tellers.map((teller) => teller.stop()))

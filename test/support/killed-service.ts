@@ -29,7 +29,7 @@ export async function startKilledService(settings: Record<string, string>) {
     meets: (moment: Moment) => meet(moment),
     /** Kills it so many milliseconds after the next such moment, or in vain of one. Resolves, once it is dead, to whether
      *  the moment came. */
-    async killAt(moment: Moment, afterMs: number, mostMs = 30_000): Promise<boolean> {
+    async killAt(moment: Moment, afterMs: number, maxMs = 30_000): Promise<boolean> {
       if (server.child.exitCode !== null) throw new Error(`the service died by itself: ${server.errors()}`)
       const ended = once(server.child, 'close')
       let came = false
@@ -40,7 +40,7 @@ export async function startKilledService(settings: Record<string, string>) {
         else setTimeout(kill, afterMs)
       }
       if (moment === 'any') meet('any')
-      const inVain = setTimeout(kill, mostMs)
+      const inVain = setTimeout(kill, maxMs)
       await ended
       clearTimeout(inVain)
       return came

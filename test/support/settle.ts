@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import type { Database } from '../../src/database/database.ts'
 import type { Outcome } from '../../src/domain/payment/provider.ts'
-import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
 import { type Payment, payments } from '../../src/domain/payment/table.ts'
+import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
 
 /** Settles a payment by its identifier alone, and gives its status. */
 export async function settlePayment(

@@ -2,22 +2,22 @@ import { eq, sql } from 'drizzle-orm'
 import { parseConfig } from '../../src/config/config.ts'
 import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
-import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
+import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
 import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
 import { aBuyer, addresses } from './payment-page-buyer.ts'
 import { openSale } from './sale.ts'
-import { type FakeEvent, settingsFor, signed, startFakeStripe } from './stub-stripe.ts'
+import { type FakeEvent, settingsFor, signed, startStubStripe } from './stub-stripe.ts'
 
 /** A sale of `rate_1` whose payments are Stripe's, with a Stripe of its own. */
 export async function openStripeSale(
   catalogue: CatalogueFile = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }),
   options: GatewayOptions = {},
 ) {
-  const fake = await startFakeStripe()
+  const fake = await startStubStripe()
   const settings = { ...settingsFor(fake.url), ...options.settings }
   const provider = await openProvider(parseConfig(settings))
   const sale = await openSale(catalogue, { ...options, settings, provider })

@@ -15,7 +15,7 @@ export const settingsFor = (url: string) => ({
 })
 
 type Fields = Record<string, unknown>
-export type FakeSession = Fields & {
+export type StubSession = Fields & {
   id: string
   status: 'open' | 'complete' | 'expired'
   payment_status: 'unpaid' | 'paid'
@@ -64,11 +64,11 @@ export function signedBody(body: string, secret = webhookSecret, secondsAgo = 0)
   }
 }
 
-export type FakeStripe = Awaited<ReturnType<typeof startFakeStripe>>
+export type StubStripe = Awaited<ReturnType<typeof startStubStripe>>
 
 /** Starts a Stripe on the loopback. */
-export async function startFakeStripe() {
-  const sessions = new Map<string, FakeSession>()
+export async function startStubStripe() {
+  const sessions = new Map<string, StubSession>()
   const intents = new Map<string, { id: string; status: string }>()
   const refunds: FakeRefund[] = []
   const events: FakeEvent[] = []
@@ -85,7 +85,7 @@ export async function startFakeStripe() {
     events.push(event)
     return event
   }
-  function sessionOf(id: string): FakeSession {
+  function sessionOf(id: string): StubSession {
     const session = sessions.get(id)
     if (!session) throw new Error(`the fake has no session ${id}`)
     return session
@@ -96,7 +96,7 @@ export async function startFakeStripe() {
     const amount = Number(params['line_items[0][price_data][unit_amount]'])
     if (amount < 50) return refused(400, 'amount_too_small')
     const id = newId('cs_test')
-    const session: FakeSession = {
+    const session: StubSession = {
       id,
       object: 'checkout.session',
       status: 'open',
@@ -179,7 +179,7 @@ export async function startFakeStripe() {
     const params = Object.fromEntries([...searchParams, ...form])
     return { method: request.method ?? 'GET', path: pathname, params, key: key?.toString() }
   }
-  const complete = (session: FakeSession, type: string, paid: boolean, status: string) => {
+  const complete = (session: StubSession, type: string, paid: boolean, status: string) => {
     session.payment_intent ??= newId('pi')
     intents.set(session.payment_intent, { id: session.payment_intent, status })
     session.status = 'complete'
@@ -195,7 +195,7 @@ export async function startFakeStripe() {
       return url
     },
     /** The session that the buyer of a payment was sent to last. */
-    sessionFor(paymentId: string): FakeSession {
+    sessionFor(paymentId: string): StubSession {
       const found = [...sessions.values()].filter(({ metadata }) => metadata.payment_id === paymentId).at(-1)
       if (!found) throw new Error(`the fake has no session for ${paymentId}`)
       return found

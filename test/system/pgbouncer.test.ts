@@ -85,9 +85,9 @@ test('migrations are not made through it: they need the address of the database'
 })
 
 test('who migrates gives the role its deadlines, in that database alone', async () => {
-  expect(await sale.database.hasDeadlines()).toBe(true)
+  expect(await sale.database.hasStatementTimeouts()).toBe(true)
   const bare = await openPooled('bare')
-  expect(await bare.hasDeadlines()).toBe(false)
+  expect(await bare.hasStatementTimeouts()).toBe(false)
   await bare.close()
   const [found] = (await sale.db.execute(
     sql`select current_user as "user", current_setting('statement_timeout') as statement,

@@ -218,7 +218,7 @@ const mayUseDrizzle = [
   'catalogue',
 ]
 const mayTouchProcess = ['server', 'serve', 'unhandled', 'workers', 'drain', 'cli', 'lock-folder']
-const mostLines = 200
+const maxLines = 200
 
 /** Text of each source file by its path under src/, without the extension. */
 type Sources = Record<string, string>
@@ -273,7 +273,7 @@ function trespassesIn(sources: Sources): string[] {
       ...(/\bprocess(\.\w|\[)|['"](node:)?process['"]/.test(text) && !mayTouchProcess.includes(layer)
         ? [`${file} touches process`]
         : []),
-      ...(lines > mostLines ? [`${file} has ${lines} lines: a file past ${mostLines} is two files`] : []),
+      ...(lines > maxLines ? [`${file} has ${lines} lines: a file past ${maxLines} is two files`] : []),
     ]
   })
   return [...inFile, ...cyclesIn(imports)]

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { readByTurn } from '../../src/data/coalesce.ts'
+import { coalesceReads } from '../../src/data/coalesce.ts'
 import type { Database } from '../../src/database/database.ts'
 
 // Its reads end when they are told to, which no database does.
 function aReader() {
   const reads: { keys: string[]; end(): void; fail(): void }[] = []
-  const reader = readByTurn(
+  const reader = coalesceReads(
     (_db, keys) =>
       new Promise<Map<string, string>>((resolve, reject) =>
         reads.push({

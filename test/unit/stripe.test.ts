@@ -3,14 +3,14 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { fromStripe, toStripe } from '../../src/domain/payment/stripe/amount.ts'
-import { type FakeStripe, settingsFor, startFakeStripe } from '../support/stub-stripe.ts'
+import { type StubStripe, settingsFor, startStubStripe } from '../support/stub-stripe.ts'
 
 // What the provider does by itself, without a database: amounts, refunds, failures.
 
-let fake: FakeStripe
+let fake: StubStripe
 let provider: PaymentProvider
 beforeAll(async () => {
-  fake = await startFakeStripe()
+  fake = await startStubStripe()
   provider = await openProvider(parseConfig(settingsFor(fake.url)))
 })
 afterAll(() => fake.close())

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countryCode, httpUrl, identifier, latitude, longitude, text } from '../../shared/input-types.ts'
-import type { EventBody } from './event-body.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
+import type { EventBody } from './event-body.ts'
 import {
   amount,
   count,

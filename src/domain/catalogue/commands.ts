@@ -13,7 +13,7 @@ import { importCatalogue, type Summary } from './import-catalogue.ts'
 type Open = () => Promise<Database>
 
 const demoEvents = 60
-const mostEvents = 100_000
+const maxEvents = 100_000
 
 const importing = z.strictObject({ file: z.tuple([z.string()], 'must be one') })
 const seeding = z.strictObject({
@@ -21,7 +21,7 @@ const seeding = z.strictObject({
     z
       .int('must be a whole number')
       .min(1, 'must be at least 1')
-      .max(mostEvents, `must be at most ${mostEvents}`),
+      .max(maxEvents, `must be at most ${maxEvents}`),
   ).optional(),
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { printMoment } from '../../shared/format-timestamp.ts'
-import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 import type { Event } from '../event/table.ts'
+import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
 /** The JSON shape of an event (INTERFACE, Event). */
 export const eventBody = z.object({

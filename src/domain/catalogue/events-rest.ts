@@ -2,14 +2,14 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { SharedReads } from '../../cache/response-cache.ts'
 import { bodyWriter } from '../../json/zod-serializer.ts'
-import { browse, type Context, type House, requireChannel } from '../../request/context.ts'
+import { type Context, catalogueContext, requireChannel, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead, errorBody } from '../../rest/route.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
-import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
-import { eventBody, toEventBody } from './event-body.ts'
 import { type EventFilter, searchEvents } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
+import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
+import { eventBody, toEventBody } from './event-body.ts'
 
 const number = scalars.fromQuery
 
@@ -105,12 +105,12 @@ function linksOf(address: string, asked: string, { limit, offset }: Query, goesO
 
 /** GET /events (INTERFACE, events; DECISIONS 3). */
 export const eventRoutes =
-  (house: House, sharedReads: SharedReads): FastifyPluginAsyncZod =>
+  (services: Services, sharedReads: SharedReads): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/events',
       {
-        preParsing: authenticatedRead(house, sharedReads, requireChannel),
+        preParsing: authenticatedRead(services, sharedReads, requireChannel),
         schema: {
           operationId: 'listEvents',
           summary: 'List events',
@@ -125,13 +125,13 @@ export const eventRoutes =
       (request, reply) =>
         answerRead(sharedReads, request, reply, async () => {
           const { query, url, routeOptions } = request
-          const ctx = browse(request.ctx)
+          const ctx = catalogueContext(request.ctx)
           const { limit, offset, populate } = query
           const found = await searchEvents(filterOf(query), { first: limit, offset }, ctx)
           const shown = found.slice(0, limit)
           const rates = populate && (await ticketRateBodies(shown, ctx))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
-          const link = linksOf(`${house.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
+          const link = linksOf(`${services.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
           return { body: pageBytes({ success: true, data }), link }
         }),
     )

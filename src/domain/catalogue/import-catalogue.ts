@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { touchCatalogue } from '../../database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../database/catalogue-version.ts'
 import type { Database } from '../../database/database.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { checkCatalogue } from './check-catalogue.ts'
@@ -16,14 +16,14 @@ export type Summary = Awaited<ReturnType<typeof importCatalogue>>
 const importLock = 7_264_338
 
 // A list that nobody reads to its end would only hide the next step.
-const mostMistakes = 1_000
+const maxMistakes = 1_000
 
 function refuse(problems: Problem[]): void {
-  const more = problems.length - mostMistakes
+  const more = problems.length - maxMistakes
   refuseIf(
     more > 0
       ? [
-          ...problems.slice(0, mostMistakes),
+          ...problems.slice(0, maxMistakes),
           { code: 'INVALID', message: `There are ${more} more mistakes, which are not listed.` },
         ]
       : problems,
@@ -49,6 +49,6 @@ export async function importCatalogue(db: Database, json: unknown) {
     // Sales went on meanwhile, so the stock is checked once more when it is locked.
     return { ...written, stock: await writeStock(tx, catalogue, refuse) }
   })
-  touchCatalogue(db)
+  invalidateCatalogue(db)
   return summary
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { written } from '../../data/prepared.ts'
+import { preparedSql } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { changeFeeds, changes } from './table.ts'
 
@@ -8,7 +8,7 @@ const parameter = sql.placeholder
 // Changes in one statement.
 const maxAtOnce = 5_000
 
-const withoutPosition = written<{ organization_id: string }>(
+const withoutPosition = preparedSql<{ organization_id: string }>(
   'organizations_without_positions',
   () => sql`select distinct organization_id from ${changes} where feed_position is null`,
 )
@@ -22,7 +22,7 @@ const withoutPosition = written<{ organization_id: string }>(
 //
 // The update finds each row by its key. Statistics say that hardly anything has no position, and by that index the
 // planner would go through all of it once for each row: hence a condition on the position that no index has.
-const assign = written<{ assigned: number; made: boolean }>(
+const assign = preparedSql<{ assigned: number; made: boolean }>(
   'assign_positions',
   () => sql`
   with made as (

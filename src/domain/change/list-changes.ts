@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { channelOrganizations } from '../../auth/table.ts'
-import { readByTurn } from '../../data/coalesce.ts'
+import { coalesceReads } from '../../data/coalesce.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { type Find, findTogether } from '../../data/prepared.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
@@ -79,7 +79,7 @@ const withoutPosition: Find<{ organizationId: string }> = {
 
 // Many who ask at the same time have them assigned once. A failure keeps nobody from
 // changes that have a position; the background task logs it.
-const assignByTurn = readByTurn<never>(async (db, organizationIds) => {
+const assignByTurn = coalesceReads<never>(async (db, organizationIds) => {
   await assignPositions(db, organizationIds).catch(() => {})
   return new Map<string, never>()
 })

@@ -19,7 +19,7 @@ export type CheckedIn = CheckIn & { replayed: boolean }
 const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
 
 // Clocks at doors are not exact.
-const mostAhead = 5 * 60_000
+const maxAhead = 5 * 60_000
 const hour = 3_600_000
 
 async function replay(
@@ -43,7 +43,7 @@ async function replay(
 }
 
 function scannedAt(given: Date | null | undefined, now: Date): Date {
-  if (given && given.getTime() > now.getTime() + mostAhead)
+  if (given && given.getTime() > now.getTime() + maxAhead)
     throw new Refusal({ code: 'INVALID', message: 'at must not be in the future.', path: ['at'] })
   return given ?? now
 }
@@ -83,7 +83,7 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
     const row = { integrationId, nonce, requestHash, direction, force, at }
     if (!scanned) return { ...row, ticketId: null, result: 'UNKNOWN', firstEnteredAt: null } as const
     const { ticket, startDate } = scanned
-    const opensAt = new Date(startDate.getTime() - ctx.house.admissionHours * hour)
+    const opensAt = new Date(startDate.getTime() - ctx.services.admissionHours * hour)
     const result = decideCheckIn(ticket, { ...input, at }, { opensAt })
     if (result === 'OK') await count(tx, ticket, { direction, at })
     return { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { asData, orRefused } from '../../graphql/mutation-result.ts'
+import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { TicketRef } from '../ticket/graphql.ts'
@@ -42,7 +42,7 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
   }),
 })
 
-const CheckInResultRef = orRefused(
+const CheckInResultRef = resultUnion(
   'CheckInResult',
   CheckInRef,
   'A scan and how it went; refused only where it was not asked for as it must be.',
@@ -75,6 +75,8 @@ builder.mutationField('checkInTicket', (t) =>
       }),
     },
     resolve: (_root, given, ctx) =>
-      asData(async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, given), ctx)),
+      catchRefusal(
+        async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, given), ctx),
+      ),
   }),
 )

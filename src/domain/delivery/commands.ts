@@ -9,7 +9,7 @@ import { deliveryStatus } from './table.ts'
 
 type Open = () => Promise<Database>
 
-const mostListed = 1000
+const maxListed = 1000
 
 const statuses = deliveryStatus.enumValues
 const listing = z.strictObject({
@@ -40,7 +40,7 @@ const lineOf = ({ id, paymentId, medium, status, attempts, lastError, createdAt 
 function list(given: object) {
   const { status } = parse(listing, given)
   return async (open: Open) => {
-    const found = await listDeliveries(await open(), status, mostListed)
+    const found = await listDeliveries(await open(), status, maxListed)
     return { json: found.map(bodyOf), text: found.map(lineOf).join('\n') || `No delivery is ${status}.` }
   }
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
-import type { RateLimits } from '../../app/rate-limits.ts'
 import { answerErrors } from '../../http/error-handler.ts'
 import { html, sendPage } from '../../http/html.ts'
-import type { House } from '../../request/context.ts'
+import type { Services } from '../../request/context.ts'
+import type { RateLimits } from '../../request/rate-limits.ts'
 import { Refusal, statusOf } from '../../shared/errors.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
@@ -39,7 +39,7 @@ const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).to
  *  nobody in, and is gone: 410. Errors are pages, because a person opens this. */
 export async function addDocumentPage(
   app: FastifyInstance,
-  { db }: House,
+  { db }: Services,
   limits: RateLimits,
 ): Promise<void> {
   const limit = pLimit(drawing.maxAtOnce)

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Sheet } from './find-sheets.ts'
-import { working } from './leave-room.ts'
+import { trackCpu } from './yield-to-requests.ts'
 
 // Loaded with the first ticket: a service that starts has nothing to draw yet.
 const load = () => Promise.all([import('./draw-sheet.ts'), import('./load-fonts.ts')])
@@ -16,5 +16,5 @@ export const drawTicket = (sheet: Sheet): Promise<Buffer> =>
     await setImmediate()
     const [{ drawSheet }, { loadFonts }] = await load()
     const fonts = await loadFonts()
-    return working(() => drawSheet(sheet, fonts))
+    return trackCpu(() => drawSheet(sheet, fonts))
   })

@@ -7,6 +7,6 @@ builder.objectField(TicketRef, 'documentUrl', (t) =>
     nullable: true,
     description:
       'Where the ticket is as PDF, for the buyer. Whoever has the address has the ticket. Null until it is paid, and once it is cancelled.',
-    resolve: (ticket, _args, { house }) => documentUrl(ticket, house.publicUrl()),
+    resolve: (ticket, _args, { services }) => documentUrl(ticket, services.publicUrl()),
   }),
 )

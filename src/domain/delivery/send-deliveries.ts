@@ -1,13 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
-import { inSeconds, pauseAfter, takeDue } from '../../data/leased-jobs.ts'
+import { backoff, claimDue, inSeconds } from '../../data/leased-jobs.ts'
 import type { Database } from '../../database/database.ts'
 import { type Sheet, sheetsToSend } from './find-sheets.ts'
-import { leaveRoom } from './leave-room.ts'
 import type { Sender } from './send-mail.ts'
 import { type Delivery, deliveries } from './table.ts'
 import { Undelivered } from './undelivered.ts'
+import { yieldToRequests } from './yield-to-requests.ts'
 
 /** What each medium is sent by, null where it is not enabled; and who is told of what is given up, and of its code. */
 export type Senders = Record<Delivery['medium'], Sender | null> & {
@@ -17,7 +17,7 @@ export type Senders = Record<Delivery['medium'], Sender | null> & {
 // Few at a time, because tickets are drawn in between requests.
 const limits = { batch: 10, atOnce: 4, leaseSeconds: 300, runSeconds: 2 }
 // 24 tries take about a day.
-const mostAttempts = 24
+const maxAttempts = 24
 const pauses = { first: 30, most: 7200 }
 
 // What a delivery becomes: what is written of it, and what was thrown that nobody expected.
@@ -30,9 +30,9 @@ function afterFailure(error: unknown, attempts: number): Outcome {
   const isExpected = error instanceof Undelivered
   const { code: lastError, isPermanent } = isExpected ? error : new Undelivered('INTERNAL', false)
   const set =
-    isPermanent || attempts >= mostAttempts
+    isPermanent || attempts >= maxAttempts
       ? { status: 'dead' as const, lastError }
-      : { dueAt: inSeconds(pauseAfter(attempts, pauses)), lastError }
+      : { dueAt: inSeconds(backoff(attempts, pauses)), lastError }
   return isExpected ? { set } : { set, fault: error }
 }
 
@@ -65,7 +65,7 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   const inTurn = pLimit(1)
   const deliver = async (delivery: Delivery) => {
     const send = senders[delivery.medium]
-    await inTurn(leaveRoom)
+    await inTurn(yieldToRequests)
     const { set, fault } = await attempt(send, delivery, () => onDatabase(() => sheetsToSend(db, delivery)))
     const isIt = and(eq(deliveries.id, delivery.id), eq(deliveries.status, 'pending'))
     await onDatabase(() => db.update(deliveries).set(set).where(isIt))
@@ -75,7 +75,7 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   const end = Date.now() + limits.runSeconds * 1000
   let taken: Delivery[]
   do {
-    taken = await takeDue(db, deliveries, { limit: limits.batch, leaseSeconds: limits.leaseSeconds })
+    taken = await claimDue(db, deliveries, { limit: limits.batch, leaseSeconds: limits.leaseSeconds })
     const done = await Promise.allSettled(taken.map((delivery) => limit(() => deliver(delivery))))
     const failed = done.find((one) => one.status === 'rejected')
     if (failed) throw failed.reason

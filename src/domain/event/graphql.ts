@@ -1,5 +1,5 @@
 import { builder, NodeRef } from '../../graphql/builder.ts'
-import { through } from '../../graphql/lookahead.ts'
+import { viaLoader } from '../../graphql/lookahead.ts'
 import { requireCaller } from '../../request/context.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
@@ -59,7 +59,7 @@ EventRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that holds it.',
-      ...through(
+      ...viaLoader(
         (loaders) => loaders.organizationById,
         (event: Event) => event.organizationId,
       ),

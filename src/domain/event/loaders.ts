@@ -2,7 +2,7 @@ import { and, getTableColumns } from 'drizzle-orm'
 import type { Named, Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isIdentifier } from '../../data/prepared.ts'
-import { revisedLoaders } from '../../data/versioned-loader.ts'
+import { versionedLoaders } from '../../data/versioned-loader.ts'
 import { type Event, events } from './table.ts'
 
 const { searchWords: _, ...shown } = getTableColumns(events)
@@ -14,7 +14,7 @@ const eventById: Named<Event & { revision: string }> = {
     select.from(events).where(and(anyOf(events.id, 'keys'), anyOf(events.organizationId, 'organizationIds'))),
 }
 
-const load = revisedLoaders<Event>(
+const load = versionedLoaders<Event>(
   ({ rememberedEvents }) => rememberedEvents,
   () => 1,
 )

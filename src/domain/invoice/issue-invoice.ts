@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { givenRows } from '../../data/array-params.ts'
-import { written } from '../../data/prepared.ts'
+import { arrayRows } from '../../data/array-params.ts'
+import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
@@ -13,7 +13,7 @@ export type Series = Pick<Invoice, 'organizationId' | 'kind'>
 
 const prefix = { invoice: 'F', corrective: 'R' }
 
-const news = givenRows('news', {
+const news = arrayRows('news', {
   id: 'text',
   paymentId: 'text',
   refundId: 'text',
@@ -25,7 +25,7 @@ const parameter = sql.placeholder
 const year = sql`extract(year from now() at time zone 'UTC')::integer`
 const digits = (number: SQL) => sql`lpad(${number}::text, greatest(6, length(${number}::text)), '0')`
 
-const issue = written<{ id: string; reference: string }>(
+const issue = preparedSql<{ id: string; reference: string }>(
   'issue_invoices',
   () => sql`
   with series as (

@@ -1,5 +1,5 @@
 import { builder, NodeRef } from '../../graphql/builder.ts'
-import { through } from '../../graphql/lookahead.ts'
+import { viaLoader } from '../../graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import type { Location } from './table.ts'
 
@@ -23,7 +23,7 @@ LocationRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that it belongs to.',
-      ...through(
+      ...viaLoader(
         (loaders) => loaders.organizationById,
         (location: Location) => location.organizationId,
       ),

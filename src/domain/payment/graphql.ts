@@ -20,7 +20,7 @@ PaymentRef.implement({
       nullable: true,
       description: 'The page to send the buyer to. Only the channel that made the checkout sees it.',
       resolve: (payment, _args, ctx) =>
-        ctx.caller?.kind === 'channel' ? paymentUrl(payment, ctx.house.publicUrl()) : null,
+        ctx.caller?.kind === 'channel' ? paymentUrl(payment, ctx.services.publicUrl()) : null,
     }),
     status: t.expose('status', { type: PaymentStatusRef, description: 'How it stands.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when its tickets are held.' }),

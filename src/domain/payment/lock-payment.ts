@@ -1,7 +1,7 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { present } from '../../data/leased-jobs.ts'
-import { anyOf, type Find, writtenRows } from '../../data/prepared.ts'
+import { nowMs } from '../../data/leased-jobs.ts'
+import { anyOf, type Find, preparedRows } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Payment, payments } from './table.ts'
 
@@ -10,7 +10,7 @@ export type LockedPayment = Payment & { isOverdue: boolean }
 
 const rows = rowsOf({
   ...getTableColumns(payments),
-  isOverdue: sql<boolean>`${payments.expiresAt} <= ${present}`,
+  isOverdue: sql<boolean>`${payments.expiresAt} <= ${nowMs}`,
 })
 
 const locking = (onLocked: 'wait' | 'skip'): Find<LockedPayment> => ({
@@ -24,8 +24,8 @@ const locking = (onLocked: 'wait' | 'skip'): Find<LockedPayment> => ({
 })
 
 const lock = {
-  wait: writtenRows('lock_payments', () => locking('wait')),
-  skip: writtenRows('lock_payments_not_locked', () => locking('skip')),
+  wait: preparedRows('lock_payments', () => locking('wait')),
+  skip: preparedRows('lock_payments_not_locked', () => locking('skip')),
 }
 
 /** Locks payments in the order of their ids, so that two transactions never wait for each other. Those that somebody

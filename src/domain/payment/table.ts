@@ -14,7 +14,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
-import { present } from '../../data/leased-jobs.ts'
+import { nowMs } from '../../data/leased-jobs.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 export const paymentStatus = pgEnum('payment_status', [
@@ -155,8 +155,8 @@ export type Payment = typeof payments.$inferSelect
 export type Charge = typeof charges.$inferSelect
 
 /** Whether a key still stands for its checkout. */
-export const isFresh = sql`${idempotencyKeys.createdAt} > ${present} - interval '24 hours'`
+export const isFresh = sql`${idempotencyKeys.createdAt} > ${nowMs} - interval '24 hours'`
 
 /** Of an unpaid payment whose time is over, which is longer while its provider decides. The database's clock says so,
  *  never the process's. */
-export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= ${present}`
+export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= ${nowMs}`

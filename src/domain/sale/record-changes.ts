@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
-import { written } from '../../data/prepared.ts'
+import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { ascendingIds } from '../../shared/ids.ts'
-import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 import { changes, type NewChange } from '../change/table.ts'
+import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 
 // The order of a transaction's changes, which one process writes: they have one moment in common.
 const nextId = ascendingIds('chg')
@@ -13,7 +13,7 @@ const nextId = ascendingIds('chg')
 const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})`
 
-const record = written<{ id: string }>(
+const record = preparedSql<{ id: string }>(
   'record_changes',
   () => sql`
   with recorded as (

@@ -1,6 +1,6 @@
 import { whenKnown } from '../../data/loader.ts'
 import { builder, NodeRef } from '../../graphql/builder.ts'
-import { through } from '../../graphql/lookahead.ts'
+import { viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { currentPrice, isAvailable, leftOf, listedPrices } from './current-price.ts'
@@ -91,7 +91,7 @@ TicketRateRef.implement({
       // It leads back up: what is asked for below it is answered again for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
       description: 'The event that it is for.',
-      ...through(
+      ...viaLoader(
         (loaders) => loaders.eventById,
         (rate: TicketRate) => rate.eventId,
       ),
@@ -114,12 +114,12 @@ TicketRateRef.implement({
     supplements: t.field({
       type: [SupplementRef],
       description: 'What can be bought with a ticket.',
-      ...through((loaders) => loaders.supplementsByTicketRateId, idOf),
+      ...viaLoader((loaders) => loaders.supplementsByTicketRateId, idOf),
     }),
     questions: t.field({
       type: [QuestionRef],
       description: 'What a buyer is asked.',
-      ...through((loaders) => loaders.questionsByTicketRateId, idOf),
+      ...viaLoader((loaders) => loaders.questionsByTicketRateId, idOf),
     }),
   }),
 })
@@ -128,7 +128,7 @@ builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
     description: 'The kinds of tickets that there are for it.',
-    ...through((loaders) => loaders.ticketRatesByEventId, idOf),
+    ...viaLoader((loaders) => loaders.ticketRatesByEventId, idOf),
   }),
 )
 

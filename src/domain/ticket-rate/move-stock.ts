@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { written } from '../../data/prepared.ts'
+import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { lockedStock, movedStock } from './locked-stock.ts'
 import { stock } from './table.ts'
@@ -19,14 +19,14 @@ export function stockMoves(
 }
 
 /** A rate or a price that has been used up, or is free again. */
-export type Turned = { id: string; usedUp: boolean }
+export type StockFlip = { id: string; usedUp: boolean }
 
 const named = sql.placeholder
 const moves = sql`unnest(${named('ids')}::text[], ${named('held')}::integer[], ${named('sold')}::integer[]) as moves(id, held, sold)`
 const added = { held: sql.raw('moves.held'), sold: sql.raw('moves.sold') }
 
 // Nothing is left of the unlimited, not even none: they never turn.
-const movement = written<Turned & { turned: boolean }>(
+const movement = preparedSql<StockFlip & { flipped: boolean }>(
   'move_stock',
   () => sql`
   with locked as (${lockedStock('ids', 'wait')}),
@@ -44,7 +44,7 @@ const movement = written<Turned & { turned: boolean }>(
  *  Else gives those that this used up or freed: `touchCatalogue` once it is committed, if there are any. Rows are locked in
  *  the order of their ids, so that two never wait for each other. To be called late in a transaction: the locks are
  *  what a sale waits for. */
-export async function moveStock(tx: Connection, moves: StockMove[]): Promise<Turned[] | null> {
+export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {
   if (moves.length === 0) return []
   const moved = await movement(tx, {
     ids: moves.map(({ id }) => id),
@@ -52,5 +52,5 @@ export async function moveStock(tx: Connection, moves: StockMove[]): Promise<Tur
     sold: moves.map(({ sold }) => sold),
   })
   if (moved.length === 0) return null
-  return moved.filter(({ turned }) => turned).map(({ id, usedUp }) => ({ id, usedUp }))
+  return moved.filter(({ flipped }) => flipped).map(({ id, usedUp }) => ({ id, usedUp }))
 }

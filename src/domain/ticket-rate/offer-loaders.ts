@@ -3,7 +3,7 @@ import type { Reader } from '../../data/batch-loader.ts'
 import { type Joining, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import type { Loader } from '../../data/loader.ts'
 import { anyOf, byKey, type Find, findTogether } from '../../data/prepared.ts'
-import { type Revised, revisedLoaders } from '../../data/versioned-loader.ts'
+import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { events } from '../event/table.ts'
 import {
@@ -81,7 +81,7 @@ const listedQuestions: Find<Question> = {
 const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)
 
 // One statement, and so one snapshot: the offers are those of the revisions.
-async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Revised<Offer>>> {
+async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
   const [known, rates, ...children] = await findTogether<
     [Revision, ListedRate, ListedPrice, Supplement, Question]
   >(db, 'offers_by_event_id', [revisions, listedRates, listedPrices, listedSupplements, listedQuestions], {
@@ -111,7 +111,7 @@ const sizeOf = ({ rates, stockIds }: Offer): number => {
 
 // Rows of all kinds, for each event that may be remembered.
 const rowsAnEvent = 10
-const load = revisedLoaders<Offer>(({ rememberedEvents }) => rowsAnEvent * rememberedEvents, sizeOf)
+const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsAnEvent * rememberedEvents, sizeOf)
 
 /** Loads the offers of events, whoever asks: who sees an event sees what is listed under it. */
 export const loadOffers = (reader: Reader): Loader<Offer | null> =>

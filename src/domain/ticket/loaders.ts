@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
-import { readByTurn } from '../../data/coalesce.ts'
+import { coalesceReads } from '../../data/coalesce.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, isIdentifier, rowStatement, type Scope } from '../../data/prepared.ts'
@@ -38,7 +38,7 @@ export const findTickets: Find<LookupTicket> = {
 }
 
 // All look up together, whoever's the tickets are.
-const ticketByTurn = readByTurn<LookupTicket>(async (db, keys) => {
+const ticketByTurn = coalesceReads<LookupTicket>(async (db, keys) => {
   const found = await rowStatement(db, 'ticket_by_id', findTickets).execute({ keys })
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })

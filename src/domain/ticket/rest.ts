@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type Context, type House, requireIntegration } from '../../request/context.ts'
+import { type Context, requireIntegration, type Services } from '../../request/context.ts'
 import { authenticatedLookup, errorBody } from '../../rest/route.ts'
 import { ticketBody, toTicketBody } from './body.ts'
 import { requireTicket } from './require-ticket.ts'
@@ -19,12 +19,12 @@ async function lookUp(id: string, ctx: Context) {
 
 /** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
 export const lookupRoutes =
-  (house: House): FastifyPluginAsyncZod =>
+  (services: Services): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/integrations/tickets/:ticketId',
       {
-        preParsing: authenticatedLookup(house, requireIntegration),
+        preParsing: authenticatedLookup(services, requireIntegration),
         schema: {
           operationId: 'lookUpTicket',
           summary: 'Read one ticket',

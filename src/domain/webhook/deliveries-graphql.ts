@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
-import { asData, orRefused } from '../../graphql/mutation-result.ts'
+import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeRef } from '../change/graphql.ts'
@@ -102,7 +102,7 @@ const RedeliverWebhookPayloadRef = builder.objectRef<Told>('RedeliverWebhookPayl
   }),
 })
 
-const RedeliverWebhookResultRef = orRefused(
+const RedeliverWebhookResultRef = resultUnion(
   'RedeliverWebhookResult',
   RedeliverWebhookPayloadRef,
   'The delivery, or why it is not sent again.',
@@ -117,6 +117,6 @@ builder.mutationField('redeliverWebhook', (t) =>
       changeId: t.arg.id({ required: true, description: 'The change, the `webhook-id` of its messages.' }),
     },
     resolve: (_root, { webhookId, changeId }, ctx) =>
-      asData(() => redeliverWebhook({ webhookId, changeId }, ctx)),
+      catchRefusal(() => redeliverWebhook({ webhookId, changeId }, ctx)),
   }),
 )

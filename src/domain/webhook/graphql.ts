@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { asData, orRefused } from '../../graphql/mutation-result.ts'
+import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
@@ -59,14 +59,18 @@ const WebhookPayloadRef = builder.objectRef<{ webhook: Webhook }>('WebhookPayloa
   }),
 })
 
-const WebhookResultRef = orRefused('WebhookResult', WebhookPayloadRef, 'The webhook, or why it is as it was.')
+const WebhookResultRef = resultUnion(
+  'WebhookResult',
+  WebhookPayloadRef,
+  'The webhook, or why it is as it was.',
+)
 
 const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhookPayload').implement({
   description: 'It is gone.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'The identifier that it had.' }) }),
 })
 
-const DeleteWebhookResultRef = orRefused(
+const DeleteWebhookResultRef = resultUnion(
   'DeleteWebhookResult',
   DeleteWebhookPayloadRef,
   'That it is gone, or why it is not.',
@@ -94,7 +98,7 @@ builder.mutationFields((t) => {
         types: t.arg({ type: [ChangeTypeRef], description: 'What it is told of; as before without it.' }),
       },
       resolve: (_root, { id, url, types }, ctx) =>
-        asData(async () => {
+        catchRefusal(async () => {
           requireCaller(ctx)
           const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
           return { webhook: await updateWebhook(id, changes, ctx) }
@@ -105,19 +109,19 @@ builder.mutationFields((t) => {
       description:
         'Lets a webhook be told again. What waits for it is sent at once; what changed while it was disabled is in the feed.',
       args: { id },
-      resolve: (_root, { id }, ctx) => asData(async () => ({ webhook: await enableWebhook(id, ctx) })),
+      resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await enableWebhook(id, ctx) })),
     }),
     disableWebhook: t.field({
       type: WebhookResultRef,
       description: 'Stops telling a webhook until it is enabled.',
       args: { id },
-      resolve: (_root, { id }, ctx) => asData(async () => ({ webhook: await disableWebhook(id, ctx) })),
+      resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await disableWebhook(id, ctx) })),
     }),
     deleteWebhook: t.field({
       type: DeleteWebhookResultRef,
       description: 'Forgets a webhook: nothing more is sent to it.',
       args: { id },
-      resolve: (_root, { id }, ctx) => asData(() => deleteWebhook(id, ctx)),
+      resolve: (_root, { id }, ctx) => catchRefusal(() => deleteWebhook(id, ctx)),
     }),
   }
 })

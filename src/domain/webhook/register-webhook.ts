@@ -10,7 +10,7 @@ import { type Webhook, webhooks } from './table.ts'
 import { readUrl, type webhookInput } from './webhook-input.ts'
 import { newWebhookSecret } from './webhook-secret.ts'
 
-const mostWebhooks = 10
+const maxWebhooks = 10
 
 type Caller = ReturnType<typeof requireCaller>
 
@@ -46,7 +46,7 @@ export async function registerWebhook(
   const secret = newWebhookSecret()
   const given = {
     id: newId('whk'),
-    url: readUrl(url, ctx.house.privateWebhooks),
+    url: readUrl(url, ctx.services.privateWebhooks),
     types,
     secret,
     ...ownerOf(caller),
@@ -54,11 +54,11 @@ export async function registerWebhook(
   return ctx.db.transaction(async (tx) => {
     await lockOwner(tx, caller)
     const known = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwn(ctx))
-    if (known.length >= mostWebhooks)
+    if (known.length >= maxWebhooks)
       throw new Refusal({
         code: 'TOO_MANY_WEBHOOKS',
-        message: `There may be ${mostWebhooks} webhooks at the most.`,
-        facts: { limit: mostWebhooks },
+        message: `There may be ${maxWebhooks} webhooks at the most.`,
+        facts: { limit: maxWebhooks },
       })
     const [webhook] = await tx.insert(webhooks).values(given).returning()
     if (!webhook) throw new Error('a webhook that is written is there')

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { asData, orRefused } from '../../graphql/mutation-result.ts'
+import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
@@ -22,7 +22,7 @@ const WebhookSecretPayloadRef = builder.objectRef<WithSecret>('WebhookSecretPayl
   }),
 })
 
-const WebhookSecretResultRef = orRefused(
+const WebhookSecretResultRef = resultUnion(
   'WebhookSecretResult',
   WebhookSecretPayloadRef,
   'A webhook with its new secret, or why there is none.',
@@ -41,7 +41,7 @@ builder.mutationFields((t) => ({
       types: t.arg({ type: [ChangeTypeRef], description: 'What it is told of; of everything without it.' }),
     },
     resolve: (_root, { url, types }, ctx) =>
-      asData(
+      catchRefusal(
         async () =>
           requireCaller(ctx) &&
           registerWebhook(scalars.parse(webhookInput, { url, types: types ?? undefined }), ctx),
@@ -52,6 +52,6 @@ builder.mutationFields((t) => ({
     description:
       'Gives a webhook a new secret. The one that it had signs as well for 24 hours: messages carry both signatures. Rotated again within that time, only the last two sign.',
     args: { id: t.arg.id({ required: true, description: 'The webhook.' }) },
-    resolve: (_root, { id }, ctx) => asData(() => rotateWebhookSecret(id, ctx)),
+    resolve: (_root, { id }, ctx) => catchRefusal(() => rotateWebhookSecret(id, ctx)),
   }),
 }))

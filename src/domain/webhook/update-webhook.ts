@@ -12,7 +12,7 @@ export async function updateWebhook(
   { url, types }: z.output<typeof webhookChanges>,
   ctx: Context,
 ): Promise<Webhook> {
-  const moved = url === undefined ? {} : { url: readUrl(url, ctx.house.privateWebhooks), ...afresh }
+  const moved = url === undefined ? {} : { url: readUrl(url, ctx.services.privateWebhooks), ...afresh }
   return ctx.db.transaction(async (tx) => {
     const own = isOwnWith(id, ctx)
     const changed = { ...moved, ...(types && { types }) }

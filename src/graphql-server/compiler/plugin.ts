@@ -45,7 +45,7 @@ export function replayOutcomes(schema: GraphQLSchema): void {
 const functionsPerDocument = 2
 
 // Of one operation, for what its variables include and leave out. Whoever asks for more takes the standard way.
-const mostVariants = 16
+const maxVariants = 16
 
 // Yoga asks a result for its text where there is a way to, and its answers take bytes as well; its types know only
 // texts. So nobody looks at the data.
@@ -136,7 +136,7 @@ export class CompiledOperation {
   #fieldsFor(key: string, variables: Variables): RootField[] | null {
     const known = this.#fields.get(key)
     if (known !== undefined) return known
-    if (this.#fields.size === mostVariants) return null
+    if (this.#fields.size === maxVariants) return null
     const made = compileOperation({
       schema: this.#schema,
       operation: this.#operation,

@@ -5,7 +5,7 @@ import type { Credentials } from '../../../src/auth/known-credentials.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { grants, keys } from '../../../src/auth/table.ts'
 import { rememberCallers } from '../../../src/cache/caller-cache.ts'
-import { touchCatalogue } from '../../../src/database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { anEntry, checkedOut } from '../../support/checkouts.ts'
 import { aClock } from '../../support/clock.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
@@ -63,7 +63,7 @@ test.each(Object.entries(reads))(
   '%s: what is asked for the first time lets in anew',
   async (_surface, read) => {
     await read()
-    touchCatalogue(sale.db)
+    invalidateCatalogue(sale.db)
     sale.statements.reset()
     await read()
     expect(sale.statements.filter((text) => text.includes('from "keys"'))).toHaveLength(1)
@@ -115,7 +115,7 @@ test('a grant that was taken back elsewhere is gone with the next key that is le
     ),
   )
   expect((await reads.REST()).json().data).toHaveLength(1)
-  touchCatalogue(sale.db)
+  invalidateCatalogue(sale.db)
   expect((await reads.REST()).json().data).toHaveLength(0)
 })
 
@@ -185,7 +185,7 @@ test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found:
 test('whose lookup began before a change is not remembered after it', () => {
   const callers = rememberCallers(sale.db, 60_000)
   const before = letIn()
-  touchCatalogue(sale.db)
+  invalidateCatalogue(sale.db)
   callers.remember(credentials, before)
   expect(callers.find(credentials)).toBeNull()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { revisedLoaders } from '../../../src/data/versioned-loader.ts'
+import { versionedLoaders } from '../../../src/data/versioned-loader.ts'
 import type { Database } from '../../../src/database/database.ts'
 
 type Thing = { text: string; size: number }
@@ -8,7 +8,7 @@ type Thing = { text: string; size: number }
 function things(most: number) {
   const now = new Map<string, Thing>()
   const reads: string[][] = []
-  const load = revisedLoaders<Thing>(
+  const load = versionedLoaders<Thing>(
     () => most,
     ({ size }) => size,
   )

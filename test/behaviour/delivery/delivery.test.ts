@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { eq, sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { takeDue } from '../../../src/data/leased-jobs.ts'
+import { claimDue } from '../../../src/data/leased-jobs.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, checkedOut } from '../../support/checkouts.ts'
@@ -205,7 +205,7 @@ test('what fails too often is dead', async () => {
 
 test('what a process took and never finished is sent by another, under the same Message-ID', async () => {
   await bought(sale, [{}])
-  const [taken] = await takeDue(sale.db, deliveries, { limit: 10, leaseSeconds: 300 })
+  const [taken] = await claimDue(sale.db, deliveries, { limit: 10, leaseSeconds: 300 })
   await send()
   expect(server.mails).toEqual([])
   await makeDue(sale)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const browse = (headers: Record<string, string> = {}) =>
+const catalogueContext = (headers: Record<string, string> = {}) =>
   sale.rest('GET', '/graphql', {
     headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers },
   })
@@ -41,7 +41,7 @@ test('every tab runs as it is', async () => {
 })
 
 test('a browser gets the page with its tabs, a client gets GraphQL', async () => {
-  const page = await browse()
+  const page = await catalogueContext()
   expect(page.statusCode).toBe(200)
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
   for (const name of ['query Events', 'query Quote', 'mutation Checkout', 'query Ticket', 'query Changes'])
@@ -51,7 +51,7 @@ test('a browser gets the page with its tabs, a client gets GraphQL', async () =>
 })
 
 test('the page asks nothing of anybody else, and runs no other script than its own', async () => {
-  const { headers, body } = await browse()
+  const { headers, body } = await catalogueContext()
   const scripts = [...body.matchAll(/<script[^>]*>(.*?)<\/script>/gs)]
   const hashes = scripts.map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -67,9 +67,9 @@ test('the page asks nothing of anybody else, and runs no other script than its o
 })
 
 test('is compressed as the browser takes it, and each form of it has a tag of its own', async () => {
-  const plain = await browse({ 'accept-encoding': 'identity' })
-  const brotli = await browse({ 'accept-encoding': 'gzip, deflate, br, zstd' })
-  const gzip = await browse({ 'accept-encoding': 'gzip;q=1.0, br;q=0' })
+  const plain = await catalogueContext({ 'accept-encoding': 'identity' })
+  const brotli = await catalogueContext({ 'accept-encoding': 'gzip, deflate, br, zstd' })
+  const gzip = await catalogueContext({ 'accept-encoding': 'gzip;q=1.0, br;q=0' })
   expect(plain.headers['content-encoding']).toBeUndefined()
   expect(brotli.headers['content-encoding']).toBe('br')
   expect(gzip.headers['content-encoding']).toBe('gzip')
@@ -82,13 +82,15 @@ test('is compressed as the browser takes it, and each form of it has a tag of it
 
 test('is not sent again to a browser that has it', async () => {
   const encoding = { 'accept-encoding': 'br' }
-  const { etag } = (await browse(encoding)).headers
+  const { etag } = (await catalogueContext(encoding)).headers
   expect(etag).toMatch(/^"[\w-]+"$/)
   for (const tags of [String(etag), `W/${etag}`, `"other", ${etag}`]) {
-    const again = await browse({ ...encoding, 'if-none-match': tags })
+    const again = await catalogueContext({ ...encoding, 'if-none-match': tags })
     expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag])
     expect(again.headers['content-security-policy']).toContain('sha256-')
   }
-  expect((await browse({ ...encoding, 'if-none-match': '"other"' })).statusCode).toBe(200)
-  expect((await browse({ 'accept-encoding': 'gzip', 'if-none-match': String(etag) })).statusCode).toBe(200)
+  expect((await catalogueContext({ ...encoding, 'if-none-match': '"other"' })).statusCode).toBe(200)
+  expect(
+    (await catalogueContext({ 'accept-encoding': 'gzip', 'if-none-match': String(etag) })).statusCode,
+  ).toBe(200)
 })

@@ -5,7 +5,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../../../src/auth/authenticate.ts'
 import { createSharedReads } from '../../../src/cache/response-cache.ts'
-import { touchCatalogue } from '../../../src/database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { aClock } from '../../support/clock.ts'
 import { aCatalogue, anEvent } from '../../support/factories.ts'
@@ -113,16 +113,16 @@ test('a read that began before a change is neither joined nor kept after it', as
   const reads = createSharedReads(sale.db, 60_000)
   const { run, end } = aRead()
   const before = reads.read(caller, 'page', run)
-  touchCatalogue(sale.db)
+  invalidateCatalogue(sale.db)
   const after = reads.read(caller, 'page', run)
   end(2)
   expect(String((await after).body)).toBe('2')
   end(1)
   expect(String((await before).body)).toBe('1')
   expect(String((await reads.read(caller, 'page', run)).body)).toBe('2')
-  touchCatalogue(sale.db)
+  invalidateCatalogue(sale.db)
   const last = reads.read(caller, 'page', run)
-  touchCatalogue(sale.db)
+  invalidateCatalogue(sale.db)
   end(3)
   await last
   end(4)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
-import { touchCatalogue } from '../../../src/database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkedOut, checkOut } from '../../support/checkouts.ts'
@@ -44,7 +44,7 @@ let sale: Sale
 beforeAll(async () => {
   sale = await openSale(catalogue(), { settings: { SHARED_READS_MS: '60000' } })
 })
-beforeEach(() => touchCatalogue(sale.db))
+beforeEach(() => invalidateCatalogue(sale.db))
 afterAll(() => sale.close())
 
 type Headers = Record<string, string>
@@ -78,11 +78,11 @@ test.each(Object.entries(surfaces))(
     }
     // Until its rows are remembered it costs more.
     await call()
-    touchCatalogue(sale.db)
+    invalidateCatalogue(sale.db)
     const cost = await costOf(together)
     expect(cost).toBeGreaterThan(0)
     expect(await costOf(together)).toBe(0)
-    touchCatalogue(sale.db)
+    invalidateCatalogue(sale.db)
     expect(await costOf(call)).toBe(cost)
     await importCatalogue(sale.db, catalogue())
     expect(await costOf(call)).toBeGreaterThan(0)

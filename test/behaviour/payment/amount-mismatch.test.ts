@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
-import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { charges } from '../../../src/domain/payment/table.ts'
 import { giveBackDue, type Mismatch } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { textOf } from '../../support/payment-page-buyer.ts'
 import {

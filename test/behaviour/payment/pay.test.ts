@@ -64,27 +64,30 @@ test('cancelling gives the places back and leads to error_url', async () => {
   expect((await countersOf(sale)).rate_1).toMatchObject({ held })
 })
 
-test.each(wishes)('to %s after the time is over, by the clock of the database, expires it', async (wish) => {
-  const checkout = await checkOut(addresses)
-  await buyer.lapse(checkout)
-  charges = []
-  const answer = await buyer[wish](checkout)
-  expect(answer.statusCode).toBe(303)
-  expect(answer.headers.location).toBe(
-    `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=PAYMENT_EXPIRED`,
-  )
-  expect(charges).toEqual([])
-  expect(await buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
-})
+test.each(wishes)(
+  'to %s after the time is over, by the clock of the database, expires it',
+  async (action) => {
+    const checkout = await checkOut(addresses)
+    await buyer.lapse(checkout)
+    charges = []
+    const answer = await buyer[action](checkout)
+    expect(answer.statusCode).toBe(303)
+    expect(answer.headers.location).toBe(
+      `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=PAYMENT_EXPIRED`,
+    )
+    expect(charges).toEqual([])
+    expect(await buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
+  },
+)
 
 test.each([
   ['pay', 'Paid', 'Your tickets are active'],
   ['cancel', 'Cancelled', 'no longer held'],
   ['look', 'Time is over', 'not paid in time'],
-] as const)('to %s where the channel gave no address ends on a page of ours', async (wish, title, text) => {
+] as const)('to %s where the channel gave no address ends on a page of ours', async (action, title, text) => {
   const checkout = await checkOut()
-  if (wish === 'look') await buyer.lapse(checkout)
-  for (const answer of [await buyer[wish](checkout), await buyer.look(checkout)]) {
+  if (action === 'look') await buyer.lapse(checkout)
+  for (const answer of [await buyer[action](checkout), await buyer.look(checkout)]) {
     expect(answer.statusCode).toBe(200)
     expect(textOf(answer.body)).toContain(title)
     expect(textOf(answer.body)).toContain(text)
@@ -96,14 +99,14 @@ test('what is over stays as it is, and leads where it led', async () => {
   const paid = await checkOut(addresses)
   const thanks = (await buyer.pay(paid)).headers.location
   charges = []
-  for (const wish of wishes) {
-    const { statusCode, headers } = await buyer[wish](paid)
+  for (const action of wishes) {
+    const { statusCode, headers } = await buyer[action](paid)
     expect([statusCode, headers.location]).toEqual([303, thanks])
   }
   const cancelled = await checkOut(addresses)
   const sorry = (await buyer.cancel(cancelled)).headers.location
-  for (const wish of wishes) {
-    const { statusCode, headers } = await buyer[wish](cancelled)
+  for (const action of wishes) {
+    const { statusCode, headers } = await buyer[action](cancelled)
     expect([statusCode, headers.location]).toEqual([303, sorry])
   }
   expect(charges).toEqual([])
@@ -115,7 +118,7 @@ test('pressing Pay and Cancel all at once ends it once, and all are told the sam
   const checkout = await checkOut(addresses, 3)
   const { sold = 0, held = 0 } = (await countersOf(sale)).rate_1 ?? {}
   const pressed = ['pay', 'pay', 'cancel', 'pay', 'look', 'cancel'] as const
-  const answers = await Promise.all(pressed.map((wish) => buyer[wish](checkout)))
+  const answers = await Promise.all(pressed.map((action) => buyer[action](checkout)))
   const [status] = await buyer.statusesOf(checkout)
   const ended = answers.filter(({ statusCode }) => statusCode === 303)
   // Who only looks may do so before it is over.
@@ -153,8 +156,8 @@ test('a provider out of reach is an apology with the request id, and can be trie
 test('a payment that is being decided waits on a page that asks again', async () => {
   const checkout = await checkOut(addresses)
   await sale.db.update(payments).set({ status: 'processing' }).where(eq(payments.id, checkout.payment_id))
-  for (const wish of wishes) {
-    const { statusCode, body } = await buyer[wish](checkout)
+  for (const action of wishes) {
+    const { statusCode, body } = await buyer[action](checkout)
     expect(statusCode).toBe(200)
     expect(body).toContain('<meta http-equiv="refresh" content="3">')
   }

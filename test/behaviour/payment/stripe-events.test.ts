@@ -1,15 +1,15 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { payments, providerEvents } from '../../../src/domain/payment/table.ts'
-import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
+import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { stock } from '../../../src/domain/ticket-rate/table.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { textOf } from '../../support/payment-page-buyer.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
-import { type FakeSession, signed } from '../../support/stub-stripe.ts'
+import { type StubSession, signed } from '../../support/stub-stripe.ts'
 
 // What Stripe tells by itself, in whatever order, and every ending that a payment has.
 
@@ -171,7 +171,7 @@ test('paid after it was cancelled: the money goes back, and the buyer is told', 
 })
 
 /** Another session of the same payment, as after an answer that was lost. */
-function otherSession({ id, ...session }: FakeSession): FakeSession {
+function otherSession({ id, ...session }: StubSession): StubSession {
   const other = { ...session, id: `${id}b`, payment_intent: null }
   sale.fake.sessions.set(other.id, other)
   return other

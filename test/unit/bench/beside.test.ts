@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { dueOf, payingFive, round, serve, sideOf, worker } from '../../support/bench-doubles.ts'
 import { openClient, toBytes } from '../../bench/http-client.ts'
 import { runLoad } from '../../bench/load.ts'
 import { measure, type Side } from '../../bench/measure.ts'
@@ -10,6 +9,7 @@ import { runPace } from '../../bench/pace.ts'
 import { besideAsks, besideProblem, quiet, whilePaid } from '../../bench/payment-beside.ts'
 import { runPayments } from '../../bench/payment-load.ts'
 import { tableOf } from '../../bench/report.ts'
+import { dueOf, payingFive, round, serve, sideOf, worker } from '../../support/bench-doubles.ts'
 
 const jobOf = (reach: Parameters<typeof measure>[0]['reach'], gateway: Side, yardstick: Side | null) => ({
   ...{ name: 'job', description: 'a job', reach, gateway, yardstick },

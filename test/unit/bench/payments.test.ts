@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { dueOf, payingFive, round, serve, sideOf } from '../../support/bench-doubles.ts'
 import { plans } from '../../bench/jobs.ts'
 import type { LoadResult } from '../../bench/load.ts'
 import { paymentPlans } from '../../bench/payment-jobs.ts'
 import { runPayments } from '../../bench/payment-load.ts'
 import { fastestOf, paying, paymentProblem } from '../../bench/payment-sides.ts'
 import { counted } from '../../bench/sides.ts'
+import { dueOf, payingFive, round, serve, sideOf } from '../../support/bench-doubles.ts'
 
 test('each payment is asked for once, by as many at a time as there are buyers', async () => {
   const seen: string[] = []

@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../database/database.ts'
 import { events } from '../../event/table.ts'
 import type { CatalogueFile } from '../catalogue-file.ts'
+import { importCatalogue } from '../import-catalogue.ts'
 import { firstShows, type Show } from './first-shows.ts'
 import { oddRates } from './odd-rates.ts'
 import { demoOrganizations, demoPlace, firstVenues } from './places.ts'
 import { type Random, randomFrom } from './random.ts'
 import { type EventInput, entrance, front, group, type RateInput } from './rates.ts'
 import { artists, series, themes } from './themes.ts'
-import { importCatalogue } from '../import-catalogue.ts'
 
 const hour = 3_600_000
 const eventsAPlace = 20

@@ -1,13 +1,13 @@
 import { builder } from '../../../graphql/builder.ts'
-import { asData, isRefused } from '../../../graphql/mutation-result.ts'
+import { catchRefusal, isRefused } from '../../../graphql/mutation-result.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
-import { TicketRateRef } from '../../ticket-rate/graphql.ts'
-import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { maxTickets } from '../../ticket/max-tickets.ts'
+import { TicketRateRef } from '../../ticket-rate/graphql.ts'
+import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
 import { checkoutInput } from './checkout-input.ts'
 import { type CheckoutAnswer, checkoutTickets } from './checkout-tickets.ts'
 import { CheckoutInputRef } from './input-graphql.ts'
@@ -111,7 +111,9 @@ builder.queryField('quoteCheckout', (t) =>
     description: 'What a checkout would cost, by the same rules and prices, holding nothing.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: args.input }) },
     resolve: (_root, { input }, ctx: Context) =>
-      asData(async () => requireChannel(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx)),
+      catchRefusal(
+        async () => requireChannel(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx),
+      ),
   }),
 )
 
@@ -121,6 +123,8 @@ builder.mutationField('checkout', (t) =>
     description: 'Holds tickets of one rate and creates the payment for them. All tickets or none.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: args.input }) },
     resolve: (_root, { input }, ctx: Context) =>
-      asData(async () => requireChannel(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx)),
+      catchRefusal(
+        async () => requireChannel(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx),
+      ),
   }),
 )

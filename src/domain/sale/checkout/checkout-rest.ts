@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type Context, type House, requireChannel } from '../../../request/context.ts'
+import { type Context, requireChannel, type Services } from '../../../request/context.ts'
 import { authenticatedCheckout, errorBody } from '../../../rest/route.ts'
 import { inSnakeCase } from '../../../rest/snake-case.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -34,12 +34,12 @@ async function issuedTicket(ticket: Ticket, { loaders }: Context) {
 
 /** POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
 export const checkoutRoutes =
-  (house: House): FastifyPluginAsyncZod =>
+  (services: Services): FastifyPluginAsyncZod =>
   async (app) => {
     app.post(
       '/tickets/checkout',
       {
-        preParsing: authenticatedCheckout(house, requireChannel),
+        preParsing: authenticatedCheckout(services, requireChannel),
         schema: {
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',
@@ -59,7 +59,7 @@ export const checkoutRoutes =
         return {
           data: {
             payment_id: payment.id,
-            payment_url: paymentUrl(payment, house.publicUrl()),
+            payment_url: paymentUrl(payment, services.publicUrl()),
             total_amount: toMajor(payment.totalAmount, payment.currency),
             tickets: await Promise.all(tickets.map((ticket) => issuedTicket(ticket, ctx))),
             conditions_changed: payment.conditionsChanged,

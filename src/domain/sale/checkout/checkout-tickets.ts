@@ -1,14 +1,14 @@
 import { and } from 'drizzle-orm'
-import { readByTurn } from '../../../data/coalesce.ts'
+import { coalesceReads } from '../../../data/coalesce.ts'
 import { anyOf, statement } from '../../../data/prepared.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { sha256 } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
-import { expireHoldsOf } from '../release/expire-holds.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
+import { expireHoldsOf } from '../release/expire-holds.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import type { Checkout, Idempotency } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
@@ -29,7 +29,7 @@ function idempotencyOf({ idempotencyKey, ...asked }: CheckoutInput, channelId: s
 }
 
 // A key is asked for once by each checkout, and kept ones by those that come again.
-const keptById = readByTurn(
+const keptById = coalesceReads(
   async (db, ids) =>
     new Map(
       (
@@ -108,7 +108,7 @@ async function attempt(
   try {
     const plan = await planCheckout(input, terms, ctx)
     refuseDearer(plan, input.expectedTotal)
-    const { provider, holdMinutes } = ctx.house
+    const { provider, holdMinutes } = ctx.services
     const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { toMajor } from '../../../shared/money.ts'
-import { priceBody, toPriceBody } from '../../ticket-rate/body.ts'
-import type { Price } from '../../ticket-rate/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import * as views from '../../ticket/views.ts'
+import { priceBody, toPriceBody } from '../../ticket-rate/body.ts'
+import type { Price } from '../../ticket-rate/table.ts'
 
 // The JSON shape of a ticket in the answer to its checkout. Amounts are in major units of the ticket's currency.
 

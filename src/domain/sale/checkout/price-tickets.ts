@@ -1,6 +1,6 @@
 import { percentageOf } from '../../../shared/money.ts'
-import type { Price } from '../../ticket-rate/table.ts'
 import type { SoldSupplement } from '../../ticket/table.ts'
+import type { Price } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 

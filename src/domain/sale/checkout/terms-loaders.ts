@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
-import { readByTurn } from '../../../data/coalesce.ts'
+import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, byKey, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
 import { type Event, events } from '../../event/table.ts'
@@ -92,6 +92,6 @@ export function toTerms([rates, prices, supplements, questions, overdue]: Found<
 
 /** What a checkout of a rate goes by, whoever asks: for `readTerms`. Checkouts that come in the same turn of the event
  *  loop, of any rates and callers, read theirs together, in one statement. */
-export const findTermsOf = readByTurn(async (db, ids) =>
+export const findTermsOf = coalesceReads(async (db, ids) =>
   toTerms(await findTogether(db, 'terms_by_ticket_rate_id', findTerms, { keys: ids })),
 )

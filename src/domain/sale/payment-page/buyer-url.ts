@@ -1,5 +1,5 @@
-import type { MoneyBack } from '../refund/queue-refund.ts'
 import type { Payment } from '../../payment/table.ts'
+import type { MoneyBack } from '../refund/queue-refund.ts'
 
 /** Where the buyer goes on, with what became of the payment: never personal data. Only who has tickets goes to the
  *  address for those who do. `moneyBack` is why money goes back by itself. Null where the channel gave no address. */

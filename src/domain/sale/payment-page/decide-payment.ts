@@ -1,27 +1,27 @@
-import type { House } from '../../../request/context.ts'
-import type { FoundPayment } from './find-payment.ts'
-import type { Order, Outcome } from '../../payment/provider.ts'
-import { answerOf, askProvider, openSessionOf } from '../session/ask-provider.ts'
-import { keepSession } from '../session/keep-session.ts'
-import { settlePayment } from '../settle/settle-payment.ts'
-import type { Payment } from '../../payment/table.ts'
+import type { Services } from '../../../request/context.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
+import type { Order, Outcome } from '../../payment/provider.ts'
+import type { Payment } from '../../payment/table.ts'
+import { answerOf, openSessionOf, refreshSession } from '../session/ask-provider.ts'
+import { saveSession } from '../session/keep-session.ts'
+import { settlePayment } from '../settle/settle-payment.ts'
+import type { FoundPayment } from './find-payment.ts'
 
 /** What the buyer wants: to pay, to cancel, or only to see how the payment stands. */
-export type Wish = 'pay' | 'cancel' | 'look'
+export type BuyerAction = 'pay' | 'cancel' | 'look'
 
-type Deciding = Pick<House, 'db' | 'provider' | 'publicUrl'>
+type Deciding = Pick<Services, 'db' | 'provider' | 'publicUrl'>
 
 /** How a payment stands now, and where its buyer goes on to pay. `isOpen` where the provider says that its session
  *  waits for the buyer; `failure` is what kept it from saying anything, for the log. */
 export type Decision = { status: Payment['status']; sendTo?: string; isOpen?: boolean; failure?: unknown }
 
 // A provider shows it in a line or two.
-const mostNameCharacters = 250
+const maxNameCharacters = 250
 
 const orderOf = ({ payment, event, rateName }: FoundPayment, publicUrl: string): Order => {
   const { id, totalAmount, currency, expiresAt } = payment
-  const name = `${event.name} · ${rateName}`.slice(0, mostNameCharacters)
+  const name = `${event.name} · ${rateName}`.slice(0, maxNameCharacters)
   return { id, totalAmount, currency, expiresAt, name, pageUrl: paymentUrl(payment, publicUrl) }
 }
 
@@ -31,7 +31,7 @@ async function pay({ db, provider, publicUrl }: Deciding, found: FoundPayment): 
   // Outside any transaction: the provider may take its time, and holds no row meanwhile.
   const outcome = await provider.charge(orderOf(found, publicUrl()))
   if (outcome.kind !== 'session') return settlePayment(db, { payment: found.payment, outcome })
-  const kept = await keepSession(db, id, provider.name, outcome)
+  const kept = await saveSession(db, id, provider.name, outcome)
   const decision = { status: kept.status, sendTo: kept.sessionUrl ?? outcome.url }
   if (kept.sessionId === outcome.id) return decision
   // Nobody is sent to this one.
@@ -59,12 +59,16 @@ async function end(
  *  buyer to where the provider takes it, or gives the places back. One whose time is over expires, whatever is wanted
  *  and whether or not the sweeper has been, unless the provider says that it was paid; one that is over already stays
  *  as it is. The provider may be asked twice for one payment, by a buyer who is quick: it goes by the payment's id. */
-export async function decidePayment(house: Deciding, found: FoundPayment, wish: Wish): Promise<Decision> {
+export async function decidePayment(
+  services: Deciding,
+  found: FoundPayment,
+  action: BuyerAction,
+): Promise<Decision> {
   const { payment, secondsLeft } = found
   // What is over may still have an open session, and money that is on its way.
-  if (payment.status !== 'pending') return askProvider(house, payment)
+  if (payment.status !== 'pending') return refreshSession(services, payment)
   // Settled by the database's clock, it expires.
-  if (secondsLeft <= 0) return end(house, payment, 'expired')
-  if (wish === 'cancel') return end(house, payment, 'cancelled')
-  return wish === 'pay' ? pay(house, found) : askProvider(house, payment)
+  if (secondsLeft <= 0) return end(services, payment, 'expired')
+  if (action === 'cancel') return end(services, payment, 'cancelled')
+  return action === 'pay' ? pay(services, found) : refreshSession(services, payment)
 }

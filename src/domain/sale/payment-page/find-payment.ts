@@ -1,15 +1,15 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import { readByTurn } from '../../../data/coalesce.ts'
-import { present } from '../../../data/leased-jobs.ts'
+import { coalesceReads } from '../../../data/coalesce.ts'
+import { nowMs } from '../../../data/leased-jobs.ts'
 import { anyOf, byKey, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
-import { automaticReasons, type MoneyBack } from '../refund/queue-refund.ts'
+import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
-import { payments } from '../../payment/table.ts'
+import { automaticReasons, type MoneyBack } from '../refund/queue-refund.ts'
 
 // Buyers come in a rush: those who look in the same turn are read together.
 const paymentsByTokens = (db: Database) =>
@@ -18,7 +18,7 @@ const paymentsByTokens = (db: Database) =>
       .select({
         payment: payments,
         /** Whole seconds that the hold lasts yet, by the database's clock; 0 or less where its time is over. */
-        secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${present}))::integer`,
+        secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
         /** Why money that came for it goes back by itself. */
         moneyBack: sql<MoneyBack | null>`(${db
           .select({ reason: refunds.reason })
@@ -65,12 +65,12 @@ const linesByPayments = (db: Database) =>
 export type FoundPayment = Awaited<ReturnType<ReturnType<typeof paymentsByTokens>['execute']>>[number]
 export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['execute']>>[number]
 
-const paymentByToken = readByTurn<FoundPayment>(async (db, tokens) => {
+const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) => {
   const found = await paymentsByTokens(db).execute({ tokens })
   return new Map(found.map((one) => [one.payment.pageToken, one]))
 })
 
-const linesByPayment = readByTurn<TicketLine[]>(async (db, paymentIds) =>
+const linesByPayment = coalesceReads<TicketLine[]>(async (db, paymentIds) =>
   byKey(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
 )
 

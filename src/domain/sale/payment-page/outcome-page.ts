@@ -1,7 +1,7 @@
 import { html, type Page } from '../../../http/html.ts'
+import type { Payment } from '../../payment/table.ts'
 import type { MoneyBack } from '../refund/queue-refund.ts'
 import type { FoundPayment } from './find-payment.ts'
-import type { Payment } from '../../payment/table.ts'
 import { ticketStyle } from './page-style.ts'
 import { footer, stub } from './pending-page.ts'
 

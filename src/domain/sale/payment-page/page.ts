@@ -1,16 +1,16 @@
 import formBody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RateLimits } from '../../../app/rate-limits.ts'
 import { answerErrors } from '../../../http/error-handler.ts'
 import { html, sendPage } from '../../../http/html.ts'
 import { logFailure } from '../../../http/mask-error.ts'
-import type { House } from '../../../request/context.ts'
+import type { Services } from '../../../request/context.ts'
+import type { RateLimits } from '../../../request/rate-limits.ts'
 import { Refusal, statusOf } from '../../../shared/errors.ts'
+import { buyerUrl } from './buyer-url.ts'
+import { type BuyerAction, decidePayment } from './decide-payment.ts'
 import { findPayment, isPageToken, readLines } from './find-payment.ts'
-import { decidePayment, type Wish } from './decide-payment.ts'
 import { outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
-import { buyerUrl } from './buyer-url.ts'
 
 const apologies: Record<number, [title: string, text: string]> = {
   404: ['No such payment', 'The address is not complete, or it was never one of ours.'],
@@ -37,7 +37,7 @@ const noPayment = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no s
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { '*': string })['*']
 
-function readWish(body: unknown): Wish {
+function readWish(body: unknown): BuyerAction {
   const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
   if (action === 'pay' || action === 'cancel') return action
   throw new Refusal({
@@ -49,13 +49,22 @@ function readWish(body: unknown): Wish {
 
 /** `/pay/{token}`: what is being bought, Pay and Cancel, without a script. What is over leads to where the channel
  *  wants the buyer, or tells how it ended. Errors are pages too (issue: payment page). */
-export async function addPaymentPage(app: FastifyInstance, house: House, limits: RateLimits): Promise<void> {
-  const { db, provider } = house
-  const answer = async (request: FastifyRequest, reply: FastifyReply, wish: Wish, isBack = false) => {
+export async function addPaymentPage(
+  app: FastifyInstance,
+  services: Services,
+  limits: RateLimits,
+): Promise<void> {
+  const { db, provider } = services
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    action: BuyerAction,
+    isBack = false,
+  ) => {
     const token = tokenIn(request)
     const found = await limits.lookUpToken(request, () => findPayment(db, token))
     if (!found) throw noPayment()
-    const { status, sendTo, isOpen, failure } = await decidePayment(house, found, wish)
+    const { status, sendTo, isOpen, failure } = await decidePayment(services, found, action)
     if (failure) logFailure(reply.log, failure, 'the provider does not answer')
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
     // Who is back from paying is not asked to pay again, nor told that it was not paid, as long as nobody knows.

@@ -1,9 +1,9 @@
 import { type Html, html, type Page } from '../../../http/html.ts'
-import type { House } from '../../../request/context.ts'
+import type { Services } from '../../../request/context.ts'
 import { formatAmount } from '../../../shared/money.ts'
 import { localStart, localTime, placeOf } from '../../event/local-time.ts'
-import type { FoundPayment, TicketLine } from './find-payment.ts'
 import type { Payment } from '../../payment/table.ts'
+import type { FoundPayment, TicketLine } from './find-payment.ts'
 import { ticketStyle } from './page-style.ts'
 
 const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`
@@ -64,7 +64,7 @@ function formSourcesOf({ redirectUrl, errorUrl }: Payment, sessionSources: strin
 export function pendingPage(
   found: FoundPayment,
   lines: TicketLine[],
-  { name, sessionSources = [] }: House['provider'],
+  { name, sessionSources = [] }: Services['provider'],
 ): Page {
   const { payment, secondsLeft, event } = found
   const { currency } = payment

@@ -1,8 +1,8 @@
 import { builder } from '../../../graphql/builder.ts'
-import { asData, orRefused } from '../../../graphql/mutation-result.ts'
-import { cancelTicket } from './cancel-ticket.ts'
+import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import type { Ticket } from '../../ticket/table.ts'
+import { cancelTicket } from './cancel-ticket.ts'
 
 const CancelTicketPayloadRef = builder.objectRef<{ ticket: Ticket }>('CancelTicketPayload').implement({
   description: 'A ticket that is cancelled: its place is free.',
@@ -11,7 +11,7 @@ const CancelTicketPayloadRef = builder.objectRef<{ ticket: Ticket }>('CancelTick
   }),
 })
 
-const CancelTicketResultRef = orRefused(
+const CancelTicketResultRef = resultUnion(
   'CancelTicketResult',
   CancelTicketPayloadRef,
   'A ticket that is cancelled, or why it is not.',
@@ -24,6 +24,6 @@ builder.mutationField('cancelTicket', (t) =>
       'Cancels a paid ticket of the caller, and frees its place at once. No money moves: see `refundTicket`. A ticket that is cancelled already is answered as it is.',
     args: { ticketId: t.arg.id({ required: true, description: 'The ticket.' }) },
     resolve: (_root, { ticketId }, ctx) =>
-      asData(async () => ({ ticket: await cancelTicket(ticketId, ctx) })),
+      catchRefusal(async () => ({ ticket: await cancelTicket(ticketId, ctx) })),
   }),
 )

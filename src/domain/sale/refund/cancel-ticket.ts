@@ -1,10 +1,10 @@
-import { touchCatalogue } from '../../../database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../../database/catalogue-version.ts'
 import { type Context, requireCaller } from '../../../request/context.ts'
-import { readAnew } from '../checkout/read-anew.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
-import { type Cancelled, recordCancelled } from './record-cancelled.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
+import { readAnew } from '../checkout/read-anew.ts'
+import { type Cancelled, recordCancelled } from './record-cancelled.ts'
 
 /** Cancels a paid ticket of the caller's, and frees its place at once. No money moves. One that is cancelled already is
  *  answered as it is. Refuses: NOT_FOUND, ALREADY_ENTERED, ILLEGAL_TRANSITION (DECISIONS 5). */
@@ -12,11 +12,11 @@ export async function cancelTicket(ticketId: string, ctx: Context): Promise<Tick
   requireCaller(ctx)
   const { db } = ctx
   const { id } = await requireTicket(ticketId, ctx)
-  const { ticket, turned } = await db.transaction(async (tx): Promise<Cancelled> => {
+  const { ticket, flipped } = await db.transaction(async (tx): Promise<Cancelled> => {
     const locked = await lockTicket(tx, id)
-    return locked.status === 'cancelled' ? { ticket: locked, turned: [] } : recordCancelled(tx, locked)
+    return locked.status === 'cancelled' ? { ticket: locked, flipped: [] } : recordCancelled(tx, locked)
   })
-  if (turned.length > 0) touchCatalogue(db)
+  if (flipped.length > 0) invalidateCatalogue(db)
   readAnew(ctx, ticket)
   return ticket
 }

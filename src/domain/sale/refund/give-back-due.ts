@@ -1,13 +1,13 @@
-import { takeDue } from '../../../data/leased-jobs.ts'
+import { claimDue } from '../../../data/leased-jobs.ts'
 import type { Database } from '../../../database/database.ts'
 import type { PaymentProvider } from '../../payment/provider.ts'
-import { giveBack, leaseSeconds } from './give-back.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
+import { giveBack, leaseSeconds } from './give-back.ts'
 
 // As many at once as there are connections for it.
 const batch = 2
 // So that a process that is to stop has not long to wait.
-const mostBatches = 8
+const maxBatches = 8
 
 /** Money that did not match its payment and begins to go back. Amount in minor units. */
 export type Mismatch = Pick<Refund, 'paymentId' | 'chargeId' | 'amount' | 'currency'> & { refundId: string }
@@ -26,8 +26,8 @@ export async function giveBackDue(
   provider: PaymentProvider,
   onMismatch: (mismatch: Mismatch) => void = () => {},
 ): Promise<void> {
-  for (let done = 0; done < mostBatches; done++) {
-    const due = await takeDue(db, refunds, { limit: batch, leaseSeconds })
+  for (let done = 0; done < maxBatches; done++) {
+    const due = await claimDue(db, refunds, { limit: batch, leaseSeconds })
     for (const refund of due)
       if (refund.reason === 'AMOUNT_MISMATCH' && refund.attempts === 1) onMismatch(toMismatch(refund))
     const made = await Promise.allSettled(due.map((refund) => giveBack(db, provider, refund)))

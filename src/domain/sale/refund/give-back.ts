@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
-import { inSeconds, pauseAfter } from '../../../data/leased-jobs.ts'
+import { backoff, inSeconds } from '../../../data/leased-jobs.ts'
 import { type Database, databaseCode, isUnavailable } from '../../../database/database.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
+import { type Refund, refunds } from '../../refund/table.ts'
 import { refundTransaction } from './refund-transaction.ts'
 import { settleRefund } from './settle-refund.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
 
 /** How long whoever makes an attempt has it for itself: longer than any attempt takes. */
 export const leaseSeconds = 60
@@ -35,7 +35,7 @@ export async function giveBack(
   db: Database,
   provider: PaymentProvider,
   refund: Refund,
-  mostSeconds = 5,
+  maxSeconds = 5,
 ): Promise<Refund> {
   const [charge] = await db.select().from(charges).where(eq(charges.id, refund.chargeId))
   if (!charge) throw new Error('a refund is of a charge')
@@ -47,7 +47,7 @@ export async function giveBack(
   }
   let outcome: RefundOutcome
   try {
-    outcome = await within(mostSeconds, ask())
+    outcome = await within(maxSeconds, ask())
   } catch (error) {
     return postpone(db, refund, { lastError: databaseCode(error) ?? 'UNKNOWN' })
   }
@@ -74,7 +74,7 @@ async function postpone(
   const isThis = eq(refunds.id, refund.id)
   const [postponed] = await db
     .update(refunds)
-    .set({ ...told, dueAt: inSeconds(pauseAfter(refund.attempts, pauses)) })
+    .set({ ...told, dueAt: inSeconds(backoff(refund.attempts, pauses)) })
     .where(and(isThis, eq(refunds.status, 'pending')))
     .returning()
   if (postponed) return postponed

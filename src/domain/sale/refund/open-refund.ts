@@ -5,10 +5,10 @@ import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
+import { type Refund, refunds } from '../../refund/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds } from './give-back.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
 
 type Wanted = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
   reason: 'REQUESTED' | 'WARRANTY'

@@ -1,12 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
-import { recordChanges } from '../record-changes.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
-import { type RefundMade, tickets } from '../../ticket/table.ts'
 import type { Refund } from '../../refund/table.ts'
+import { type RefundMade, tickets } from '../../ticket/table.ts'
+import { recordChanges } from '../record-changes.ts'
 
 /** A refund that has succeeded, and when. */
 type Made = Refund & { at: Date }

@@ -7,13 +7,13 @@ import { sha256 } from '../../../shared/ids.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { decimalsOf, isAmount, toMinor } from '../../../shared/money.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
-import { readAnew } from '../checkout/read-anew.ts'
+import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
+import { readAnew } from '../checkout/read-anew.ts'
 import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
 import { refundTransaction } from './refund-transaction.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
 
 /** What is to be refunded of a ticket: an amount in major units, or all that is left. */
 export const refundInput = z.strictObject({
@@ -53,7 +53,7 @@ async function findKept(tx: Connection, idempotencyKey: string, requestHash: str
  *  REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
 export async function refundTicket(input: RefundInput, ctx: Context): Promise<Refund> {
   const { integrationId } = requireIntegration(ctx)
-  const { db, provider } = ctx.house
+  const { db, provider } = ctx.services
   const { id, paymentId, currency } = await requireTicket(input.ticketId, ctx)
   const amount = amountOf(input, currency)
   const key = input.idempotencyKey

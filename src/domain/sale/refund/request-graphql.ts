@@ -1,11 +1,11 @@
 import { builder } from '../../../graphql/builder.ts'
-import { asData, orRefused } from '../../../graphql/mutation-result.ts'
+import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { RefundAttemptRef } from '../../refund/graphql.ts'
+import type { Refund } from '../../refund/table.ts'
 import { refundInput, refundTicket } from './refund-ticket.ts'
 import { requestRefund } from './request-refund.ts'
-import type { Refund } from '../../refund/table.ts'
 
 const RefundPayloadRef = builder.objectRef<{ refund: Refund }>('RefundPayload').implement({
   description: 'Money that is on its way back, or there already.',
@@ -18,7 +18,7 @@ const RefundPayloadRef = builder.objectRef<{ refund: Refund }>('RefundPayload').
   }),
 })
 
-const RefundResultRef = orRefused('RefundResult', RefundPayloadRef, 'A refund, or why there is none.')
+const RefundResultRef = resultUnion('RefundResult', RefundPayloadRef, 'A refund, or why there is none.')
 
 builder.mutationField('refundTicket', (t) =>
   t.field({
@@ -33,7 +33,7 @@ builder.mutationField('refundTicket', (t) =>
       }),
     },
     resolve: (_root, args, ctx) =>
-      asData(async () => {
+      catchRefusal(async () => {
         requireIntegration(ctx)
         return { refund: await refundTicket(scalars.parse(refundInput, args), ctx) }
       }),
@@ -47,6 +47,6 @@ builder.mutationField('requestRefund', (t) =>
       'For channels: gives a ticket back by its warranty, until so many hours before the event. It is cancelled, and what was paid for it goes back but for the warranty’s own price. Asked again it is the same refund.',
     args: { ticketId: t.arg.id({ required: true, description: 'The ticket.' }) },
     resolve: (_root, { ticketId }, ctx) =>
-      asData(async () => ({ refund: await requestRefund(ticketId, ctx) })),
+      catchRefusal(async () => ({ refund: await requestRefund(ticketId, ctx) })),
   }),
 )

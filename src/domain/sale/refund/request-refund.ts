@@ -1,20 +1,20 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { present } from '../../../data/leased-jobs.ts'
-import { touchCatalogue } from '../../../database/catalogue-version.ts'
+import { nowMs } from '../../../data/leased-jobs.ts'
+import { invalidateCatalogue } from '../../../database/catalogue-version.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { events } from '../../event/table.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
-import { readAnew } from '../checkout/read-anew.ts'
+import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
-import { recordCancelled } from './record-cancelled.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
+import { readAnew } from '../checkout/read-anew.ts'
 import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
+import { recordCancelled } from './record-cancelled.ts'
 import { refundTransaction } from './refund-transaction.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
 
 async function findAsked(tx: Connection, ticketId: string): Promise<Refund | null> {
   const [last] = await tx
@@ -36,7 +36,7 @@ async function checkWarranty(
   const [warranty] = await tx
     .select({
       validUntil: sql<Date>`${end}`.mapWith(events.startDate),
-      isOver: sql<boolean>`${end} <= ${present}`,
+      isOver: sql<boolean>`${end} <= ${nowMs}`,
     })
     .from(events)
     .where(eq(events.id, eventId))
@@ -55,21 +55,21 @@ async function checkWarranty(
  *  ILLEGAL_TRANSITION, ALREADY_ENTERED, REFUND_TOO_HIGH where nothing is left. */
 export async function requestRefund(ticketId: string, ctx: Context): Promise<Refund> {
   requireChannel(ctx)
-  const { db, provider } = ctx.house
+  const { db, provider } = ctx.services
   const { id, paymentId } = await requireTicket(ticketId, ctx)
-  const { ticket, refund, isNew, turned } = await refundTransaction(db, async (tx) => {
+  const { ticket, refund, isNew, flipped } = await refundTransaction(db, async (tx) => {
     const payment = await lockPayment(tx, paymentId)
     const ticket = await lockTicket(tx, id)
     const asked = await findAsked(tx, id)
-    if (asked && asked.status !== 'failed') return { ticket, refund: asked, isNew: false, turned: [] }
+    if (asked && asked.status !== 'failed') return { ticket, refund: asked, isNew: false, flipped: [] }
     if (!asked) await checkWarranty(tx, ticket)
     const wanted = { reason: 'WARRANTY', kept: ticket.warrantyAmount } as const
     const refund = await openRefund(tx, payment, ticket, wanted)
     // The first attempt has given the ticket back.
-    if (asked) return { ticket, refund, isNew: true, turned: [] }
+    if (asked) return { ticket, refund, isNew: true, flipped: [] }
     return { refund, isNew: true, ...(await recordCancelled(tx, ticket)) }
   })
-  if (turned.length > 0) touchCatalogue(db)
+  if (flipped.length > 0) invalidateCatalogue(db)
   const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
   readAnew(ctx, ticket)
   return given

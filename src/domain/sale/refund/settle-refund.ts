@@ -2,8 +2,8 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
-import { recordRefunded } from './record-refunded.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
+import { recordRefunded } from './record-refunded.ts'
 
 /** A refund by our own identifier, or by what its provider calls it. */
 export type RefundName = { id: string } | { reference: string }

@@ -1,7 +1,7 @@
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
-import { settlePayment } from '../settle/settle-payment.ts'
 import type { Payment } from '../../payment/table.ts'
+import { settlePayment } from '../settle/settle-payment.ts'
 
 const noSuchPayment = () =>
   new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })

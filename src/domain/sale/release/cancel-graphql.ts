@@ -1,8 +1,8 @@
 import { builder } from '../../../graphql/builder.ts'
-import { asData, orRefused } from '../../../graphql/mutation-result.ts'
-import { cancelCheckout } from './cancel-checkout.ts'
+import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
 import type { Payment } from '../../payment/table.ts'
+import { cancelCheckout } from './cancel-checkout.ts'
 
 const CancelCheckoutPayloadRef = builder.objectRef<{ payment: Payment }>('CancelCheckoutPayload').implement({
   description: 'A checkout that is cancelled: its places are free.',
@@ -11,7 +11,7 @@ const CancelCheckoutPayloadRef = builder.objectRef<{ payment: Payment }>('Cancel
   }),
 })
 
-const CancelCheckoutResultRef = orRefused(
+const CancelCheckoutResultRef = resultUnion(
   'CancelCheckoutResult',
   CancelCheckoutPayloadRef,
   'A checkout that is cancelled, or why it is not.',
@@ -24,6 +24,6 @@ builder.mutationField('cancelCheckout', (t) =>
       'Ends an unpaid checkout of the channel, and frees its places at once. One that is cancelled already is answered as it is.',
     args: { paymentId: t.arg.id({ required: true, description: 'Its payment.' }) },
     resolve: (_root, { paymentId }, ctx) =>
-      asData(async () => ({ payment: await cancelCheckout(paymentId, ctx) })),
+      catchRefusal(async () => ({ payment: await cancelCheckout(paymentId, ctx) })),
   }),
 )

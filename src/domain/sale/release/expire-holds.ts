@@ -1,8 +1,8 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
-import { touchCatalogue } from '../../../database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../../database/catalogue-version.ts'
 import type { Database } from '../../../database/database.ts'
-import { type Ending, releaseHolds } from './release-holds.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
+import { type Ending, releaseHolds } from './release-holds.ts'
 
 const asExpired = ({ id }: { id: string }): Ending => ({ id, status: 'expired' })
 
@@ -19,7 +19,7 @@ export async function expireHolds(db: Database, limit: number): Promise<number> 
       .for('update', { skipLocked: true })
     return { expired: found.length, freed: await releaseHolds(tx, found.map(asExpired)) }
   })
-  if (freed) touchCatalogue(db)
+  if (freed) invalidateCatalogue(db)
   return expired
 }
 
@@ -48,5 +48,5 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
       .for('update')
     return releaseHolds(tx, still.map(asExpired))
   })
-  if (freed) touchCatalogue(db)
+  if (freed) invalidateCatalogue(db)
 }

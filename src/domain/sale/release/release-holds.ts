@@ -1,12 +1,12 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
-import { recordChanges } from '../record-changes.ts'
-import { tickets } from '../../ticket/table.ts'
-import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability } from '../record-availability.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
+import { tickets } from '../../ticket/table.ts'
+import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
+import { recordAvailability } from '../record-availability.ts'
+import { recordChanges } from '../record-changes.ts'
 
 /** An unpaid payment, and how it ends. */
 export type Ending = { id: string; status: 'failed' | 'expired' | 'cancelled' }
@@ -42,8 +42,8 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<b
     .set({ status: 'expired' })
     .where(and(inArray(tickets.paymentId, ids), eq(tickets.status, 'held')))
     .returning({ ticketRateId: tickets.ticketRateId, priceId: tickets.priceId })
-  const turned = await moveStock(tx, stockMoves(released, { held: -1 }))
-  if (!turned) throw new Error('what was held can be given back')
-  await recordAvailability(tx, turned)
-  return turned.length > 0
+  const flipped = await moveStock(tx, stockMoves(released, { held: -1 }))
+  if (!flipped) throw new Error('what was held can be given back')
+  await recordAvailability(tx, flipped)
+  return flipped.length > 0
 }

@@ -1,7 +1,7 @@
 import { not } from 'drizzle-orm'
 import type { Database } from '../../../database/database.ts'
-import { expireHolds } from './expire-holds.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
+import { expireHolds } from './expire-holds.ts'
 
 const batch = 100
 

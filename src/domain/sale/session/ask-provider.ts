@@ -1,8 +1,8 @@
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
-import { present } from '../../../data/leased-jobs.ts'
-import type { House } from '../../../request/context.ts'
-import { settlePayment } from '../settle/settle-payment.ts'
+import { nowMs } from '../../../data/leased-jobs.ts'
+import type { Services } from '../../../request/context.ts'
 import { type Payment, payments } from '../../payment/table.ts'
+import { settlePayment } from '../settle/settle-payment.ts'
 
 /** What the provider said of a payment: how that stands now, that its buyer is still at it, or nothing, because it was
  *  asked a moment ago, or because of `failure`. */
@@ -10,7 +10,7 @@ export type Asked = { status: Payment['status']; isOpen: boolean; failure?: unkn
 
 const isTime = or(
   isNull(payments.sessionAskedAt),
-  lte(payments.sessionAskedAt, sql`${present} - interval '3 seconds'`),
+  lte(payments.sessionAskedAt, sql`${nowMs} - interval '3 seconds'`),
 )
 
 /** What a provider answered, or what kept it from that. What its answer leads to is no part of it: that must not be
@@ -24,13 +24,13 @@ export const answerOf = <T>(asked: Promise<T>): Promise<{ outcome: T } | { failu
 /** The session that a payment's provider has open; null as well where another one took the money when it was made. */
 export const openSessionOf = (
   { sessionId, sessionOpen, provider }: Payment,
-  { name }: House['provider'],
+  { name }: Services['provider'],
 ): string | null => (sessionOpen && provider === name ? sessionId : null)
 
 /** Asks the provider how an open session stands, and lets its payment become that: for a buyer who is back before the
  *  provider has told. Asked only every few seconds, however often the buyer looks, and in whichever process. */
-export async function askProvider(
-  { db, provider }: Pick<House, 'db' | 'provider'>,
+export async function refreshSession(
+  { db, provider }: Pick<Services, 'db' | 'provider'>,
   payment: Payment,
 ): Promise<Asked> {
   const { id, status } = payment

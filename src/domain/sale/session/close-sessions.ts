@@ -1,9 +1,9 @@
 import { and, asc, eq, lte, sql } from 'drizzle-orm'
-import { present } from '../../../data/leased-jobs.ts'
+import { nowMs } from '../../../data/leased-jobs.ts'
 import type { Database } from '../../../database/database.ts'
-import type { House } from '../../../request/context.ts'
-import { settlePayment } from '../settle/settle-payment.ts'
+import type { Services } from '../../../request/context.ts'
 import { payments } from '../../payment/table.ts'
+import { settlePayment } from '../settle/settle-payment.ts'
 
 // At a time, because the provider has limits.
 const batch = 8
@@ -17,7 +17,7 @@ function takeSessions(db: Database, provider: string): Promise<Taken[]> {
   const due = db
     .select({ id: payments.id })
     .from(payments)
-    .where(and(payments.sessionOpen, lte(payments.sessionDueAt, present), eq(payments.provider, provider)))
+    .where(and(payments.sessionOpen, lte(payments.sessionDueAt, nowMs), eq(payments.provider, provider)))
     .orderBy(asc(payments.sessionDueAt))
     .limit(batch)
     .for('update', { skipLocked: true })
@@ -37,7 +37,7 @@ function takeSessions(db: Database, provider: string): Promise<Taken[]> {
 }
 
 async function endTaken(
-  { db, provider }: Pick<House, 'db' | 'provider'>,
+  { db, provider }: Pick<Services, 'db' | 'provider'>,
   payment: Taken,
 ): Promise<() => Promise<unknown>> {
   const { id, status, sessionId } = payment
@@ -50,10 +50,10 @@ async function endTaken(
  *  who has paid in the last moment has paid. Asks how those stand that a bank is deciding. What the provider does not
  *  answer is done again, later each time; the hold expires meanwhile, and money that comes then is late. Any number of
  *  processes can do so at once. */
-export async function closeSessions(house: Pick<House, 'db' | 'provider'>): Promise<void> {
+export async function closeSessions(services: Pick<Services, 'db' | 'provider'>): Promise<void> {
   for (;;) {
-    const taken = await takeSessions(house.db, house.provider.name)
-    const answers = await Promise.allSettled(taken.map((session) => endTaken(house, session)))
+    const taken = await takeSessions(services.db, services.provider.name)
+    const answers = await Promise.allSettled(taken.map((session) => endTaken(services, session)))
     const settled = await Promise.allSettled(
       answers.map((answer) => answer.status === 'fulfilled' && answer.value()),
     )

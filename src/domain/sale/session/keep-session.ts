@@ -9,7 +9,7 @@ const beforeHoldEnds = sql`interval '5 seconds'`
 /** Notes the session that a buyer is to pay in, whatever became of the payment while it was made: an open session that
  *  nobody knows of would never be ended. Gives how the payment stands now, and the address of its session; that is
  *  another one's where two were made at once. */
-export async function keepSession(
+export async function saveSession(
   db: Database,
   paymentId: string,
   provider: string,

@@ -1,11 +1,11 @@
 import { and, inArray } from 'drizzle-orm'
 import { inSeconds } from '../../../data/leased-jobs.ts'
 import type { Connection } from '../../../database/database.ts'
-import type { Received } from './receive-money.ts'
-import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import { isOwn, type LockedSettlement } from './settlement.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
+import { type Ending, releaseHolds } from '../release/release-holds.ts'
+import type { Received } from './receive-money.ts'
+import { isOwn, type LockedSettlement } from './settlement.ts'
 
 // A provider that has not decided by then never will: what comes later is late money.
 const maxProcessingSeconds = 7 * 24 * 3600

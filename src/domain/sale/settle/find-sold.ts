@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, byKey, writtenRows } from '../../../data/prepared.ts'
+import { anyOf, byKey, preparedRows } from '../../../data/prepared.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 
@@ -22,7 +22,7 @@ const soldColumns = {
 /** Columns of a ticket that its sale goes by. */
 export type SoldTicket = Pick<Ticket, keyof typeof soldColumns>
 
-const find = writtenRows('tickets_to_be_sold', () => ({
+const find = preparedRows('tickets_to_be_sold', () => ({
   rows: rowsOf(soldColumns),
   query: (select) =>
     select

@@ -1,37 +1,37 @@
 import { sql } from 'drizzle-orm'
-import { givenRows } from '../../../data/array-params.ts'
-import { present } from '../../../data/leased-jobs.ts'
-import { written } from '../../../data/prepared.ts'
+import { arrayRows } from '../../../data/array-params.ts'
+import { nowMs } from '../../../data/leased-jobs.ts'
+import { preparedSql } from '../../../data/prepared.ts'
 import type { Connection } from '../../../database/database.ts'
-import { type Ticket, tickets } from '../../ticket/table.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
+import { type Ticket, tickets } from '../../ticket/table.ts'
 
 /** A payment that becomes paid. `endsSession` where its session is over with it. */
 export type Marked = { id: string; invoiceReference: string | null; endsSession: boolean }
 
 type Activated = { id: string; documentToken: string; now: number }
 
-const paid = givenRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
+const paid = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 const { id, invoiceReference, endsSession } = paid.cells
 
 // 244 random bits of the database's cryptographic source, new ones for each row.
 const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
 
-const mark = written<Activated>(
+const mark = preparedSql<Activated>(
   'mark_paid',
   () => sql`
   with paid as (
-    update ${payments} set status = 'paid', paid_at = ${present}, invoice_reference = ${invoiceReference},
+    update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${invoiceReference},
       session_open = session_open and not ${endsSession}
     from ${paid.rows} where ${payments.id} = ${id} and ${canBecome('paid')}
     returning ${payments.id}, ${payments.invoiceReference}
   )
-  update ${tickets} set status = 'active', activated_at = ${present}, document_token = ${newToken},
+  update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${newToken},
     invoice_reference = paid.invoice_reference
   from paid where ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
   returning ${tickets.id}, ${tickets.documentToken} as "documentToken",
-    (extract(epoch from ${present}) * 1000)::float8 as now`,
+    (extract(epoch from ${nowMs}) * 1000)::float8 as now`,
 )
 
 /** Makes payments paid and their tickets active, both in one statement. Gives the token of each ticket's document by the

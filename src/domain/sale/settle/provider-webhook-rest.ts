@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { RateLimits } from '../../../app/rate-limits.ts'
-import type { House } from '../../../request/context.ts'
+import type { Services } from '../../../request/context.ts'
+import type { RateLimits } from '../../../request/rate-limits.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { receiveEvent } from './receive-event.ts'
 
@@ -12,7 +12,7 @@ const unsigned = () =>
  *  that is turned away in a rush tells later; what is not signed counts for its address. */
 export async function addProviderEvents(
   app: FastifyInstance,
-  { db, provider }: House,
+  { db, provider }: Services,
   limits: RateLimits,
 ): Promise<void> {
   if (!provider.readEvent) return

@@ -1,12 +1,12 @@
-import { readByTurn } from '../../../data/coalesce.ts'
+import { coalesceReads } from '../../../data/coalesce.ts'
 import { anyOf, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
+import type { ProviderEvent } from '../../payment/provider.ts'
+import { payments, providerEvents } from '../../payment/table.ts'
 import { refundTransaction } from '../refund/refund-transaction.ts'
 import { settleRefund } from '../refund/settle-refund.ts'
-import type { ProviderEvent } from '../../payment/provider.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Settlement } from './settlement.ts'
-import { payments, providerEvents } from '../../payment/table.ts'
 
 /** What was done with an event: it had its effect, it had had it before, it is of nothing that we know, or tells
  *  nothing that we need. */
@@ -15,7 +15,7 @@ export type Received = 'done' | 'repeated' | 'unknown' | 'ignored'
 type Named<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 
 // An event names its payment alone; payments are settled with others of their rate.
-const paymentById = readByTurn<Settlement['payment']>(async (db, ids) => {
+const paymentById = coalesceReads<Settlement['payment']>(async (db, ids) => {
   const found = await statement(db, 'rates_of_payments', (db) =>
     db
       .select({ id: payments.id, ticketRateId: payments.ticketRateId })

@@ -1,17 +1,17 @@
 import { and, eq, exists, inArray, ne, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
-import { columnsOf, givenRows, list, typesOf } from '../../../data/array-params.ts'
-import { written } from '../../../data/prepared.ts'
+import { arrayRows, columnsOf, list, typesOf } from '../../../data/array-params.ts'
+import { preparedSql } from '../../../data/prepared.ts'
 import type { Connection } from '../../../database/database.ts'
 import { newId, newQrCode } from '../../../shared/ids.ts'
-import { queueRefunds, type Unearned } from '../refund/queue-refund.ts'
+import { type Charge, charges, type Payment } from '../../payment/table.ts'
+import { mayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
+import { queueRefunds, type Unearned } from '../refund/queue-refund.ts'
 import { findSold, type SoldTicket } from './find-sold.ts'
 import { type Payable, recordPaid } from './record-paid.ts'
 import { refuseMismatch, surplusOf } from './refuse-mismatch.ts'
 import { endsSession, isLate, isOwn, type LockedSettlement, settlesAlone } from './settlement.ts'
-import { type Charge, charges, type Payment } from '../../payment/table.ts'
-import { mayBecome } from '../../payment/transitions.ts'
 
 /** How payments stand after something became of them, by their ids, and whether that must show at once: then
  *  `touchCatalogue` once it is committed. */
@@ -46,9 +46,9 @@ async function renewTakenCodes(tx: Connection, paymentIds: string[]): Promise<vo
   for (const { id } of taken) await tx.update(tickets).set({ qrCode: newQrCode() }).where(eq(tickets.id, id))
 }
 
-const told = givenRows('told', typesOf(charges, { except: ['createdAt'] }))
+const told = arrayRows('told', typesOf(charges, { except: ['createdAt'] }))
 
-const record = written<{ id: string }>(
+const record = preparedSql<{ id: string }>(
   'record_charges',
   () => sql`
   insert into ${charges} (${columnsOf(charges, told.cells)})
@@ -126,7 +126,7 @@ export async function receiveMoney(tx: Connection, settlements: LockedSettlement
   }
   await queueRefunds(tx, unearned)
   for (const { payment } of paid?.paid ?? []) statuses.set(payment.id, payment.status)
-  let touched = (paid?.turned ?? []).length > 0
+  let touched = (paid?.flipped ?? []).length > 0
   for (const { payment, reason } of news)
     if (reason === 'AMOUNT_MISMATCH') {
       const refused = await refuseMismatch(tx, payment)

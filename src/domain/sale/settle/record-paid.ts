@@ -1,20 +1,20 @@
 import type { Connection } from '../../../database/database.ts'
-import { recordChanges } from '../record-changes.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
-import { ticketChange } from '../../ticket/ticket-change.ts'
-import { moveStock, stockMoves, type Turned } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability } from '../record-availability.ts'
-import type { SoldTicket } from './find-sold.ts'
-import { type Marked, markPaid } from './mark-paid.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { Payment } from '../../payment/table.ts'
+import { ticketChange } from '../../ticket/ticket-change.ts'
+import { moveStock, type StockFlip, stockMoves } from '../../ticket-rate/move-stock.ts'
+import { recordAvailability } from '../record-availability.ts'
+import { recordChanges } from '../record-changes.ts'
+import type { SoldTicket } from './find-sold.ts'
+import { type Marked, markPaid } from './mark-paid.ts'
 
 /** A payment whose row this transaction has locked or written, its tickets, and whether its session is over with it. */
 export type Payable<Sold extends SoldTicket> = { payment: Payment; tickets: Sold[]; endsSession?: boolean }
 
 /** Payments and their tickets as they are now, and the rates and prices that this used up. */
-export type Paid<Sold extends SoldTicket> = { paid: Payable<Sold>[]; turned: Turned[] }
+export type Paid<Sold extends SoldTicket> = { paid: Payable<Sold>[]; flipped: StockFlip[] }
 
 // Held places are sold; places that were given back already are taken again, if they are still there.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
@@ -28,7 +28,7 @@ export async function recordPaid<Sold extends SoldTicket>(
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
 ): Promise<Paid<Sold> | null> {
-  if (payables.length === 0) return { paid: [], turned: [] }
+  if (payables.length === 0) return { paid: [], flipped: [] }
   const sold = payables.flatMap(({ tickets }) => tickets)
   const moves = stockMoves(sold, moveOf[from])
   // Late, the counters decide whether anything is done at all; in time, they are locked as late as can be, because they
@@ -45,7 +45,7 @@ export async function recordPaid<Sold extends SoldTicket>(
   await queueDeliveries(tx, payables)
   if (from === 'held' && !(await moveStock(tx, moves))) throw new Error('held places could not be sold')
   await recordAvailability(tx, claimed)
-  return { paid: await writePaid(tx, payables, from), turned: claimed }
+  return { paid: await writePaid(tx, payables, from), flipped: claimed }
 }
 
 async function writePaid<Sold extends SoldTicket>(

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../database/database.ts'
-import { releaseHolds } from '../release/release-holds.ts'
 import type { Charge, Payment } from '../../payment/table.ts'
 import { mayBecome } from '../../payment/transitions.ts'
+import { releaseHolds } from '../release/release-holds.ts'
 
 /** Minor units by which money is more than its payment asks for. Null where it does not pay it: there is less of it,
  *  or it is of another currency. */

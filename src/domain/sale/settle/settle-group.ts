@@ -1,9 +1,10 @@
 import { and, inArray, sql } from 'drizzle-orm'
 import { deferred } from '../../../data/batch-queue.ts'
-import { touchCatalogue } from '../../../database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../../database/catalogue-version.ts'
 import type { Connection, Database } from '../../../database/database.ts'
-import { endUnpaid } from './end-unpaid.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
+import { payments, providerEvents } from '../../payment/table.ts'
+import { endUnpaid } from './end-unpaid.ts'
 import { receiveMoney } from './receive-money.ts'
 import {
   endsSession,
@@ -13,7 +14,6 @@ import {
   type Settlement,
   settlesAlone,
 } from './settlement.ts'
-import { payments, providerEvents } from '../../payment/table.ts'
 
 type Outcome = Settled | typeof deferred
 
@@ -90,6 +90,6 @@ export async function settleGroup(
     })
     return { outcomes, touched }
   })
-  if (touched) touchCatalogue(db)
+  if (touched) invalidateCatalogue(db)
   return outcomes
 }

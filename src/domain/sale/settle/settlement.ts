@@ -1,7 +1,7 @@
 import type { LockedPayment } from '../../payment/lock-payment.ts'
 import type { Outcome, ProviderEvent } from '../../payment/provider.ts'
-import { surplusOf } from './refuse-mismatch.ts'
 import type { Payment } from '../../payment/table.ts'
+import { surplusOf } from './refuse-mismatch.ts'
 
 /** Word of what becomes of a payment, from its buyer or its provider. */
 export type Settlement = {

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { written } from '../../../data/prepared.ts'
+import { preparedSql } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { webhookDeliveries } from '../table.ts'
 import type { TakenDelivery } from './take-deliveries.ts'
 
-const release = written('give_back_webhook_deliveries', () => {
+const release = preparedSql('give_back_webhook_deliveries', () => {
   const { webhookId, changeId, attempts, status } = webhookDeliveries
   return sql`
   update ${webhookDeliveries} set attempts = ${attempts} - 1, due_at = now()

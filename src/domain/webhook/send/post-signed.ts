@@ -6,7 +6,7 @@ import type { LookupFunction } from 'node:net'
 import { isPublicAddress, literalAddress } from './public-address.ts'
 
 // What a receiver says besides its status is of no use to anybody.
-const mostAnswerBytes = 64 * 1024
+const maxAnswerBytes = 64 * 1024
 
 /** What came of it: a status, or a code that says why there is none.
  *  `retryAfter`: seconds that the receiver asks for. */
@@ -73,7 +73,7 @@ export async function postSigned(
     let bytes = 0
     for await (const chunk of answer) {
       bytes += chunk.length
-      if (bytes > mostAnswerBytes) break
+      if (bytes > maxAnswerBytes) break
     }
     return { status: answer.statusCode ?? null, error: null, retryAfter: readRetryAfter(answer) }
   } catch (error) {

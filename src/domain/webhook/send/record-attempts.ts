@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { present } from '../../../data/leased-jobs.ts'
-import { byKey, written } from '../../../data/prepared.ts'
+import { nowMs } from '../../../data/leased-jobs.ts'
+import { byKey, preparedSql } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
 import type { Verdict } from './judge-answer.ts'
@@ -10,11 +10,11 @@ import type { TakenDelivery } from './take-deliveries.ts'
 export type Attempt = { taken: TakenDelivery; verdict: Verdict }
 
 // Nothing gets through for so long, and it is disabled: longer than the tries of any one delivery.
-const mostFailing = sql`interval '5 days'`
+const maxFailing = sql`interval '5 days'`
 
 // Where another has taken it since, because the lease was over, or it is to be sent anew,
 // that one tells what became of it.
-const recordDeliveries = written('record_webhook_deliveries', () => {
+const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
   update ${webhookDeliveries} set status = tried.status::webhook_delivery_status,
@@ -27,9 +27,9 @@ const recordDeliveries = written('record_webhook_deliveries', () => {
 })
 
 // What an address that was changed in between answered says nothing of the new one.
-const recordWebhooks = written('record_webhooks', () => {
+const recordWebhooks = preparedSql('record_webhooks', () => {
   const { failingSince, pausedUntil } = webhooks
-  const hasFailed = sql`not of.works and ${failingSince} < ${present} - ${mostFailing}`
+  const hasFailed = sql`not of.works and ${failingSince} < ${nowMs} - ${maxFailing}`
   return sql`
   update ${webhooks} set failing_since = case when not of.works then coalesce(${failingSince}, now()) end,
     paused_until = case when of.pause > 0 then now() + of.pause * interval '1 second' else ${pausedUntil} end,

@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { present } from '../../../data/leased-jobs.ts'
+import { nowMs } from '../../../data/leased-jobs.ts'
 import type { Connection } from '../../../database/database.ts'
 import { webhookDeliveries } from '../table.ts'
 
@@ -16,7 +16,7 @@ export async function sendWaiting(tx: Connection, webhookId: string): Promise<vo
       and(
         eq(webhookDeliveries.webhookId, webhookId),
         eq(webhookDeliveries.status, 'pending'),
-        sql`${webhookDeliveries.dueAt} > ${present}`,
+        sql`${webhookDeliveries.dueAt} > ${nowMs}`,
       ),
     )
 }

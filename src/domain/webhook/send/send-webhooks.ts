@@ -11,10 +11,10 @@ import { type Attempt, recordAttempts } from './record-attempts.ts'
 import { pace, type TakenDelivery, takeDeliveries } from './take-deliveries.ts'
 
 // Taken and not sent yet, of all webhooks together.
-const mostTaken = 400
+const maxTaken = 400
 
 // A process has buyers to serve as well.
-const mostInASecond = 500
+const maxInASecond = 500
 
 /** What a receiver is sent. `sequence` counts what happened to one subject, so that what comes in another order can be
  *  put right. */
@@ -77,11 +77,11 @@ export async function sendWebhooks(
     await recordAttempts(db, tried.splice(0))
     await giveBack(db, left.splice(0))
   }
-  let second = { endsAt: performance.now() + 1000, left: mostInASecond }
+  let second = { endsAt: performance.now() + 1000, left: maxInASecond }
   let goesOn = true
   while (goesOn && !stopping.aborted) {
-    if (performance.now() >= second.endsAt) second = { endsAt: performance.now() + 1000, left: mostInASecond }
-    const limit = Math.min(mostTaken - underway, second.left)
+    if (performance.now() >= second.endsAt) second = { endsAt: performance.now() + 1000, left: maxInASecond }
+    const limit = Math.min(maxTaken - underway, second.left)
     const except = [...running.keys()]
     const taken = limit > 0 ? await takeDeliveries(db, { limit, leaseSeconds, except }) : []
     second.left -= taken.length

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { inSeconds, present } from '../../../data/leased-jobs.ts'
+import { inSeconds, nowMs } from '../../../data/leased-jobs.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
@@ -38,12 +38,12 @@ export async function takeDeliveries(
 ): Promise<TakenDelivery[]> {
   // In any order: where there is more than the limit, nobody is the last each time.
   const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks}
-    where ${webhooks.status} = 'enabled' and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${present})
+    where ${webhooks.status} = 'enabled' and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
       and not ${webhooks.id} = any(${sql.param(except)}::text[])
     order by random()) as ready`
   const due = sql`(select ${webhookDeliveries}.ctid as row from ${webhookDeliveries}
     where ${webhookDeliveries.webhookId} = ready.id and ${webhookDeliveries.status} = 'pending'
-      and ${webhookDeliveries.dueAt} <= ${present}
+      and ${webhookDeliveries.dueAt} <= ${nowMs}
     order by ${webhookDeliveries.dueAt}, ${webhookDeliveries.changeId} limit ready.share
     for update skip locked) as due`
   const taken = db.$with('taken').as(
@@ -63,7 +63,7 @@ export async function takeDeliveries(
       webhookId: taken.webhookId,
       url: webhooks.url,
       secrets: sql<string[]>`array_remove(array[${webhooks.secret},
-        case when ${webhooks.previousSecretUntil} > ${present} then ${webhooks.previousSecret} end], null)`,
+        case when ${webhooks.previousSecretUntil} > ${nowMs} then ${webhooks.previousSecret} end], null)`,
       isFailing: sql<boolean>`${webhooks.failingSince} is not null`,
       attempts: taken.attempts,
       change: {

@@ -1,7 +1,7 @@
 import { newId, newQrCode, newSecret } from '../../../../shared/ids.ts'
 import type { Payment } from '../../../payment/table.ts'
-import { type StockMove, stockMoves } from '../../../ticket-rate/move-stock.ts'
 import type { Ticket } from '../../../ticket/table.ts'
+import { type StockMove, stockMoves } from '../../../ticket-rate/move-stock.ts'
 import type { CheckoutInput } from '../checkout-input.ts'
 import type { CheckoutPlan } from '../plan-checkout.ts'
 import type { PricedTicket } from '../price-tickets.ts'

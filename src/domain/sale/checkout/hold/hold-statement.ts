@@ -1,13 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { columnsOf, type GivenRows, givenRows, list, typesOf } from '../../../../data/array-params.ts'
-import { present } from '../../../../data/leased-jobs.ts'
-import { written } from '../../../../data/prepared.ts'
+import { type ArrayRows, arrayRows, columnsOf, list, typesOf } from '../../../../data/array-params.ts'
+import { nowMs } from '../../../../data/leased-jobs.ts'
+import { preparedSql } from '../../../../data/prepared.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { idempotencyKeys, payments } from '../../../payment/table.ts'
+import { tickets } from '../../../ticket/table.ts'
 import { lockedStock, movedStock } from '../../../ticket-rate/locked-stock.ts'
 import { stock } from '../../../ticket-rate/table.ts'
-import { tickets } from '../../../ticket/table.ts'
 import {
   type Checkout,
   type HoldJob,
@@ -19,21 +19,21 @@ import {
 } from './hold-rows.ts'
 
 // What is written of the rates that are held, and nothing of the others.
-function insertHeld(table: PgTable, { rows }: GivenRows, cells: Record<string, SQL>): SQL {
+function insertHeld(table: PgTable, { rows }: ArrayRows, cells: Record<string, SQL>): SQL {
   return sql`insert into ${table} (${columnsOf(table, cells)})
     select ${list(Object.values(cells))} from ${rows} join held using ("ticketRateId")`
 }
 
-const moves = givenRows('moves', { ticketRateId: 'text', id: 'text', held: 'integer' })
-const keys = givenRows('keys', {
+const moves = arrayRows('moves', { ticketRateId: 'text', id: 'text', held: 'integer' })
+const keys = arrayRows('keys', {
   ticketRateId: 'text',
   ...typesOf(idempotencyKeys, { except: ['createdAt'] }),
 })
-const newPayments = givenRows('payments', {
+const newPayments = arrayRows('payments', {
   ...typesOf(payments, { except: [...untouchedPayment, 'createdAt', 'expiresAt', 'paidAt'] }),
   holdMinutes: 'integer',
 })
-const newTickets = givenRows(
+const newTickets = arrayRows(
   'tickets',
   typesOf(tickets, { except: [...untouchedTicket, 'createdAt', 'activatedAt'] }),
 )
@@ -59,26 +59,26 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
   ),
   new_payments as (${insertHeld(payments, newPayments, {
     ...paymentCells,
-    createdAt: present,
-    expiresAt: sql`${present} + ${holdMinutes} * interval '1 minute'`,
+    createdAt: nowMs,
+    expiresAt: sql`${nowMs} + ${holdMinutes} * interval '1 minute'`,
   })}),
   new_tickets as (${insertHeld(tickets, newTickets, {
     ...newTickets.cells,
-    createdAt: present,
+    createdAt: nowMs,
   })} order by ${newTickets.cells.qrCode}),
-  new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: present })}),
+  new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: nowMs })}),
   moved as (
     update ${stock} set ${movedStock(added)}
     from moves join held using ("ticketRateId") join locked using ("id") where ${stock.id} = moves.id
   )
-  select "ticketRateId", (extract(epoch from ${present}) * 1000)::float8 as now from held`
+  select "ticketRateId", (extract(epoch from ${nowMs}) * 1000)::float8 as now from held`
 }
 
 type Held = { ticketRateId: string; now: number }
 const statements = {
-  wait: written<Held>('hold', () => holdStatement('wait', '<')),
-  skip: written<Held>('hold_what_is_not_locked', () => holdStatement('skip', '<')),
-  last: written<Held>('hold_to_the_last', () => holdStatement('wait', '<=')),
+  wait: preparedSql<Held>('hold', () => holdStatement('wait', '<')),
+  skip: preparedSql<Held>('hold_what_is_not_locked', () => holdStatement('skip', '<')),
+  last: preparedSql<Held>('hold_to_the_last', () => holdStatement('wait', '<=')),
 }
 
 /** Holds the stock of planned checkouts and writes their rows, in one statement: all checkouts of a rate, or none of it

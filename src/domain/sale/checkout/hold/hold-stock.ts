@@ -1,14 +1,14 @@
 import { and, asc, eq, inArray, ne, not, sql } from 'drizzle-orm'
 import { anyOf } from '../../../../data/prepared.ts'
-import { touchCatalogue } from '../../../../database/catalogue-version.ts'
+import { invalidateCatalogue } from '../../../../database/catalogue-version.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
 import { type Problem, Refusal } from '../../../../shared/errors.ts'
-import { recordPaid } from '../../settle/record-paid.ts'
 import { idempotencyKeys, isFresh } from '../../../payment/table.ts'
-import { leftOf } from '../../../ticket-rate/current-price.ts'
-import { recordAvailability } from '../../record-availability.ts'
-import { stock } from '../../../ticket-rate/table.ts'
 import { tickets } from '../../../ticket/table.ts'
+import { leftOf } from '../../../ticket-rate/current-price.ts'
+import { stock } from '../../../ticket-rate/table.ts'
+import { recordAvailability } from '../../record-availability.ts'
+import { recordPaid } from '../../settle/record-paid.ts'
 import { type Checkout, type HoldJob, type Idempotency, isFree, movesOf, sumOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 
@@ -140,6 +140,6 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     })
     return { outcomes, usedUp }
   })
-  if (usedUp.length > 0) touchCatalogue(db)
+  if (usedUp.length > 0) invalidateCatalogue(db)
   return outcomes
 }

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 
 // How much of the time the process may have other things to do before deliveries stand back, and for how long they do.
-const mostBusy = 0.6
+const maxBusy = 0.6
 const pauseMilliseconds = 200
 // Of a shorter time it can't be told.
 const leastMilliseconds = 50
@@ -10,7 +10,7 @@ const leastMilliseconds = 50
 let worked = 0
 
 /** Does a part of a delivery that takes the processor, and counts how long that takes. */
-export function working<Result>(work: () => Result): Result {
+export function trackCpu<Result>(work: () => Result): Result {
   const begun = performance.now()
   try {
     return work()
@@ -23,11 +23,11 @@ let seen = { loop: performance.eventLoopUtilization(), worked }
 
 /** Stands back for a moment where the process was busy with other things since this was last asked: buyers wait for
  *  their checkouts, and nobody for a mail. */
-export async function leaveRoom(): Promise<void> {
+export async function yieldToRequests(): Promise<void> {
   const loop = performance.eventLoopUtilization()
   const { active, idle } = performance.eventLoopUtilization(loop, seen.loop)
   if (active + idle < leastMilliseconds) return
   const busy = (active - (worked - seen.worked)) / (active + idle)
   seen = { loop, worked }
-  if (busy > mostBusy) await setTimeout(pauseMilliseconds)
+  if (busy > maxBusy) await setTimeout(pauseMilliseconds)
 }

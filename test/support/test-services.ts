@@ -1,9 +1,9 @@
 import type { Database } from '../../src/database/database.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
-import type { House } from '../../src/request/context.ts'
+import type { Services } from '../../src/request/context.ts'
 
 /** What requests run on, for tests that call verbs themselves. */
-export const aHouse = (db: Database): House => ({
+export const testServices = (db: Database): Services => ({
   db,
   replica: () => db,
   provider: sandboxProvider,
