@@ -8,7 +8,8 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import type { Loader, Maybe } from '../data/loader.ts'
-import type { Context, Loaders } from '../request/context.ts'
+import type { Context } from '../request/context.ts'
+import type { LoaderDefinition } from '../request/loaders.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -19,13 +20,14 @@ declare module 'graphql' {
 
 /** A field that leads to what a loader has under a key of its parent: how it is resolved, and how looked ahead at. */
 export const viaLoader = <Parent, Value>(
-  loaderOf: (loaders: Loaders) => Loader<Value>,
+  definition: LoaderDefinition<Loader<Value>>,
   keyOf: (parent: Parent) => string,
 ) => ({
   extensions: {
-    preload: (parents: Parent[], { loaders }: Context) => loaderOf(loaders).loadAll(parents.map(keyOf)),
+    preload: (parents: Parent[], { loaders }: Context) => loaders.get(definition).loadAll(parents.map(keyOf)),
   },
-  resolve: (parent: Parent, _args: object, { loaders }: Context) => loaderOf(loaders).get(keyOf(parent)),
+  resolve: (parent: Parent, _args: object, { loaders }: Context) =>
+    loaders.get(definition).get(keyOf(parent)),
 })
 
 type Step = { preload: (parents: unknown[], ctx: Context) => Maybe<unknown[]>; steps: Step[] }
