@@ -10,6 +10,7 @@ import {
 import type { Loader, Maybe } from '../data/loader.ts'
 import type { Context } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
+import { isFast } from '../shared/fast.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -91,6 +92,7 @@ const known = new WeakMap<FieldNode, Step[]>()
 /** Looks ahead at what is asked for below a field, and loads it level by level, each for all parents at once: the
  *  resolvers then find what they need in the loaders, without a promise each. */
 export async function preload(parents: unknown[], info: GraphQLResolveInfo, ctx: Context): Promise<void> {
+  if (!isFast('lookahead')) return
   const { fieldNodes, fragments, returnType } = info
   const [first] = fieldNodes
   if (!first) return
