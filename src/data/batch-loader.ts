@@ -1,8 +1,16 @@
 import DataLoader from 'dataloader'
-import { byKey, type Find, findTogether, isIdentifier, keyedBy, rowStatement, type Scope } from './prepared.ts'
 import { type Database, isTransient, isUnavailable } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { Loader } from './loader.ts'
+import {
+  byKey,
+  type Find,
+  findTogether,
+  isIdentifier,
+  keyedBy,
+  rowStatement,
+  type Scope,
+} from './prepared.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** What loaders find by keys, under a name that is unique in the house. */
