@@ -27,7 +27,7 @@ const event = (organization: string) =>
   })
 
 let sale: Sale
-/** A ticket of each organization. */
+/** Ticket ids by organization. */
 let tickets: Record<string, string>
 beforeAll(async () => {
   sale = await openSale(
@@ -76,11 +76,11 @@ test.each<[what: string, key: () => string]>([
   ['of another mode', () => keyOf(sale.channel).replace('_test_', '_live_')],
   ['in capitals', () => keyOf(sale.channel).toUpperCase()],
   ['quoted', () => `"${keyOf(sale.channel)}"`],
-  ['a scheme and a key', () => `Bearer ${keyOf(sale.channel)}`],
-  ['two keys', () => `${keyOf(sale.channel)}, ${keyOf(sale.channel)}`],
+  ['prefixed with a scheme', () => `Bearer ${keyOf(sale.channel)}`],
+  ['sent twice', () => `${keyOf(sale.channel)}, ${keyOf(sale.channel)}`],
   ['SQL', () => "' or ''='"],
-  ['a megabyte of it', () => 'box_test_'.repeat(1000)],
-])('a key that is %s is refused without any SQL', async (_what, key) => {
+  ['far too long', () => 'box_test_'.repeat(1000)],
+])('a malformed key, %s, is refused without SQL', async (_what, key) => {
   const headers = { 'x-api-key': key() }
   for (const call of [listed, lookUp, sold]) {
     const [answer, statements] = await counted(() => call(headers))
@@ -96,9 +96,9 @@ const issued = async (mode: 'live' | 'test' = 'test') => {
 }
 
 test.each<[what: string, headers: () => Promise<Headers>]>([
-  ['nobody issued', async () => ({ 'x-api-key': newKey('test').key })],
+  ['never issued', async () => ({ 'x-api-key': newKey('test').key })],
   [
-    'has the public part of a good one',
+    'with the public part of a valid one',
     async () => {
       const { id } = await issued()
       const { id: other, key } = newKey('test')
@@ -107,7 +107,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
     },
   ],
   [
-    'was issued for the other mode',
+    'issued for the other mode',
     async () => {
       const { headers, id } = await issued()
       await sale.db.update(keys).set({ mode: 'live' }).where(eq(keys.id, id))
@@ -115,7 +115,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
     },
   ],
   [
-    'has expired by the clock of the database',
+    'expired by the clock of the database',
     async () => {
       const { headers, id } = await issued()
       await sale.db.update(keys).set({ expiresAt: sql`now()` }).where(eq(keys.id, id))
@@ -123,7 +123,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
     },
   ],
   [
-    'is revoked',
+    'that is revoked',
     async () => {
       const { headers, id } = await issued('live')
       await revokeKey(sale.db, id)
@@ -131,7 +131,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
     },
   ],
   [
-    'belongs to an integration that is revoked',
+    'of a revoked integration',
     async () => {
       const { integrationId, key } = await issueIntegrationKey(sale.db, {
         name: 'Door',
@@ -142,21 +142,21 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
       return { 'x-api-key': key }
     },
   ],
-])('a key that %s opens nothing', async (_what, headersOf) => {
+])('a key %s is refused everywhere', async (_what, headersOf) => {
   const headers = await headersOf()
   for (const call of [listed, lookUp, sold])
     expect(refusal(await call(headers))).toBe('401 UNAUTHENTICATED x-api-key')
   expect(graphqlRefusal(await asked(headers))).toBe('401 UNAUTHENTICATED x-api-key')
 })
 
-test('no credentials at all are refused without any SQL', async () => {
+test('requests without credentials are refused without SQL', async () => {
   for (const call of [listed, lookUp, sold]) {
     const [answer, statements] = await counted(() => call({}))
     expect([refusal(answer), statements]).toEqual(['401 UNAUTHENTICATED', 0])
   }
 })
 
-test('a key of the wrong kind is refused, whatever else is wrong', async () => {
+test('a key of the wrong kind is refused before any other error', async () => {
   const { v1, v2 } = sale.integration
   expect(refusal(await lookUp(sale.channel))).toBe('403 FORBIDDEN')
   for (const headers of [v1, v2]) {
@@ -172,7 +172,7 @@ test('a key of the wrong kind is refused, whatever else is wrong', async () => {
   }
 })
 
-test('two keys live side by side, and revoking one leaves the other', async () => {
+test('two keys of a channel: revoking one leaves the other', async () => {
   const { channelId, key } = await issueChannelKey(sale.db, {
     name: 'Shop',
     organizationIds: ['org_1'],
@@ -192,7 +192,7 @@ test('two keys live side by side, and revoking one leaves the other', async () =
   expect(await answers()).toEqual([401, 401])
 })
 
-test('either method looks a ticket up, and both together of one organization', async () => {
+test('a lookup accepts either method, and both if of one organization', async () => {
   const { v1, v2 } = sale.integration
   const another = await integrationHeaders(sale.db, 'org_1')
   for (const headers of [v1, v2, { ...v1, ...v2 }, { ...v1, ...another.v2 }])
@@ -217,7 +217,7 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'an integration that is none',
+    'an unknown integration',
     async () => ({ ...sale.integration.v1, integration_id: 'int_1' }),
     '401 UNAUTHENTICATED secret',
   ],
@@ -227,17 +227,17 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'the secret of another',
+    'the secret of another integration',
     async () => ({ ...sale.integration.v1, secret: (await integrationHeaders(sale.db)).v1.secret }),
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'two organizations',
+    'credentials of two organizations',
     async () => ({ ...sale.integration.v1, ...(await integrationHeaders(sale.db, 'org_2')).v2 }),
     '401 UNAUTHENTICATED integration_id',
   ],
   [
-    'a secret of an organization that the channel of the key does not sell for',
+    'a secret and the key of a channel without a grant from its organization',
     async () => ({
       ...sale.integration.v1,
       ...(await channelHeaders(sale.db, 'org_2')),
@@ -245,30 +245,30 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
     '401 UNAUTHENTICATED integration_id',
   ],
   [
-    'a secret of an organization that the channel of the key sells for, as any channel',
+    'a secret and the key of a channel with a grant from its organization',
     async () => ({ ...sale.integration.v1, ...(await channelHeaders(sale.db, 'org_1')) }),
     '403 FORBIDDEN',
   ],
   [
-    'a good secret and a bad key',
+    'a valid secret and a bad key',
     async () => ({ ...sale.integration.v1, 'x-api-key': newKey('test').key }),
     '401 UNAUTHENTICATED x-api-key',
   ],
   [
-    'a good key and a bad secret',
+    'a valid key and a bad secret',
     async () => ({ ...sale.integration.v1, ...sale.integration.v2, secret: 'x' }),
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'a good key and half a method v1',
+    'a valid key and a secret without an integration id',
     async () => ({ ...sale.integration.v2, secret: 'x' }),
     '401 UNAUTHENTICATED integration_id',
   ],
-])('a look-up with %s is refused', async (_what, headers, answer) => {
+])('a lookup with %s is refused', async (_what, headers, answer) => {
   expect(refusal(await lookUp(await headers()))).toBe(answer)
 })
 
-test('a ticket of another organization is answered exactly like one that does not exist', async () => {
+test('a ticket of another organization is answered exactly like an absent one', async () => {
   const { v1, v2 } = sale.integration
   for (const headers of [v1, v2]) {
     const foreign = await lookUp(headers, 'org_2')
@@ -284,7 +284,7 @@ test('a ticket of another organization is answered exactly like one that does no
 const fields = `ticket(id: $ticket) { id payment { id url } event { id } } payment(id: $payment) { id url }`
 const own = `query ($ticket: ID!, $payment: ID!) { ${fields} }`
 
-test('a channel reads its own payments and tickets, another channel and another organization do not', async () => {
+test('payments and tickets are readable by their own channel only', async () => {
   const { data } = await sale.graphql<{ ticket: { payment: { id: string; url: string } } }>(
     'query ($id: ID!) { ticket(id: $id) { payment { id url } } }',
     { id: tickets.org_1 },
@@ -297,14 +297,14 @@ test('a channel reads its own payments and tickets, another channel and another 
   expect(await read(sale.channel)).toMatchObject({ ticket: { payment, event: {} }, payment })
   expect(await read(await channelHeaders(sale.db))).toEqual({ ticket: null, payment: null })
   expect(await read((await integrationHeaders(sale.db, 'org_2')).v2)).toEqual({ ticket: null, payment: null })
-  // An integration reads them, and not the address where anybody may pay.
+  // An integration reads the payment, but not the address at which anybody may pay it.
   expect(await read(sale.integration.v1)).toMatchObject({
     ticket: { id: tickets.org_1, payment: { url: null } },
     payment: { url: null },
   })
 })
 
-test('without credentials the schema is open, and every other field is an error of its own', async () => {
+test('without credentials the schema is readable and every other field is an error', async () => {
   const query = '{ __schema { queryType { name } } __typename event(id: "x") { id } events { nodes { id } } }'
   const [{ status, data, errors }, statements] = await counted(() => sale.graphql(query))
   expect([status, statements]).toEqual([200, 0])

@@ -34,7 +34,7 @@ const ratesOf = async () => {
   return answer.json<{ data: { ticket_rates: Rate[] }[] }>().data.flatMap((event) => event.ticket_rates)
 }
 
-test('identifiers of the file are kept, and what has none is found again', async () => {
+test('import keeps the ids of the file and recognizes rows without an id', async () => {
   const nameless = {
     organization_id: 'org_1',
     name: 'Ópera en la Plaza',
@@ -69,7 +69,7 @@ test('identifiers of the file are kept, and what has none is found again', async
   expect(await dump()).toEqual(first)
 })
 
-test('what is new is written: names, times, texts, order', async () => {
+test('import updates names, times, texts and order', async () => {
   const [one, two] = [aRate({ name: 'One' }), aRate({ name: 'Two' })]
   const event = anEvent({ ticket_rates: [one, two] })
   await importing(aCatalogue({ events: [event] }))
@@ -84,7 +84,7 @@ test('what is new is written: names, times, texts, order', async () => {
   ])
 })
 
-test('an event without a list of rates keeps its own, and what a list no longer names is not for sale', async () => {
+test('import keeps rates when the list is missing and takes unlisted ones off sale', async () => {
   const rate = aRate({
     prices: [aPrice({ name: 'A' }), aPrice({ name: 'B' })],
     supplements: [aSupplement()],
@@ -115,7 +115,7 @@ test('an event without a list of rates keeps its own, and what a list no longer 
   expect(second).toBeDefined()
 })
 
-test('a list that shows the current price alone removes no other, and keeps their order', async () => {
+test('import of a rate that shows only its current price keeps the other prices and their order', async () => {
   const [past, now, later] = [
     aPrice({ name: 'Past', valid_until: inDays(-1) }),
     aPrice({ name: 'Now', valid_until: inDays(1) }),
@@ -138,12 +138,12 @@ test('a list that shows the current price alone removes no other, and keeps thei
   expect(await positions()).toEqual(['Added', 'Later', 'Now', 'Past'])
 })
 
-test('what is sold and held here stays, and what was sold before never shrinks', async () => {
+test('import never touches what this service sold or holds, nor shrinks what was sold before', async () => {
   const [free, dear] = [aPrice({ price: 0, fee_quantity: 0 }), aPrice({ quantity: 10 })]
   const rate = aRate({ availability: { sold: 3, available: 7 }, prices: [free, dear] })
   const event = anEvent({ ticket_rates: [rate] })
   await importing({ events: [event] })
-  // What costs nothing is paid at once, and the other is held.
+  // Free tickets are paid at once, the others are held.
   await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(free._id)] })
   await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(dear._id), anEntry(dear._id)] })
 
@@ -191,7 +191,7 @@ test('what is sold and held here stays, and what was sold before never shrinks',
   expect(await ratesOf()).toMatchObject([{ available: false, availability: { sold: 6, available: 0 } }])
 })
 
-test('an identifier that something else has is refused', async () => {
+test('import refuses an id that another row has', async () => {
   const [mine, other] = [
     aRate({
       _id: 'mine',
@@ -225,7 +225,7 @@ test('an identifier that something else has is refused', async () => {
   ])
 })
 
-test('a fewest or a most of 0 is no limit', async () => {
+test('import takes a min or max of 0 as no limit', async () => {
   await importing(aCatalogue({ events: [anEvent({ ticket_rates: [aRate({ min: 0, max: 0 })] })] }))
   const answer = await sale.rest('GET', '/events?populate=*', { headers: sale.channel })
   expect(answer.json().data[0].ticket_rates).toMatchObject([{ min: null, max: null, available: true }])

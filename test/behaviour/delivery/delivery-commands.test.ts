@@ -19,7 +19,7 @@ afterAll(() => sale.close())
 
 const { succeed, json, fail } = commandsOn(() => sale.database)
 
-test('what is dead is listed, without whom it is for, and sent after all where that is asked for', async () => {
+test('cli deliveries list and retry show dead deliveries, without recipients, and make them due', async () => {
   const listed = await json('deliveries', 'list')
   const one = { status: 'dead', attempts: 24, last_error: 'SMTP_550' }
   expect(listed).toEqual([
@@ -41,8 +41,8 @@ test.each([
   ['retry', 'deliveries retry needs ID'],
   ['retry dlv_1 --all', 'deliveries retry takes no ID here'],
   ['list --status lost', '--status must be'],
-])('deliveries %s is a mistake', async (args, told) => {
+])('cli deliveries %s is refused', async (args, expected) => {
   const { code, errors } = await fail('deliveries', ...args.split(' '))
   expect(code).toBe(2)
-  expect(errors).toContain(told)
+  expect(errors).toContain(expected)
 })
