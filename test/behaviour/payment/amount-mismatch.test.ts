@@ -18,7 +18,7 @@ import {
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { type FakeEvent, signed } from '../../support/stub-stripe.ts'
 
-// Money that Stripe took is held against the payment: 22.00 EUR in each of these.
+// Money from Stripe is compared with the payment, which is over 22.00 EUR in each test.
 
 let sale: StripeSale
 let told: Mismatch[]
@@ -35,7 +35,7 @@ const begun = async (more = {}) => {
   const checkout = await sale.checkOut(more)
   return { checkout, session: await sale.goToStripe(checkout) }
 }
-/** An event of Stripe's that tells of other money. */
+/** Alters the money in an event of Stripe's. */
 const telling = (event: FakeEvent, money: Record<string, unknown>): FakeEvent => ({
   ...event,
   data: { object: { ...event.data.object, ...money } },
@@ -53,7 +53,7 @@ test.each([
   ['as many yen', { currency: 'jpy' }, { amount: 2200, currency: 'JPY' }],
   ['more yen', { amount_total: 99_999, currency: 'jpy' }, { amount: 99_999, currency: 'JPY' }],
 ])(
-  '%s pay nothing: they are kept, go back by themselves, and the places are free',
+  'a wrong amount of %s fails the payment, is refunded and frees its places',
   async (_what, money, kept) => {
     const held = await heldNow()
     const { checkout, session } = await begun(nowhere)
@@ -77,7 +77,7 @@ test.each([
     expect(refund?.status).toBe('succeeded')
     const back = sale.fake.refunds.filter(({ metadata }) => Object(metadata).refund_id === refund?.id)
     expect(back).toMatchObject([{ amount: kept.amount }])
-    // The sums of the payment are of its own money.
+    // The payment's sums count only its own money.
     expect(await paymentRow(sale, checkout)).toMatchObject({
       status: 'failed',
       refundedAmount: 0,
@@ -87,7 +87,7 @@ test.each([
   },
 )
 
-test('the operator is told once, by identifiers and the amount', async () => {
+test('a wrong amount is reported once, by ids and amount', async () => {
   const { checkout, session } = await begun()
   await sale.deliver(telling(sale.fake.pay(session.id), { amount_total: 1 }))
   sale.fake.breakDown('cut')
@@ -101,7 +101,7 @@ test('the operator is told once, by identifiers and the amount', async () => {
   ])
 })
 
-test('the shop is told why, by the address for who has no tickets', async () => {
+test('a wrong amount leads to error_url with AMOUNT_MISMATCH', async () => {
   const { checkout, session } = await begun()
   await sale.deliver(telling(sale.fake.pay(session.id), { amount_total: 1 }))
   expect((await sale.buyer.look(checkout)).headers.location).toBe(
@@ -109,7 +109,7 @@ test('the shop is told why, by the address for who has no tickets', async () => 
   )
 })
 
-test('a look that finds too little money says so, and pays nothing', async () => {
+test('a wrong amount found by polling Stripe fails the payment', async () => {
   const { checkout, session } = await begun()
   sale.fake.pay(session.id)
   session.amount_total = 1
@@ -118,7 +118,7 @@ test('a look that finds too little money says so, and pays nothing', async () =>
   expect(await sale.refundsOf(checkout)).toEqual(['AMOUNT_MISMATCH pending 1'])
 })
 
-test('right money that comes after wrong money pays', async () => {
+test('a wrong amount followed by the right one is paid', async () => {
   const { checkout, session } = await begun(nowhere)
   const wrong = { ...session, id: `${session.id}b`, payment_intent: null, amount_total: 1 }
   sale.fake.sessions.set(wrong.id, wrong)
@@ -130,7 +130,7 @@ test('right money that comes after wrong money pays', async () => {
   expect(await invoicesOf(checkout)).toBe(1)
 })
 
-test('wrong money for what was paid, expired or cancelled already goes back, and changes nothing else', async () => {
+test('a wrong amount for a payment already paid, expired or cancelled is refunded and changes nothing else', async () => {
   const paid = await begun()
   const second = { ...paid.session, id: `${paid.session.id}b`, payment_intent: null, amount_total: 1 }
   sale.fake.sessions.set(second.id, second)
@@ -152,7 +152,7 @@ test('wrong money for what was paid, expired or cancelled already goes back, and
   expect(await stand(cancelled)).toEqual(['cancelled', 0, 'AMOUNT_MISMATCH succeeded 2200'])
 })
 
-test('of more money than was asked for the surplus goes back, and all that was paid can still be refunded', async () => {
+test('an overpayment is paid, its surplus refunded, and the price stays refundable', async () => {
   const { checkout, session } = await begun(nowhere)
   session.amount_total = 2500
   await sale.deliver(sale.fake.pay(session.id))
@@ -168,16 +168,16 @@ test('of more money than was asked for the surplus goes back, and all that was p
   expect(await paymentRow(sale, checkout)).toMatchObject({ status: 'refunded', refundedAmount: 2200 })
 })
 
-test('more money for places that are gone goes back whole', async () => {
+test('an overpayment for a cancelled checkout is refunded whole', async () => {
   const { checkout, session } = await begun()
   await cancelCheckout(sale, checkout.payment_id)
   session.amount_total = 2500
-  // The session was ended with the checkout, but its buyer had just paid.
+  // Cancelling expired the session, but its buyer had just paid.
   await sale.deliver(sale.fake.pay(session.id))
   expect(await sale.refundsOf(checkout)).toEqual(['CANCELLED pending 2500'])
 })
 
-test('the channel reads the reason on its payment', async () => {
+test('a wrong amount shows its refund and reason on the payment', async () => {
   const { checkout, session } = await begun()
   await sale.deliver(telling(sale.fake.pay(session.id), { currency: 'jpy' }))
   const { data, errors } = await sale.graphql<{ payment: unknown }>(
@@ -194,7 +194,7 @@ test('the channel reads the reason on its payment', async () => {
   expect(JSON.stringify(refused.data)).toContain('ILLEGAL_TRANSITION')
 })
 
-test('control: money that matches pays, and nothing goes back', async () => {
+test('control: the right amount is paid and refunds nothing', async () => {
   const { checkout, session } = await begun()
   expect((await sale.send(signed(sale.fake.pay(session.id)))).statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
