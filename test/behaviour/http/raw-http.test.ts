@@ -132,7 +132,11 @@ test.each([
 })
 
 test.each([
-  ['both length and chunks', 'content-length: 12\r\ntransfer-encoding: chunked\r\nconnection: close', '2\r\n{}\r\n0\r\n\r\n'],
+  [
+    'both length and chunks',
+    'content-length: 12\r\ntransfer-encoding: chunked\r\nconnection: close',
+    '2\r\n{}\r\n0\r\n\r\n',
+  ],
   ['neither length nor chunks', 'connection: close', ''],
   ['a wrong length', 'content-length: 3\r\nconnection: close', '{}'],
   ['a connection that stays', 'content-length: 2\r\nconnection: keep-alive', '{}'],

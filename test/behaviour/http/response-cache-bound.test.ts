@@ -136,11 +136,9 @@ test('response cache: when a coalesced read fails or is private, the other calle
     .mockRejectedValueOnce(new Error('broken'))
     .mockResolvedValueOnce(answer('own', false))
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => reads.read(caller, 'page', run)))
-  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? String(outcome.value.body) : 'failed'))).toEqual([
-    'failed',
-    'own',
-    'good',
-  ])
+  expect(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? String(outcome.value.body) : 'failed')),
+  ).toEqual(['failed', 'own', 'good'])
   expect(run).toHaveBeenCalledTimes(3)
 })
 

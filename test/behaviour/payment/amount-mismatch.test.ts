@@ -52,40 +52,37 @@ test.each([
   ['one cent less', { amount_total: 2199 }, { amount: 2199, currency: 'EUR' }],
   ['as many yen', { currency: 'jpy' }, { amount: 2200, currency: 'JPY' }],
   ['more yen', { amount_total: 99_999, currency: 'jpy' }, { amount: 99_999, currency: 'JPY' }],
-])(
-  'a wrong amount of %s fails the payment, is refunded and frees its places',
-  async (_what, money, kept) => {
-    const held = await heldNow()
-    const { checkout, session } = await begun(nowhere)
-    Object.assign(session, money)
-    const event = sale.fake.pay(session.id)
-    expect(await sale.deliver(event, event)).toEqual(['done', 'repeated'])
-    expect(await sale.buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
-    expect(await heldNow()).toBe(held)
-    expect(await chargesOf(checkout)).toMatchObject([kept])
-    expect(await refundRows(sale, checkout)).toMatchObject([
-      { reason: 'AMOUNT_MISMATCH', status: 'pending', ticketId: null, ...kept },
-    ])
-    expect(await invoicesOf(checkout)).toBe(0)
-    expect(await toldOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
-    expect(await page(checkout)).toMatch(
-      /Your money goes back What arrived is not the amount, or not in the currency, that was asked for, so you have no tickets\. All of it is given back/,
-    )
-    await giveBack()
-    await giveBack()
-    const [refund] = await refundRows(sale, checkout)
-    expect(refund?.status).toBe('succeeded')
-    const back = sale.fake.refunds.filter(({ metadata }) => Object(metadata).refund_id === refund?.id)
-    expect(back).toMatchObject([{ amount: kept.amount }])
-    // The payment's sums count only its own money.
-    expect(await paymentRow(sale, checkout)).toMatchObject({
-      status: 'failed',
-      refundedAmount: 0,
-      paidAt: null,
-    })
-    expect(await invoicesOf(checkout)).toBe(0)
-  },
-)
+])('a wrong amount of %s fails the payment, is refunded and frees its places', async (_what, money, kept) => {
+  const held = await heldNow()
+  const { checkout, session } = await begun(nowhere)
+  Object.assign(session, money)
+  const event = sale.fake.pay(session.id)
+  expect(await sale.deliver(event, event)).toEqual(['done', 'repeated'])
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
+  expect(await heldNow()).toBe(held)
+  expect(await chargesOf(checkout)).toMatchObject([kept])
+  expect(await refundRows(sale, checkout)).toMatchObject([
+    { reason: 'AMOUNT_MISMATCH', status: 'pending', ticketId: null, ...kept },
+  ])
+  expect(await invoicesOf(checkout)).toBe(0)
+  expect(await toldOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
+  expect(await page(checkout)).toMatch(
+    /Your money goes back What arrived is not the amount, or not in the currency, that was asked for, so you have no tickets\. All of it is given back/,
+  )
+  await giveBack()
+  await giveBack()
+  const [refund] = await refundRows(sale, checkout)
+  expect(refund?.status).toBe('succeeded')
+  const back = sale.fake.refunds.filter(({ metadata }) => Object(metadata).refund_id === refund?.id)
+  expect(back).toMatchObject([{ amount: kept.amount }])
+  // The payment's sums count only its own money.
+  expect(await paymentRow(sale, checkout)).toMatchObject({
+    status: 'failed',
+    refundedAmount: 0,
+    paidAt: null,
+  })
+  expect(await invoicesOf(checkout)).toBe(0)
+})
 
 test('a wrong amount is reported once, by ids and amount', async () => {
   const { checkout, session } = await begun()

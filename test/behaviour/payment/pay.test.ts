@@ -64,21 +64,18 @@ test('payment page: Cancel frees the places and redirects to error_url', async (
   expect((await countersOf(sale)).rate_1).toMatchObject({ held })
 })
 
-test.each(actions)(
-  'payment page: %s after the hold is over expires the payment',
-  async (action) => {
-    const checkout = await checkOut(addresses)
-    await buyer.lapse(checkout)
-    charges = []
-    const answer = await buyer[action](checkout)
-    expect(answer.statusCode).toBe(303)
-    expect(answer.headers.location).toBe(
-      `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=PAYMENT_EXPIRED`,
-    )
-    expect(charges).toEqual([])
-    expect(await buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
-  },
-)
+test.each(actions)('payment page: %s after the hold is over expires the payment', async (action) => {
+  const checkout = await checkOut(addresses)
+  await buyer.lapse(checkout)
+  charges = []
+  const answer = await buyer[action](checkout)
+  expect(answer.statusCode).toBe(303)
+  expect(answer.headers.location).toBe(
+    `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=PAYMENT_EXPIRED`,
+  )
+  expect(charges).toEqual([])
+  expect(await buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
+})
 
 test.each([
   ['pay', 'Paid', 'Your tickets are active'],

@@ -45,10 +45,7 @@ test.each([
   ['a signature without a value', () => `t=${seconds()},v1`],
   ['an empty signature', () => `t=${seconds()},v1=`],
   ['half a signature', () => `t=${seconds()},v1=${'a'.repeat(32)}`],
-  [
-    'a signature of another scheme',
-    (body: string) => `t=${seconds()},${good(body).replace('v1', 'v0')}`,
-  ],
+  ['a signature of another scheme', (body: string) => `t=${seconds()},${good(body).replace('v1', 'v0')}`],
   ['commas', () => ',,,,'],
   ['another scheme', () => 'Bearer x'],
   ['8 kB long', () => `t=${seconds()},v1=${'a'.repeat(8000)}`],

@@ -10,10 +10,10 @@ import { settlePayment } from '../../support/settle.ts'
 import { paid } from '../../support/stub-provider.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
-// Who is told of what: the rules by which a change is put on its way.
+// Recipients of a change, and the rules by which it is queued for them.
 
 let sale: Sale
-// The callers, and a webhook of each that is told of everything.
+// Callers, and for each a webhook with all types.
 let callers: Record<
   'seller' | 'other' | 'first' | 'second',
   { own: ReturnType<typeof webhooksOf>; webhook: string }
@@ -21,15 +21,15 @@ let callers: Record<
 beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(100))
   const { db } = sale
-  const told = async (headers: Record<string, string>) => {
+  const withWebhook = async (headers: Record<string, string>) => {
     const own = webhooksOf(sale, headers)
     return { own, webhook: (await own.register('https://receiver.example/hook')).id }
   }
   callers = {
-    seller: await told(sale.channel),
-    other: await told(await channelHeaders(db, 'org_1')),
-    first: await told(sale.integration.v2),
-    second: await told((await integrationHeaders(db, 'org_2')).v1),
+    seller: await withWebhook(sale.channel),
+    other: await withWebhook(await channelHeaders(db, 'org_1')),
+    first: await withWebhook(sale.integration.v2),
+    second: await withWebhook((await integrationHeaders(db, 'org_2')).v1),
   }
 })
 afterAll(() => sale.close())
@@ -38,7 +38,7 @@ beforeEach(() => sale.db.delete(webhookDeliveries))
 type Name = keyof typeof callers
 const names: Name[] = ['seller', 'other', 'first', 'second']
 
-/** What is on its way to each of them. */
+/** Returns the types queued for each of them. */
 async function queued() {
   const entries = await Promise.all(
     names.map(async (name) => {
@@ -72,12 +72,12 @@ const sellOut = (number: number) =>
 
 const ofSale = ['PAYMENT_PAID', 'TICKET_ACTIVATED']
 
-test('a sale is told to the channel that made it and to integrations of its organization', async () => {
+test('webhooks of a sale go to its channel and the integrations of its organization', async () => {
   await sell(1)
   expect(await queued()).toEqual({ seller: ofSale, other: [], first: ofSale, second: [] })
 })
 
-test('a rate is told to every channel that its organization granted and to its integrations', async () => {
+test('webhooks of a rate go to every channel with a grant and the organization’s integrations', async () => {
   await sellOut(1)
   expect(await queued()).toEqual({
     seller: ['RATE_SOLD_OUT'],
@@ -95,7 +95,7 @@ test('a rate is told to every channel that its organization granted and to its i
   })
 })
 
-test('whose grant is revoked is told of its sales still, and of rates no more', async () => {
+test('webhooks after a revoked grant include own sales and no rates', async () => {
   const [seller] = await sale.db.select().from(channels).orderBy(channels.id).limit(1)
   const { payment_id } = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
   const grant = { channelId: seller?.id ?? '', organizationId: 'org_2' }
@@ -113,7 +113,7 @@ test('whose grant is revoked is told of its sales still, and of rates no more', 
   })
 })
 
-test('a webhook is told of the types that it names, and each webhook by itself', async () => {
+test('webhooks receive the types they name, each by itself', async () => {
   const { own } = callers.seller
   const { id } = await own.register('https://receiver.example/paid', ['PAYMENT_PAID', 'PAYMENT_PAID'])
   expect((await own.list()).find((webhook) => webhook.id === id)?.types).toEqual(['PAYMENT_PAID'])
@@ -129,7 +129,7 @@ test('a webhook is told of the types that it names, and each webhook by itself',
   await own.call('deleteWebhook', { id })
 })
 
-test('one that is disabled or deleted is told of nothing new', async () => {
+test('webhooks that are disabled or deleted receive no new changes', async () => {
   const { own, webhook } = callers.other
   await own.call('disableWebhook', { id: webhook })
   const { id } = await own.register('https://receiver.example/soon-gone')
@@ -142,7 +142,7 @@ test('one that is disabled or deleted is told of nothing new', async () => {
   expect((await queued()).other).toEqual(['RATE_SOLD_OUT'])
 })
 
-test('what is told costs the change no statement of its own', async () => {
+test('webhooks are queued in the statement that records the change', async () => {
   sale.statements.reset()
   await sellOut(1)
   expect(sale.statements.filter((text) => text.includes('changes'))).toHaveLength(1)
