@@ -45,10 +45,10 @@ beforeEach(() => {
   scans++
 })
 
-async function sell(of: string, entry: Record<string, unknown> = {}, isPaid = true) {
+async function sell(eventId: string, entry: Record<string, unknown> = {}, isPaid = true) {
   const { payment_id, tickets } = await checkedOut(sale, {
-    ticket_rate_id: `rate_${of}`,
-    tickets: [anEntry(`price_${of}`, entry)],
+    ticket_rate_id: `rate_${eventId}`,
+    tickets: [anEntry(`price_${eventId}`, entry)],
   })
   if (isPaid) await settlePayment(sale.db, payment_id, paid(payment_id))
   const [ticket] = tickets

@@ -21,10 +21,10 @@ const { succeed, json, fail } = commandsOn(() => sale.database)
 
 test('cli deliveries list and retry show dead deliveries, without recipients, and make them due', async () => {
   const listed = await json('deliveries', 'list')
-  const one = { status: 'dead', attempts: 24, last_error: 'SMTP_550' }
+  const dead = { status: 'dead', attempts: 24, last_error: 'SMTP_550' }
   expect(listed).toEqual([
-    expect.objectContaining({ ...one, medium: 'email', payment_id: expect.stringMatching(/^pay_/) }),
-    expect.objectContaining({ ...one, medium: 'whatsapp' }),
+    expect.objectContaining({ ...dead, medium: 'email', payment_id: expect.stringMatching(/^pay_/) }),
+    expect.objectContaining({ ...dead, medium: 'whatsapp' }),
   ])
   expect(JSON.stringify(listed)).not.toMatch(/secretia|34600000001/)
   const retry = (...which: string[]) => succeed('deliveries', 'retry', ...which)

@@ -101,8 +101,8 @@ test.each([
 const copied = {
   rates: `insert into ticket_rates select (jsonb_populate_record(row, '{"id": "rate_3", "position": 9}')).*
     from ticket_rates as row where id = 'rate_1'`,
-  stock: (id: string, of: string) =>
-    `insert into stock select (jsonb_populate_record(row, '{"id": "${id}"}')).* from stock as row where id = '${of}'`,
+  stock: (id: string, from: string) =>
+    `insert into stock select (jsonb_populate_record(row, '{"id": "${id}"}')).* from stock as row where id = '${from}'`,
   prices: `insert into prices select (jsonb_populate_record(row, '{"id": "price_3", "position": 9}')).*
     from prices as row where id = 'price_1'`,
   supplements: `insert into supplements select (jsonb_populate_record(row, '{"id": "supp_3", "position": 9}')).*
@@ -163,7 +163,8 @@ test('a write shows once committed, and never if rolled back', async () => {
 test('an event list is never older than the last commit before its request', async () => {
   let committed = 0
   let goesOn = true
-  const number = (text: string, of: string) => Number(new RegExp(`${of} number (\\d+)`).exec(text)?.[1] ?? 0)
+  const number = (text: string, kind: string) =>
+    Number(new RegExp(`${kind} number (\\d+)`).exec(text)?.[1] ?? 0)
   async function write() {
     for (let next = 1; next <= 40; next++) {
       await sale.db.transaction(async (tx) => {

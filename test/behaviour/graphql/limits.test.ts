@@ -49,8 +49,8 @@ const codesOf = async (query: string, variables = {}, headers: Record<string, st
   const { errors } = await sale.graphql(query, variables, headers)
   return [...new Set(errors?.map(({ extensions }) => extensions?.code))]
 }
-const times = (count: number, of: (index: number) => string) =>
-  Array.from({ length: count }, (_, i) => of(i)).join(' ')
+const times = (count: number, textAt: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => textAt(i)).join(' ')
 
 type Page = { events: { nodes: { ticketRates: { prices: unknown[] }[] }[] } }
 

@@ -94,10 +94,12 @@ const asked: [what: string, method: string, path: string, sent?: string][] = [
 ]
 
 test.each(
-  accepts.flatMap(([accept, isOffered]) => asked.map(([what, ...of]) => ({ what, accept, isOffered, of }))),
+  accepts.flatMap(([accept, isOffered]) =>
+    asked.map(([what, ...call]) => ({ what, accept, isOffered, call })),
+  ),
 )(
   'valid HTTP answers $what that accepts $accept',
-  async ({ accept, isOffered, of: [method, path, sent] }) => {
+  async ({ accept, isOffered, call: [method, path, sent] }) => {
     const raw = await spoken(request(method, path, accept, sent))
     expect(faultsIn(raw)).toEqual([])
     if (isOffered) expect(raw.status).not.toBe(406)

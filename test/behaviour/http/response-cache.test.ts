@@ -181,10 +181,10 @@ type ShownRate = { id?: string; _id?: string; available: boolean; prices: { id?:
 
 /** Returns, for each surface, the current price of a rate and whether it is available. */
 async function shown(id: string): Promise<string[]> {
-  const of = (rates: ShownRate[]) => rates.find((rate) => (rate.id ?? rate._id) === id)
-  const rest = of((await listed()).json().data[0].ticket_rates)
+  const find = (rates: ShownRate[]) => rates.find((rate) => (rate.id ?? rate._id) === id)
+  const rest = find((await listed()).json().data[0].ticket_rates)
   const graphql = [await asked(page), await overGet()].map((answer) =>
-    of(answer.json().data.events.nodes[0].ticketRates),
+    find(answer.json().data.events.nodes[0].ticketRates),
   )
   return [rest, ...graphql].map((rate) => `${rate?.prices[0]?._id ?? rate?.prices[0]?.id} ${rate?.available}`)
 }

@@ -44,8 +44,8 @@ const statusOf = async (id: string) => {
     .select({ status: payments.status })
     .from(payments)
     .where(eq(payments.id, id))
-  const of = await sale.db.select({ status: tickets.status }).from(tickets).where(eq(tickets.paymentId, id))
-  return [payment?.status, ...new Set(of.map(({ status }) => status))]
+  const rows = await sale.db.select({ status: tickets.status }).from(tickets).where(eq(tickets.paymentId, id))
+  return [payment?.status, ...new Set(rows.map(({ status }) => status))]
 }
 
 test('a hold lasts for the configured time', async () => {
