@@ -49,7 +49,7 @@ afterAll(() => Promise.all([together.close(), alone.close()]))
 type Wanted = { rate: Rate; prices: ('first' | 'then')[]; code: string | null; key: string | null }
 
 /** Some want a code or a key that others want too; most want neither, as in a sale. */
-const wanted = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
+const wantedOf = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
   fc.record({
     rate: fc.constantFrom(...rates),
     prices: fc.array(fc.constantFrom('first', 'then'), { minLength: 1, maxLength: 4 }),
@@ -121,7 +121,7 @@ test.each(ways)(
     const seen = { made: 0, refused: 0, again: 0 }
     const statements = { one: 0, more: 0 }
     await fc.assert(
-      fc.asyncProperty(fc.array(wanted(rates), { minLength: 2, maxLength: 12 }), async (all) => {
+      fc.asyncProperty(fc.array(wantedOf(rates), { minLength: 2, maxLength: 12 }), async (all) => {
         const at = round++
         const jobs = await jobsOf(together, at, all)
         together.statements.reset()

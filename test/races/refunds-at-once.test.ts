@@ -23,7 +23,7 @@ const rate = aRate({
   availability: { sold: 0, available: 1000 },
 })
 
-let asked: string[] = []
+let calls: string[] = []
 const succeeds = async ({ id }: { id: string }): Promise<RefundOutcome> => ({
   kind: 'succeeded',
   reference: `re_${id}`,
@@ -32,7 +32,7 @@ const succeeds = async ({ id }: { id: string }): Promise<RefundOutcome> => ({
 let outcome = succeeds
 const provider = aProvider({
   refund: (refund) => {
-    asked.push(refund.id)
+    calls.push(refund.id)
     return outcome(refund)
   },
 })
@@ -88,12 +88,12 @@ test('concurrent refunds never exceed what was paid', async () => {
 
 test('concurrent refunds with one idempotency key are one refund, for either ticket', async () => {
   const [one, two] = [await refunds.bought(sale), await refunds.bought(sale)]
-  asked = []
+  calls = []
   const same = await times(10, () =>
     refunds.refundTicket(sale, refunds.ticketOf(one), { amount: 5, idempotencyKey: 'same' }),
   )
   expect(new Set(same.map(({ refund }) => refund?.id)).size).toBe(1)
-  expect(asked).toHaveLength(1)
+  expect(calls).toHaveLength(1)
   const mixed = await times(10, (index) =>
     refunds.refundTicket(sale, refunds.ticketOf(index % 2 ? one : two), {
       amount: 5,
@@ -162,7 +162,7 @@ test('concurrent workers and webhooks settle each refund once', async () => {
   }
   await times(12, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
   outcome = succeeds
-  asked = []
+  calls = []
   await sale.db.update(table).set({ dueAt: sql`now()` })
   const rows = await refunds.refundRows(sale, checkout)
   await Promise.all([
@@ -175,7 +175,7 @@ test('concurrent workers and webhooks settle each refund once', async () => {
         ),
       ),
   ])
-  expect(new Set(asked).size).toBe(asked.length)
+  expect(new Set(calls).size).toBe(calls.length)
   expect(await refunds.paymentRow(sale, checkout)).toMatchObject({
     status: 'refunded',
     refundedAmount: 26_400,

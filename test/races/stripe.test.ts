@@ -14,14 +14,14 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const begun = async () => {
+const beginPayment = async () => {
   const checkout = await sale.checkOut()
   return { checkout, session: await sale.goToStripe(checkout) }
 }
 
 test('concurrent copies of one stripe event take effect once', async () => {
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
-  const { checkout, session } = await begun()
+  const { checkout, session } = await beginPayment()
   const event = signed(sale.fake.pay(session.id))
   const answers = await Promise.all(Array.from({ length: 10 }, () => sale.send(event)))
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 10 }, () => 200))
@@ -37,7 +37,7 @@ test('concurrent copies of one stripe event take effect once', async () => {
 
 test('concurrent stripe events, looks and cancellations of a payment neither deadlock nor count twice', async () => {
   const { sold = 0, held = 0 } = (await countersOf(sale)).rate_1 ?? {}
-  const many = await Promise.all(Array.from({ length: 8 }, begun))
+  const many = await Promise.all(Array.from({ length: 8 }, beginPayment))
   await Promise.all(
     many.flatMap(({ checkout, session }) => {
       const events = [sale.fake.order(session.id), sale.fake.succeed(session.id), sale.fake.fail(session.id)]
@@ -60,7 +60,7 @@ test('concurrent stripe events, looks and cancellations of a payment neither dea
 })
 
 test('concurrent jobs that end sessions and holds leave none open and lose no money', async () => {
-  const many = await Promise.all(Array.from({ length: 12 }, begun))
+  const many = await Promise.all(Array.from({ length: 12 }, beginPayment))
   const paid = many.slice(0, 6)
   for (const { session } of paid) sale.fake.pay(session.id)
   for (const { checkout } of many) await sale.buyer.lapse(checkout)
@@ -82,7 +82,7 @@ test('concurrent jobs that end sessions and holds leave none open and lose no mo
 })
 
 test('stripe sessions due are found by index among many payments', async () => {
-  await begun()
+  await beginPayment()
   await sale.db.execute(sql`insert into payments select copy.* from payments as one, generate_series(1, 5000) as n,
     jsonb_populate_record(one, jsonb_build_object('id', 'copy_' || n, 'page_token', 'copy_' || n, 'session_id', null,
       'session_open', false)) as copy where one.id = (select id from payments limit 1)`)

@@ -37,11 +37,11 @@ afterAll(async () => {
 
 type Headers = Record<string, string>
 
-const asked = (query: string) => sale.rest('POST', '/graphql', { headers, body: { query } })
+const ask = (query: string) => sale.rest('POST', '/graphql', { headers, body: { query } })
 const page = '{ events { nodes { id } } }'
 const reads = {
   REST: () => sale.rest('GET', '/events', { headers }),
-  GraphQL: () => asked(page),
+  GraphQL: () => ask(page),
   'GraphQL by GET': () => sale.rest('GET', `/graphql?query=${encodeURIComponent(page)}`, { headers }),
 }
 const input = `{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", fullName: "Ana", email: "a@example.com" }] }`
@@ -93,7 +93,7 @@ test('a key revoked in another process reads the cached catalogue and nothing el
     // Catalogue data that is not cached.
     '{ events { nodes { name } } }',
   ])
-    expect(graphqlRefusal(await asked(query)), query).toBe('401 UNAUTHENTICATED x-api-key')
+    expect(graphqlRefusal(await ask(query)), query).toBe('401 UNAUTHENTICATED x-api-key')
   expect(refusal(await sale.rest('GET', '/events?limit=1', { headers }))).toBe(
     '401 UNAUTHENTICATED x-api-key',
   )

@@ -35,8 +35,8 @@ async function workOf(ask: () => Promise<{ statusCode: number; body: string }>, 
   await ask()
   sale.statements.reset()
   const { statusCode, body } = await ask()
-  const said = body.replaceAll(id, '').replace(/"request_id":"[^"]+"/, '')
-  return { statusCode, said, statements: [...sale.statements] }
+  const text = body.replaceAll(id, '').replace(/"request_id":"[^"]+"/, '')
+  return { statusCode, text, statements: [...sale.statements] }
 }
 
 const problems = '... on Refused { errors { code message path } }'

@@ -102,8 +102,8 @@ test('a revoked grant hides the organization at once; tickets sold stay readable
   const gone = await checkOut(sale, body)
   expect(refusal(gone)).toBe('404 NOT_FOUND ticket_rate_id')
   const absent = await checkOut(sale, { ...body, ticket_rate_id: 'rate_none' })
-  const said = (answer: typeof gone) => answer.body.replace(/"request_id":"[^"]*"/, '')
-  expect(said(gone)).toBe(said(absent))
+  const bodyOf = (answer: typeof gone) => answer.body.replace(/"request_id":"[^"]*"/, '')
+  expect(bodyOf(gone)).toBe(bodyOf(absent))
   expect(await writtenBy(sale)).toEqual(written)
 })
 
@@ -111,9 +111,9 @@ test('a price of a hidden organization is refused like an absent price', async (
   await grant(false)
   const foreign = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_2')] })
   const absent = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_none')] })
-  const said = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
+  const bodyOf = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
   expect(refusal(foreign)).toBe('422 PRICE_NOT_IN_RATE tickets.0.price_id')
-  expect(said(foreign)).toBe(said(absent))
+  expect(bodyOf(foreign)).toBe(bodyOf(absent))
 })
 
 test('a grant given again makes the organization visible again', async () => {

@@ -46,21 +46,21 @@ afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 
-const listed = (headers: Headers) => sale.rest('GET', '/events', { headers })
+const list = (headers: Headers) => sale.rest('GET', '/events', { headers })
 const lookUp = (headers: Headers, organization = 'org_1') =>
   sale.rest('GET', `/integrations/tickets/${tickets[organization]}`, { headers })
-const sold = (headers: Headers) =>
+const buy = (headers: Headers) =>
   sale.rest('POST', '/tickets/checkout', {
     headers,
     body: { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
   })
-const asked = (headers: Headers) =>
+const ask = (headers: Headers) =>
   sale.rest('POST', '/graphql', { headers, body: { query: '{ events { nodes { id } } }' } })
 
-const flipped = (text: string, at: number) =>
+const flipCharacter = (text: string, at: number) =>
   `${text.slice(0, at)}${text[at] === 'a' ? 'b' : 'a'}${text.slice(at + 1)}`
 const keyOf = (headers: Headers) => headers['x-api-key'] ?? ''
-const counted = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
+const countStatements = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
   sale.statements.reset()
   return [await run(), sale.statements.length]
 }
@@ -70,9 +70,9 @@ test.each<[what: string, key: () => string]>([
   ['a word', () => 'secret'],
   ['cut off', () => keyOf(sale.channel).slice(0, -1)],
   ['too long', () => `${keyOf(sale.channel)}a`],
-  ['mistyped in its secret', () => flipped(keyOf(sale.channel), 40)],
-  ['mistyped in its checksum', () => flipped(keyOf(sale.channel), keyOf(sale.channel).length - 1)],
-  ['mistyped in its public part', () => flipped(keyOf(sale.channel), 12)],
+  ['mistyped in its secret', () => flipCharacter(keyOf(sale.channel), 40)],
+  ['mistyped in its checksum', () => flipCharacter(keyOf(sale.channel), keyOf(sale.channel).length - 1)],
+  ['mistyped in its public part', () => flipCharacter(keyOf(sale.channel), 12)],
   ['of another mode', () => keyOf(sale.channel).replace('_test_', '_live_')],
   ['in capitals', () => keyOf(sale.channel).toUpperCase()],
   ['quoted', () => `"${keyOf(sale.channel)}"`],
@@ -82,11 +82,11 @@ test.each<[what: string, key: () => string]>([
   ['far too long', () => 'box_test_'.repeat(1000)],
 ])('a malformed key, %s, is refused without SQL', async (_what, key) => {
   const headers = { 'x-api-key': key() }
-  for (const call of [listed, lookUp, sold]) {
-    const [answer, statements] = await counted(() => call(headers))
+  for (const call of [list, lookUp, buy]) {
+    const [answer, statements] = await countStatements(() => call(headers))
     expect([refusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
   }
-  const [answer, statements] = await counted(() => asked(headers))
+  const [answer, statements] = await countStatements(() => ask(headers))
   expect([graphqlRefusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
 })
 
@@ -144,14 +144,14 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
   ],
 ])('a key %s is refused everywhere', async (_what, headersOf) => {
   const headers = await headersOf()
-  for (const call of [listed, lookUp, sold])
+  for (const call of [list, lookUp, buy])
     expect(refusal(await call(headers))).toBe('401 UNAUTHENTICATED x-api-key')
-  expect(graphqlRefusal(await asked(headers))).toBe('401 UNAUTHENTICATED x-api-key')
+  expect(graphqlRefusal(await ask(headers))).toBe('401 UNAUTHENTICATED x-api-key')
 })
 
 test('requests without credentials are refused without SQL', async () => {
-  for (const call of [listed, lookUp, sold]) {
-    const [answer, statements] = await counted(() => call({}))
+  for (const call of [list, lookUp, buy]) {
+    const [answer, statements] = await countStatements(() => call({}))
     expect([refusal(answer), statements]).toEqual(['401 UNAUTHENTICATED', 0])
   }
 })
@@ -160,9 +160,9 @@ test('a key of the wrong kind is refused before any other error', async () => {
   const { v1, v2 } = sale.integration
   expect(refusal(await lookUp(sale.channel))).toBe('403 FORBIDDEN')
   for (const headers of [v1, v2]) {
-    expect(refusal(await listed(headers))).toBe('403 FORBIDDEN')
-    expect(refusal(await sold(headers))).toBe('403 FORBIDDEN')
-    expect(graphqlRefusal(await asked(headers))).toBe('200 FORBIDDEN')
+    expect(refusal(await list(headers))).toBe('403 FORBIDDEN')
+    expect(refusal(await buy(headers))).toBe('403 FORBIDDEN')
+    expect(graphqlRefusal(await ask(headers))).toBe('200 FORBIDDEN')
     const bad = await sale.rest('GET', '/events?limit=0', { headers })
     expect(refusal(bad)).toBe('403 FORBIDDEN')
     const broken = { ...headers, 'content-type': 'application/json' }
@@ -181,7 +181,7 @@ test('two keys of a channel: revoking one leaves the other', async () => {
   const next = await issueChannelKey(sale.db, { channelId, mode: 'live' })
   const answers = async () => {
     const both = [{ 'x-api-key': key }, { 'x-api-key': next.key }].map(
-      async (headers) => (await listed(headers)).statusCode,
+      async (headers) => (await list(headers)).statusCode,
     )
     return Promise.all(both)
   }
@@ -273,9 +273,9 @@ test('a ticket of another organization is answered exactly like an absent one', 
   for (const headers of [v1, v2]) {
     const foreign = await lookUp(headers, 'org_2')
     const absent = await sale.rest('GET', '/integrations/tickets/tkt_01jtz3v9e8k2m4n6p8q0r2s4t6', { headers })
-    const said = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
+    const bodyOf = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
     expect(refusal(foreign)).toBe('404 NOT_FOUND ticket_id')
-    expect(said(foreign)).toBe(said(absent))
+    expect(bodyOf(foreign)).toBe(bodyOf(absent))
     const namesOf = (answer: typeof foreign) => Object.keys(answer.headers)
     expect(namesOf(foreign)).toEqual(namesOf(absent))
   }
@@ -306,7 +306,7 @@ test('payments and tickets are readable by their own channel only', async () => 
 
 test('without credentials the schema is readable and every other field is an error', async () => {
   const query = '{ __schema { queryType { name } } __typename event(id: "x") { id } events { nodes { id } } }'
-  const [{ status, data, errors }, statements] = await counted(() => sale.graphql(query))
+  const [{ status, data, errors }, statements] = await countStatements(() => sale.graphql(query))
   expect([status, statements]).toEqual([200, 0])
   expect(data).toEqual({
     __schema: { queryType: { name: 'Query' } },

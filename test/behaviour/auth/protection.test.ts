@@ -105,7 +105,7 @@ describe('with CORS_ORIGINS', () => {
 })
 
 /** Sends raw bytes and returns the response, split into head and body. */
-async function spoken(text: string): Promise<{ head: string; body: string }> {
+async function sendRaw(text: string): Promise<{ head: string; body: string }> {
   const socket = connect(Number(new URL(sale.url).port), '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -130,7 +130,7 @@ test.each([
     'connection: close',
   ]
   const key = `x-api-key: ${sale.channel['x-api-key']}`
-  const answer = await spoken(
+  const answer = await sendRaw(
     `POST ${path} HTTP/1.1\r\n${[...head, key].join('\r\n')}\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`,
   )
   expect(answer.head).toMatch(/^HTTP\/1.1 413 /)
@@ -167,7 +167,7 @@ test.each([
     /^HTTP\/1.1 431 /,
   ],
 ])('%s gets an error in the documented shape', async (_what, text, status) => {
-  const { head, body } = await spoken(text)
+  const { head, body } = await sendRaw(text)
   expect(head).toMatch(status)
   const { request_id, ...rest } = JSON.parse(body)
   const problem = { code: 'BAD_REQUEST', message: rest.message }
@@ -181,7 +181,7 @@ test('a URL with a host is served by its path, and links keep our own host', asy
     'host: evil.example',
     'connection: close',
   ]
-  const { head } = await spoken(
+  const { head } = await sendRaw(
     `${[...request, `x-api-key: ${sale.channel['x-api-key']}`].join('\r\n')}\r\n\r\n`,
   )
   expect(head).toMatch(/^HTTP\/1.1 200 /)
@@ -190,7 +190,7 @@ test('a URL with a host is served by its path, and links keep our own host', asy
 })
 
 test.each(['GET', 'HEAD', 'OPTIONS', 'POST'])('%s * is 400', async (method) => {
-  const { head, body } = await spoken(
+  const { head, body } = await sendRaw(
     `${method} * HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
   )
   expect(head).toMatch(/^HTTP\/1.1 400 /)

@@ -53,12 +53,12 @@ async function page(variables: Record<string, unknown> = {}, headers = sale.chan
   if (!data) throw new Error('the feed answers')
   return data.changes
 }
-const told = ({ nodes }: { nodes: { type: string; subjectId: string }[] }) =>
+const summaryOf = ({ nodes }: { nodes: { type: string; subjectId: string }[] }) =>
   nodes.map(({ type, subjectId }) => `${type} ${subjectId.replace(/^tkt_.*/, 'tkt')}`)
 
 test('changes of a channel are its payments and tickets and the rates it may sell, in order', async () => {
   const all = await page()
-  expect(told(all)).toEqual([
+  expect(summaryOf(all)).toEqual([
     'RATE_SOLD_OUT rate_1',
     `PAYMENT_FAILED ${ids.first}`,
     'RATE_AVAILABLE rate_1',
@@ -78,14 +78,14 @@ test('changes of a channel are its payments and tickets and the rates it may sel
 })
 
 test('changes of another channel are rates only; those of an integration are its organization’s', async () => {
-  expect(told(await page({}, other))).toEqual(['RATE_SOLD_OUT rate_1', 'RATE_AVAILABLE rate_1'])
-  expect(told(await page({}, sale.integration.v2))).toEqual([
+  expect(summaryOf(await page({}, other))).toEqual(['RATE_SOLD_OUT rate_1', 'RATE_AVAILABLE rate_1'])
+  expect(summaryOf(await page({}, sale.integration.v2))).toEqual([
     'RATE_SOLD_OUT rate_1',
     `PAYMENT_FAILED ${ids.first}`,
     'RATE_AVAILABLE rate_1',
   ])
   const second = await integrationHeaders(sale.db, 'org_2')
-  expect(told(await page({}, second.v1))).toEqual([`PAYMENT_PAID ${ids.second}`, 'TICKET_ACTIVATED tkt'])
+  expect(summaryOf(await page({}, second.v1))).toEqual([`PAYMENT_PAID ${ids.second}`, 'TICKET_ACTIVATED tkt'])
 })
 
 test('changes after a revoked grant lack its rates and keep the channel’s own sales', async () => {
@@ -93,7 +93,7 @@ test('changes after a revoked grant lack its rates and keep the channel’s own 
   const grant = (granted: boolean) =>
     changeGrant(sale.db, { channelId: sold?.channelId ?? '', organizationId: 'org_1', granted })
   await grant(false)
-  expect(told(await page())).toEqual([
+  expect(summaryOf(await page())).toEqual([
     `PAYMENT_FAILED ${ids.first}`,
     `PAYMENT_PAID ${ids.second}`,
     'TICKET_ACTIVATED tkt',

@@ -110,12 +110,12 @@ test('check-in records a change for an entry and for nothing else', async () => 
   await scan({ ticketId: id })
   await scan({ ticketId: id })
   await scan({ ticketId: id, direction: 'OUT' })
-  const told = await sale.db
+  const recorded = await sale.db
     .select()
     .from(changes)
     .where(eq(changes.subjectId, id))
     .orderBy(asc(changes.sequence))
-  expect(told.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
+  expect(recorded.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
     ['ticket.activated', 1, 0],
     ['ticket.entered', 2, 1],
   ])

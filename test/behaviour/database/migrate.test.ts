@@ -123,7 +123,7 @@ test('migrate refuses contradictory rows and leaves the database as it was', asy
 
 // Changes as the previous version wrote them, ordered by transaction and then by position. More of them than
 // one batch assigns.
-const told = [
+const oldRows = [
   ['first', 100, 3, 'org_1'],
   ['second', 100, 4, 'org_1'],
   ['third', 200, 1, 'org_1'],
@@ -134,7 +134,7 @@ const oldChanges = [
   "insert into organizations (id, name, slug, currency) values ('org_2', 'Two', 'two', 'EUR')",
   "insert into channels (id, name) values ('chn_2', 'Other')",
   "insert into grants (channel_id, organization_id) values ('chn_2', 'org_2')",
-  ...told.map(
+  ...oldRows.map(
     ([id, transaction, position, organizationId]) =>
       `insert into changes (id, transaction_id, position, type, subject_id, sequence, organization_id, data)
         overriding system value values ('${id}', '${transaction}', ${position}, 'rate.sold_out', '${id}', 1, '${organizationId}', '{}')`,

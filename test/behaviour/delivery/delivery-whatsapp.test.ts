@@ -10,19 +10,19 @@ import { openSale, type Sale } from '../../support/sale.ts'
 
 // Delivery by WhatsApp, against a stand-in for the Cloud API on the loopback interface.
 
-type Asked = { url: string | undefined; authorization: string | undefined; body: unknown }
+type ApiRequest = { url: string | undefined; authorization: string | undefined; body: unknown }
 
 let sale: Sale
 let api: Server
 let apiBase: string
-const asked: Asked[] = []
-const taken = { status: 200, body: { messages: [{ id: 'wamid.1' }] } as unknown }
-let answer = taken
+const requests: ApiRequest[] = []
+const accepted = { status: 200, body: { messages: [{ id: 'wamid.1' }] } as unknown }
+let answer = accepted
 beforeAll(async () => {
   sale = await openSale(deliveryCatalogue)
   api = createServer(async (request, response) => {
     const { url, headers } = request
-    asked.push({ url, authorization: headers.authorization, body: await json(request) })
+    requests.push({ url, authorization: headers.authorization, body: await json(request) })
     response.writeHead(answer.status, { 'content-type': 'application/json' })
     response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
   }).listen(0, '127.0.0.1')
@@ -31,8 +31,8 @@ beforeAll(async () => {
   apiBase = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`
 })
 afterEach(async () => {
-  answer = taken
-  asked.length = 0
+  answer = accepted
+  requests.length = 0
   await sale.db.delete(deliveries)
 })
 afterAll(async () => {
@@ -70,7 +70,7 @@ test('whatsapp delivery sends the template once for each ticket of a phone, with
     .from(tickets)
     .where(eq(tickets.paymentId, payment_id))
     .orderBy(tickets.position)
-  expect(asked).toEqual(
+  expect(requests).toEqual(
     rows.map(({ documentToken }, index) => ({
       url: '/v1/1234567890/messages',
       authorization: 'Bearer secret-token',
@@ -108,7 +108,7 @@ test('whatsapp delivery sends the template once for each ticket of a phone, with
       },
     })),
   )
-  expect(asked).toHaveLength(2)
+  expect(requests).toHaveLength(2)
   expect(await deliveriesIn(sale)).toEqual({ [phone]: { status: 'sent', attempts: 1, lastError: null } })
 })
 

@@ -49,7 +49,7 @@ const query = `{ events { nodes { id name organization { id } ticketRates { id n
 const overGraphql = async () => JSON.stringify((await sale.graphql(query, {}, sale.channel)).data)
 
 /** Returns both surfaces' text, and the number of statements it took. */
-async function shown(): Promise<{ text: string; statements: number }> {
+async function readBoth(): Promise<{ text: string; statements: number }> {
   sale.statements.reset()
   const text = (await page()) + (await overGraphql())
   return { text, statements: sale.statements.length }
@@ -60,8 +60,8 @@ const cachedStatements = 6
 
 beforeEach(async () => {
   await importCatalogue(sale.db, catalogue())
-  await shown()
-  expect((await shown()).statements).toBe(cachedStatements)
+  await readBoth()
+  expect((await readBoth()).statements).toBe(cachedStatements)
 })
 
 const run = (statement: string) => sale.db.execute(sql.raw(statement))
@@ -73,12 +73,12 @@ test.each([
   ['a supplement', `update supplements set label = 'Changed' where id = 'supp_1'`],
   ['a question', `update questions set label = 'Changed' where id = 'question_1'`],
 ])('a write of %s by any client shows at once', async (_what, statement) => {
-  const before = await shown()
+  const before = await readBoth()
   await run(statement)
-  const after = await shown()
+  const after = await readBoth()
   expect(after.text).not.toBe(before.text)
   expect(after.text).toContain('Changed')
-  expect(await shown()).toEqual({ text: after.text, statements: cachedStatements })
+  expect(await readBoth()).toEqual({ text: after.text, statements: cachedStatements })
 })
 
 test.each([
@@ -89,13 +89,13 @@ test.each([
   ['quantity of a price', `capacity = 7`, `capacity = null`, 'price_1'],
   ['left of a price', `capacity = 7, held = 7`, `capacity = null, held = 0`, 'price_1'],
 ])('a stock change shows at once and reads nothing else again: %s', async (_what, to, back, id) => {
-  const before = await shown()
+  const before = await readBoth()
   await run(`update stock set ${to} where id = '${id}'`)
-  const after = await shown()
+  const after = await readBoth()
   expect(after.text).not.toBe(before.text)
   expect(after.statements).toBe(cachedStatements)
   await run(`update stock set ${back} where id = '${id}'`)
-  expect(await shown()).toEqual(before)
+  expect(await readBoth()).toEqual(before)
 })
 
 const copied = {
@@ -117,12 +117,12 @@ test.each([
   ['supplement', [copied.supplements], 'supplements', 'supp_3'],
   ['question', [copied.questions], 'questions', 'question_3'],
 ])('a new %s shows at once and disappears once deleted', async (_what, statements, table, id) => {
-  const before = await shown()
+  const before = await readBoth()
   for (const statement of statements) await run(statement)
-  expect((await shown()).text).toContain(`"${id}"`)
+  expect((await readBoth()).text).toContain(`"${id}"`)
   await run(`delete from ${table} where id = '${id}'`)
   await run(`delete from stock where id = '${id}'`)
-  expect((await shown()).text).toBe(before.text)
+  expect((await readBoth()).text).toBe(before.text)
 })
 
 test.each([
@@ -142,20 +142,20 @@ test.each([
 })
 
 test('a write shows once committed, and never if rolled back', async () => {
-  const before = await shown()
+  const before = await readBoth()
   const rollBack = new Error('back')
   const changing = sale.db.transaction(async (tx) => {
     await tx.execute(sql`update prices set name = 'Changed' where id = 'price_1'`)
     throw rollBack
   })
   await expect(changing).rejects.toBe(rollBack)
-  expect(await shown()).toEqual(before)
+  expect(await readBoth()).toEqual(before)
   await sale.db.transaction(async (tx) => {
     // Its trigger finds that this transaction has already given the event a new revision.
     await tx.execute(sql`update prices set name = 'Changed once' where id = 'price_1'`)
     await tx.execute(sql`update supplements set label = 'Changed twice' where id = 'supp_1'`)
   })
-  const { text } = await shown()
+  const { text } = await readBoth()
   expect(text).toContain('Changed once')
   expect(text).toContain('Changed twice')
 })
@@ -206,14 +206,14 @@ test('an import that changes one event gives only that one a new revision', asyn
   // Matches an event and its revision in the spelling of either driver.
   const second = /evt_2[^}]*/
   expect(second.exec(after)?.[0]).toBe(second.exec(before)?.[0])
-  expect((await shown()).text).toContain('Changed')
+  expect((await readBoth()).text).toContain('Changed')
 })
 
 test('a sale shows at once and gives no event a new revision', async () => {
-  const before = await shown()
+  const before = await readBoth()
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   expect((await checkOut(sale, body)).statusCode).toBe(200)
-  const after = await shown()
+  const after = await readBoth()
   expect(after.statements).toBe(cachedStatements)
   expect(after.text.match(/"available":99/g)).toHaveLength(2)
   expect(after.text.replaceAll('"available":99', '"available":100')).toBe(before.text)
@@ -230,8 +230,8 @@ test('cached events stay hidden from callers without a grant', async () => {
 test('control: without triggers a stale event list would show', async () => {
   await run('alter table questions disable trigger all')
   await run(`update questions set label = 'Changed' where id = 'question_1'`)
-  expect((await shown()).text).not.toContain('Changed')
+  expect((await readBoth()).text).not.toContain('Changed')
   await run('alter table questions enable trigger all')
   await run(`update questions set label = 'Changed again' where id = 'question_1'`)
-  expect((await shown()).text).toContain('Changed again')
+  expect((await readBoth()).text).toContain('Changed again')
 })

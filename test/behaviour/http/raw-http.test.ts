@@ -25,7 +25,7 @@ function readHead(text: string): Raw {
 }
 
 /** Sends a request on its own connection and reads until the server closes it. */
-async function spoken(request: string): Promise<Raw> {
+async function sendRaw(request: string): Promise<Raw> {
   const socket = await openSocket(sale.url)
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -100,7 +100,7 @@ test.each(
 )(
   'valid HTTP answers $what that accepts $accept',
   async ({ accept, isOffered, call: [method, path, sent] }) => {
-    const raw = await spoken(request(method, path, accept, sent))
+    const raw = await sendRaw(request(method, path, accept, sent))
     expect(faultsIn(raw)).toEqual([])
     if (isOffered) expect(raw.status).not.toBe(406)
     else expect(raw.status).toBe(406)
@@ -113,7 +113,7 @@ test.each(
 
 test('a mutation with an Accept header that cannot be met is not run', async () => {
   const register = 'mutation { registerWebhook(url: "https://hooks.example/a") { __typename } }'
-  const raw = await spoken(request('POST', '/graphql', 'multipart/mixed', body(register)))
+  const raw = await sendRaw(request('POST', '/graphql', 'multipart/mixed', body(register)))
   expect(raw.status).toBe(406)
   const { data } = await sale.graphql('{ webhooks { id } }', {}, sale.channel)
   expect(data).toEqual({ webhooks: [] })
@@ -130,7 +130,7 @@ test.each([
   ['POST', '/tickets/checkout'],
 ])('valid HTTP answers %s %s, whatever it accepts', async (method, path) => {
   for (const accept of [null, 'multipart/mixed', 'text/event-stream'])
-    expect(faultsIn(await spoken(request(method, path, accept)))).toEqual([])
+    expect(faultsIn(await sendRaw(request(method, path, accept)))).toEqual([])
 })
 
 test.each([

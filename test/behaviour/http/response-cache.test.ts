@@ -50,14 +50,14 @@ afterAll(() => sale.close())
 type Headers = Record<string, string>
 
 const page = `{ events { nodes { id name ticketRates { id available prices { id } } } } }`
-const asked = (query: string, headers: Headers = sale.channel, variables = {}) =>
+const ask = (query: string, headers: Headers = sale.channel, variables = {}) =>
   sale.rest('POST', '/graphql', { headers, body: { query, variables } })
-const listed = (headers: Headers = sale.channel) => sale.rest('GET', '/events?populate=*', { headers })
+const list = (headers: Headers = sale.channel) => sale.rest('GET', '/events?populate=*', { headers })
 const overGet = (headers: Headers = sale.channel) =>
   sale.rest('GET', `/graphql?query=${encodeURIComponent(page)}`, { headers })
 const surfaces = {
-  REST: listed,
-  GraphQL: (headers?: Headers) => asked(page, headers),
+  REST: list,
+  GraphQL: (headers?: Headers) => ask(page, headers),
   'GraphQL by GET': overGet,
 }
 
@@ -102,7 +102,7 @@ test('response cache: another URL, document, variable or operation is another en
     { id: 'evt_2' },
     { name: 'Noche' },
   ])
-  const pages = [await listed(), await sale.rest('GET', '/events?limit=1', { headers: sale.channel })]
+  const pages = [await list(), await sale.rest('GET', '/events?limit=1', { headers: sale.channel })]
   expect(pages.map((answer) => answer.json().data.length)).toEqual([2, 1])
   expect(pages.map(({ headers }) => Boolean(headers.link))).toEqual([false, true])
 })
@@ -123,26 +123,26 @@ test('response cache is shared by callers with the same view only', async () => 
 test('response cache is never shared by a channel and an integration', async () => {
   const channel = await channelHeaders(sale.db, 'org_1')
   const { v1, v2 } = sale.integration
-  expect((await asked(page, channel)).json().data.events).not.toBeNull()
+  expect((await ask(page, channel)).json().data.events).not.toBeNull()
   for (const headers of [v1, v2])
-    expect((await asked(page, headers)).json().errors[0].extensions.code).toBe('FORBIDDEN')
+    expect((await ask(page, headers)).json().errors[0].extensions.code).toBe('FORBIDDEN')
   const event = '{ event(id: "evt_1") { name } }'
-  await asked(event, channel)
-  expect(await costOf(() => asked(event, v2))).toBe(1)
-  expect(await costOf(() => asked(event, v2))).toBe(0)
+  await ask(event, channel)
+  expect(await costOf(() => ask(event, v2))).toBe(1)
+  expect(await costOf(() => ask(event, v2))).toBe(0)
 })
 
 test('response cache keeps no response with errors, and each names its own request', async () => {
   const query = '{ events { nodes { id } } wrong: events(first: 0) { nodes { id } } }'
-  const answers = await Promise.all(Array.from({ length: 4 }, () => asked(query)))
-  answers.push(await asked(query))
+  const answers = await Promise.all(Array.from({ length: 4 }, () => ask(query)))
+  answers.push(await ask(query))
   for (const answer of answers) {
     const { data, errors } = answer.json()
     expect(data.events.nodes).toHaveLength(2)
     expect(errors[0].extensions.request_id).toBe(answer.headers['x-request-id'])
     expect(answer.headers).not.toHaveProperty('etag')
   }
-  expect(await costOf(() => asked(query))).toBeGreaterThan(0)
+  expect(await costOf(() => ask(query))).toBeGreaterThan(0)
 })
 
 test('response cache keeps no response beyond the catalogue', async () => {
@@ -162,28 +162,28 @@ test('response cache keeps no response beyond the catalogue', async () => {
     `mutation { checkout(input: ${input}) { __typename } }`,
   ]
   for (const query of operations) {
-    const ask = () => asked(query, sale.channel, variables)
-    const answer = await ask()
+    const run = () => ask(query, sale.channel, variables)
+    const answer = await run()
     expect(answer.json().errors, query).toBeUndefined()
     expect(answer.headers).not.toHaveProperty('cache-control')
-    expect(await costOf(ask), query).toBeGreaterThan(0)
+    expect(await costOf(run), query).toBeGreaterThan(0)
   }
 })
 
 test('response cache keeps a catalogue query through fragments', async () => {
   const query =
     'query { __typename ...A ... { ticketRate(id: "rate_1") { id } } } fragment A on Query { ...B } fragment B on Query { event(id: "evt_1") { id } }'
-  expect((await asked(query)).json().errors).toBeUndefined()
-  expect(await costOf(() => asked(query))).toBe(0)
+  expect((await ask(query)).json().errors).toBeUndefined()
+  expect(await costOf(() => ask(query))).toBe(0)
 })
 
 type ShownRate = { id?: string; _id?: string; available: boolean; prices: { id?: string; _id?: string }[] }
 
 /** Returns, for each surface, the current price of a rate and whether it is available. */
-async function shown(id: string): Promise<string[]> {
+async function shownFor(id: string): Promise<string[]> {
   const find = (rates: ShownRate[]) => rates.find((rate) => (rate.id ?? rate._id) === id)
-  const rest = find((await listed()).json().data[0].ticket_rates)
-  const graphql = [await asked(page), await overGet()].map((answer) =>
+  const rest = find((await list()).json().data[0].ticket_rates)
+  const graphql = [await ask(page), await overGet()].map((answer) =>
     find(answer.json().data.events.nodes[0].ticketRates),
   )
   return [rest, ...graphql].map((rate) => `${rate?.prices[0]?._id ?? rate?.prices[0]?.id} ${rate?.available}`)
@@ -195,7 +195,7 @@ const buy = (rate: string, ...prices: string[]) =>
 test('a price and a rate sold out, and free again, show at once', async () => {
   const buyer = aBuyer(sale)
   const expectAll = async (expected: string) =>
-    expect(await shown('rate_1')).toEqual(Array(3).fill(`rate_1_${expected}`))
+    expect(await shownFor('rate_1')).toEqual(Array(3).fill(`rate_1_${expected}`))
   await expectAll('early true')
   const first = await buy('rate_1', 'early')
   await expectAll('late true')
@@ -218,17 +218,17 @@ test('a price and a rate sold out, and free again, show at once', async () => {
 })
 
 test('a rate that concurrent buyers sell out shows at once', async () => {
-  await shown('rate_2')
+  await shownFor('rate_2')
   const body = { ticket_rate_id: 'rate_2', tickets: [anEntry('rate_2_late')] }
   const answers = await Promise.all(Array.from({ length: 6 }, () => checkOut(sale, body)))
   expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 200, 409, 409, 409, 409])
-  expect(await shown('rate_2')).toEqual(Array(3).fill('rate_2_early false'))
+  expect(await shownFor('rate_2')).toEqual(Array(3).fill('rate_2_early false'))
 })
 
 test('a sale that leaves places does not invalidate', async () => {
-  await shown('rate_3')
+  await shownFor('rate_3')
   await buy('rate_3', 'late')
-  expect(await costOf(() => shown('rate_3'))).toBe(0)
+  expect(await costOf(() => shownFor('rate_3'))).toBe(0)
 })
 
 test('an import invalidates at once', async () => {

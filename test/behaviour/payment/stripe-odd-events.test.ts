@@ -23,12 +23,12 @@ const header = (signature: string, body: string) => ({
 const seconds = () => Math.floor(Date.now() / 1000)
 const hmac = (text: string) => createHmac('sha256', webhookSecret).update(text).digest('hex')
 
-const begun = async () => {
+const beginPayment = async () => {
   const checkout = await sale.checkOut()
   return { checkout, session: await sale.goToStripe(checkout) }
 }
 const paidEvent = async () => {
-  const { checkout, session } = await begun()
+  const { checkout, session } = await beginPayment()
   return { checkout, event: sale.fake.pay(session.id) }
 }
 

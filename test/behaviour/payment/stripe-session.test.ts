@@ -27,7 +27,7 @@ const thanks = ({ payment_id }: Checkout) =>
   `https://shop.example/thanks?order=7&payment_id=${payment_id}&status=paid#top`
 const sorry = ({ payment_id }: Checkout, status: string, code: string) =>
   `http://shop.example:8080/sorry?payment_id=${payment_id}&status=${status}&code=${code}`
-const asked = (path: RegExp) => sale.fake.asked.filter((request) => path.test(request.path)).length
+const countRequests = (path: RegExp) => sale.fake.asked.filter((request) => path.test(request.path)).length
 
 test('stripe session has the whole amount, outlives the hold and contains no personal data', async () => {
   const checkout = await sale.checkOut({}, 2)
@@ -321,10 +321,10 @@ test('sessions of another provider are left alone', async () => {
     .update(payments)
     .set({ provider: 'other', sessionDueAt: sql`now()` })
     .where(eq(payments.id, checkout.payment_id))
-  const before = asked(new RegExp(id))
+  const before = countRequests(new RegExp(id))
   await closeSessions(sale)
   await sale.comeBack(checkout)
   await sale.buyer.cancel(checkout)
-  expect(asked(new RegExp(id))).toBe(before)
+  expect(countRequests(new RegExp(id))).toBe(before)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
 })

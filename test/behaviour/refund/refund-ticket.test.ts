@@ -110,8 +110,8 @@ test('refund of a whole ticket shows on the ticket, the payment and its invoice,
       },
     })
   }
-  const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
-  expect(looked.json().data).toMatchObject({
+  const lookup = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  expect(lookup.json().data).toMatchObject({
     status: 'activated',
     refunded: 22,
     raised: 0,

@@ -25,22 +25,25 @@ const few = aRate({
 })
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100), few] })] })
 
-type Asked = { id: string }
-const succeeds = async ({ id }: Asked): Promise<RefundOutcome> => ({
+type RefundCall = { id: string }
+const succeeds = async ({ id }: RefundCall): Promise<RefundOutcome> => ({
   kind: 'succeeded',
   reference: `re_${id}`,
 })
-const decides = async ({ id }: Asked): Promise<RefundOutcome> => ({ kind: 'pending', reference: `re_${id}` })
+const decides = async ({ id }: RefundCall): Promise<RefundOutcome> => ({
+  kind: 'pending',
+  reference: `re_${id}`,
+})
 const unreachable = async (): Promise<RefundOutcome> => {
   throw Object.assign(new Error('connect to 10.0.0.1 for ana@example.com'), { code: 'ECONNREFUSED' })
 }
 
 // The provider's next outcome, and the refunds it was asked for.
-let outcome: (asked: Asked) => Promise<RefundOutcome>
-let asked: Asked[]
+let outcome: (call: RefundCall) => Promise<RefundOutcome>
+let calls: RefundCall[]
 const provider = aProvider({
   refund: (refund) => {
-    asked.push(refund)
+    calls.push(refund)
     return outcome(refund)
   },
 })
@@ -54,7 +57,7 @@ beforeEach(async () => {
   // Closes pending refunds of other tests, so that they are no work of this one.
   await sale.db.update(table).set({ status: 'failed' }).where(eq(table.status, 'pending'))
   outcome = succeeds
-  asked = []
+  calls = []
 })
 
 const setDue = (dueAt: SQL, checkout?: Checkout) =>
@@ -73,7 +76,7 @@ const rowOf = async (checkout: Checkout) => {
   return row
 }
 /** Returns the statuses of a payment's refunds, then its own status and its refunded amount. */
-const standOf = async (checkout: Checkout) => {
+const statesOf = async (checkout: Checkout) => {
   const payment = await refunds.paymentRow(sale, checkout)
   const rows = await refunds.refundRows(sale, checkout)
   return [...rows.map(({ status }) => status), payment?.status, payment?.refundedAmount]
@@ -96,15 +99,15 @@ test('refund with the provider out of reach stays pending and is retried under t
   // The first backoff is short, and this machine may be slow.
   await setDue(inSeconds(60), checkout)
   await work()
-  expect(asked).toHaveLength(1)
+  expect(calls).toHaveLength(1)
   await letBeDue()
   await work()
-  expect(asked.map(({ id }) => id)).toEqual([refund?.id, refund?.id])
-  expect(await standOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
+  expect(calls.map(({ id }) => id)).toEqual([refund?.id, refund?.id])
+  expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
   expect(await rowOf(checkout)).toMatchObject({ attempts: 2, lastError: null, reference: `re_${refund?.id}` })
   await letBeDue()
   await work()
-  expect(asked).toHaveLength(2)
+  expect(calls).toHaveLength(2)
 })
 
 test('refund backoff grows to an hour at most', async () => {
@@ -135,20 +138,20 @@ test('refund that the provider refuses has failed, and may be made again', async
   const id = refunds.ticketOf(checkout)
   outcome = async () => ({ kind: 'failed', code: 'charge_disputed' })
   expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('failed')
-  expect(await standOf(checkout)).toEqual(['failed', 'paid', 0])
+  expect(await statesOf(checkout)).toEqual(['failed', 'paid', 0])
   expect(await rowOf(checkout)).toMatchObject({ lastError: 'charge_disputed', succeededAt: null })
   expect(await correctiveOf(checkout)).toBe(0)
   outcome = succeeds
   await letBeDue()
   await work()
-  expect(asked).toHaveLength(1)
+  expect(calls).toHaveLength(1)
   expect((await refunds.refundTicket(sale, id)).refund).toMatchObject({ status: 'succeeded', amount: 22 })
-  expect(await standOf(checkout)).toEqual(['failed', 'succeeded', 'refunded', 2200])
+  expect(await statesOf(checkout)).toEqual(['failed', 'succeeded', 'refunded', 2200])
 })
 
 test.each([
-  ['by our id', ({ id }: Asked) => ({ id })],
-  ['by its reference', ({ id }: Asked) => ({ reference: `re_${id}` })],
+  ['by our id', ({ id }: RefundCall) => ({ id })],
+  ['by its reference', ({ id }: RefundCall) => ({ reference: `re_${id}` })],
 ])('refund decided later, reported %s, is settled once', async (_how, name) => {
   const checkout = await refunds.bought(sale)
   const id = refunds.ticketOf(checkout)
@@ -163,7 +166,7 @@ test.each([
     status: 'succeeded',
     lastError: 'lost_card',
   })
-  expect(await standOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
+  expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
   expect(await correctiveOf(checkout)).toBe(1)
   expect((await refunds.ticketRow(sale, id))?.refunds).toHaveLength(1)
   expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
@@ -175,12 +178,12 @@ test('refund not decided yet is polled until it is', async () => {
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   await letBeDue()
   await work()
-  expect(asked.map(({ id }) => id)).toEqual([refund?.id, refund?.id])
+  expect(calls.map(({ id }) => id)).toEqual([refund?.id, refund?.id])
   expect(await rowOf(checkout)).toMatchObject({ status: 'pending', reference: `re_${refund?.id}` })
   outcome = async () => ({ kind: 'failed', code: 'expired_or_canceled_card' })
   await letBeDue()
   await work()
-  expect(await standOf(checkout)).toEqual(['failed', 'paid', 0])
+  expect(await statesOf(checkout)).toEqual(['failed', 'paid', 0])
 })
 
 test('settlement of an unknown refund changes nothing', async () => {
@@ -199,7 +202,7 @@ test('refund call that never answers times out and is retried', async () => {
   outcome = succeeds
   await letBeDue()
   await work()
-  expect(await standOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
+  expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
 })
 
 test('refund webhook before the response to the call settles it, and the response changes nothing', async () => {
@@ -218,7 +221,7 @@ test('refund webhook before the response to the call settles it, and the respons
   const answered = await refunds.refundTicket(sale, refunds.ticketOf(other))
   expect(answered.refund).toMatchObject({ status: 'succeeded', ticket: { refunded: 22 } })
   for (const paid of [checkout, other]) {
-    expect(await standOf(paid)).toEqual(['succeeded', 'refunded', 2200])
+    expect(await statesOf(paid)).toEqual(['succeeded', 'refunded', 2200])
     expect(await correctiveOf(paid)).toBe(1)
   }
 })
@@ -233,16 +236,16 @@ test('refund of a crashed process is made by another once its lease is over', as
     .set({ lastError: null, dueAt: sql`now() + interval '60 seconds'` })
     .where(eq(table.paymentId, checkout.payment_id))
   outcome = succeeds
-  asked = []
+  calls = []
   const again = () => refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'died' })
   expect((await again()).refund?.status).toBe('pending')
   await work()
-  expect(asked).toEqual([])
+  expect(calls).toEqual([])
   await letBeDue()
   await work()
-  expect(asked).toHaveLength(1)
+  expect(calls).toHaveLength(1)
   expect((await again()).refund?.status).toBe('succeeded')
-  expect(await standOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
+  expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
 })
 
 test('refund that the database cannot settle stays pending and is settled later', async () => {
@@ -255,8 +258,8 @@ test('refund that the database cannot settle stays pending and is settled later'
   await sale.db.execute(sql`drop function give_up cascade`)
   await letBeDue()
   await work()
-  expect(asked.map(({ id }) => id)).toEqual([refund?.id, refund?.id])
-  expect(await standOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
+  expect(calls.map(({ id }) => id)).toEqual([refund?.id, refund?.id])
+  expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
 })
 
 test('refund of money from another provider waits', async () => {
@@ -264,13 +267,13 @@ test('refund of money from another provider waits', async () => {
   await sale.db.update(charges).set({ provider: 'other' }).where(eq(charges.paymentId, checkout.payment_id))
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   expect(refund?.status).toBe('pending')
-  expect(asked).toEqual([])
+  expect(calls).toEqual([])
   expect(await rowOf(checkout)).toMatchObject({ lastError: 'OTHER_PROVIDER' })
 })
 
 const receive = async (checkout: Checkout, reference?: string) =>
   settlePayment(sale.db, checkout.payment_id, await refunds.moneyFor(sale, checkout, reference))
-const heldIn = (rate: string, price: string) =>
+const checkOutHeld = (rate: string, price: string) =>
   checkedOut(sale, { ticket_rate_id: rate, tickets: [anEntry(price)] })
 const expire = async ({ payment_id }: Checkout) => {
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, payment_id))
@@ -278,13 +281,13 @@ const expire = async ({ payment_id }: Checkout) => {
 }
 
 test('late payment of a full rate is refunded, without an invoice, with a change for clients', async () => {
-  const late = await heldIn('rate_few', 'price_few')
+  const late = await checkOutHeld('rate_few', 'price_few')
   await expire(late)
   const other = await refunds.bought(sale, 1, {}, 'rate_few')
   await receive(late)
-  expect(await standOf(late)).toEqual(['pending', 'expired', 0])
+  expect(await statesOf(late)).toEqual(['pending', 'expired', 0])
   await work()
-  expect(await standOf(late)).toEqual(['succeeded', 'refunded', 2200])
+  expect(await statesOf(late)).toEqual(['succeeded', 'refunded', 2200])
   expect(await rowOf(late)).toMatchObject({ reason: 'LATE_NO_CAPACITY', ticketId: null, amount: 2200 })
   expect(await correctiveOf(late)).toBe(0)
   expect((await refunds.ticketRow(sale, refunds.ticketOf(late)))?.status).toBe('expired')
@@ -301,28 +304,28 @@ test('late payment of a full rate is refunded, without an invoice, with a change
 })
 
 test('refund of a late payment does not undo a later one that was accepted', async () => {
-  const late = await heldIn('rate_few', 'price_few')
+  const late = await checkOutHeld('rate_few', 'price_few')
   await expire(late)
   const other = await refunds.bought(sale, 1, {}, 'rate_few')
   await receive(late, 'late_1')
   await refunds.cancelTicket(sale, refunds.ticketOf(other))
   await receive(late, 'late_2')
-  expect(await standOf(late)).toEqual(['pending', 'paid', 0])
+  expect(await statesOf(late)).toEqual(['pending', 'paid', 0])
   await work()
-  expect(await standOf(late)).toEqual(['succeeded', 'paid', 0])
-  expect(asked).toMatchObject([{ charge: 'late_1' }])
+  expect(await statesOf(late)).toEqual(['succeeded', 'paid', 0])
+  expect(calls).toMatchObject([{ charge: 'late_1' }])
   // A refund of the ticket is taken from the accepted payment.
   await refunds.refundTicket(sale, refunds.ticketOf(late))
-  expect(asked).toMatchObject([{ charge: 'late_1' }, { charge: 'late_2' }])
-  expect(await standOf(late)).toEqual(['succeeded', 'succeeded', 'refunded', 2200])
+  expect(calls).toMatchObject([{ charge: 'late_1' }, { charge: 'late_2' }])
+  expect(await statesOf(late)).toEqual(['succeeded', 'succeeded', 'refunded', 2200])
 })
 
 test('payment for a cancelled checkout is refunded', async () => {
-  const checkout = await heldIn('rate_1', 'price_1')
+  const checkout = await checkOutHeld('rate_1', 'price_1')
   await refunds.cancelCheckout(sale, checkout.payment_id)
   await receive(checkout)
   await work()
-  expect(await standOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
+  expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
   expect(await rowOf(checkout)).toMatchObject({ reason: 'CANCELLED' })
   expect(await correctiveOf(checkout)).toBe(0)
 })
@@ -333,7 +336,7 @@ test('second payment is refunded and changes neither the payment nor its tickets
   const ticket = await refunds.ticketRow(sale, refunds.ticketOf(checkout))
   await receive(checkout, 'second')
   await work()
-  expect(asked).toMatchObject([{ charge: 'second', amount: 2200 }])
+  expect(calls).toMatchObject([{ charge: 'second', amount: 2200 }])
   expect(await rowOf(checkout)).toMatchObject({ reason: 'PAID_TWICE', status: 'succeeded' })
   expect(await refunds.paymentRow(sale, checkout)).toEqual(payment)
   expect(await refunds.ticketRow(sale, refunds.ticketOf(checkout))).toEqual(ticket)
@@ -341,5 +344,5 @@ test('second payment is refunded and changes neither the payment nor its tickets
   expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid'])
   // The ticket can still be refunded in full, from the payment that was accepted.
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
-  expect(asked).toMatchObject([{ charge: 'second' }, { charge: `test_${checkout.payment_id}` }])
+  expect(calls).toMatchObject([{ charge: 'second' }, { charge: `test_${checkout.payment_id}` }])
 })

@@ -103,8 +103,8 @@ test.each([...Object.keys(badText), 'answers', 'supplements', 'warranty'])(
   async (field) => {
     for (const value of [0, {}, [[]], [null], 'text']) {
       if (value === 'text' && field in badText) continue
-      const said = refusal(await checkOut(sale, withEntry({ [field]: value })))
-      expect(said, JSON.stringify(value)).toMatch(new RegExp(`^400 INVALID tickets\\.0\\.${field}(\\.0)?$`))
+      const actual = refusal(await checkOut(sale, withEntry({ [field]: value })))
+      expect(actual, JSON.stringify(value)).toMatch(new RegExp(`^400 INVALID tickets\\.0\\.${field}(\\.0)?$`))
     }
   },
 )

@@ -57,7 +57,7 @@ async function sell(number: number) {
   await settlePayment(sale.db, payment_id, paid(payment_id))
 }
 
-const sellOut = (number: number) =>
+const recordSoldOut = (number: number) =>
   sale.db.transaction((tx) =>
     recordChanges(tx, [
       {
@@ -78,7 +78,7 @@ test('webhooks of a sale go to its channel and the integrations of its organizat
 })
 
 test('webhooks of a rate go to every channel with a grant and the organizationâ€™s integrations', async () => {
-  await sellOut(1)
+  await recordSoldOut(1)
   expect(await queued()).toEqual({
     seller: ['RATE_SOLD_OUT'],
     other: ['RATE_SOLD_OUT'],
@@ -86,7 +86,7 @@ test('webhooks of a rate go to every channel with a grant and the organizationâ€
     second: [],
   })
   await sale.db.delete(webhookDeliveries)
-  await sellOut(2)
+  await recordSoldOut(2)
   expect(await queued()).toEqual({
     seller: ['RATE_SOLD_OUT'],
     other: [],
@@ -100,14 +100,14 @@ test('webhooks after a revoked grant include own sales and no rates', async () =
   const { payment_id } = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
   const grant = { channelId: seller?.id ?? '', organizationId: 'org_2' }
   expect(await changeGrant(sale.db, { ...grant, granted: false })).toBe(true)
-  await sellOut(2)
+  await recordSoldOut(2)
   await settlePayment(sale.db, payment_id, paid(payment_id))
   expect(await queued()).toMatchObject({
     seller: ofSale,
     second: [...ofSale.slice(0, 1), 'RATE_SOLD_OUT', 'TICKET_ACTIVATED'],
   })
   await changeGrant(sale.db, { ...grant, granted: true })
-  await sellOut(2)
+  await recordSoldOut(2)
   expect(await queued()).toMatchObject({
     seller: [...ofSale.slice(0, 1), 'RATE_SOLD_OUT', 'TICKET_ACTIVATED'],
   })
@@ -134,17 +134,17 @@ test('webhooks that are disabled or deleted receive no new changes', async () =>
   await own.call('disableWebhook', { id: webhook })
   const { id } = await own.register('https://receiver.example/soon-gone')
   await own.call('deleteWebhook', { id })
-  await sellOut(1)
+  await recordSoldOut(1)
   expect((await queued()).other).toEqual([])
   expect(await sale.db.$count(webhookDeliveries)).toBe(2)
   await own.call('enableWebhook', { id: webhook })
-  await sellOut(1)
+  await recordSoldOut(1)
   expect((await queued()).other).toEqual(['RATE_SOLD_OUT'])
 })
 
 test('webhooks are queued in the statement that records the change', async () => {
   sale.statements.reset()
-  await sellOut(1)
+  await recordSoldOut(1)
   expect(sale.statements.filter((text) => text.includes('changes'))).toHaveLength(1)
   expect(sale.statements.filter((text) => text.includes('webhook'))).toHaveLength(1)
 })
