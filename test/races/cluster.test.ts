@@ -107,7 +107,7 @@ test('cluster shares one port, uses all processes and replaces one that is kille
   expect(await server.stop()).toBe(0)
 })
 
-// As a supervisor of one process does, and as one that signals each process of a group.
+// Supervisors signal either one process or each process of a group.
 test.each(['the first', 'each'])(
   'cluster finishes running requests when SIGTERM goes to %s, and exits with 0',
   async (signalled) => {

@@ -20,7 +20,7 @@ afterAll(() => sale.close())
 
 const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`
-const held = async () => {
+const makeHold = async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   return (await checkedOut(sale, body)).payment_id
 }
@@ -37,7 +37,7 @@ test('a job due now is claimed now', async () => {
 })
 
 test('a payment that expires now is overdue now', async () => {
-  const id = await held()
+  const id = await makeHold()
   const isThis = eq(payments.id, id)
   for (const _ of times)
     await sale.db.transaction(async (tx) => {
@@ -48,7 +48,7 @@ test('a payment that expires now is overdue now', async () => {
 })
 
 test('control: compared with the exact clock it is not, half of the time', async () => {
-  const isThis = eq(payments.id, await held())
+  const isThis = eq(payments.id, await makeHold())
   let ahead = 0
   // Far more than needed: forty may be in step with the clock.
   for (let time = 0; ahead === 0 && time < 1000; time++)

@@ -122,7 +122,7 @@ test('a valid key with a guessed secret from a limited address is refused', asyn
 
 test('a revoked key counts as a failure of its address', async () => {
   const from = anAddress()
-  const { key } = await issued()
+  const { key } = await issueKey()
   expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(200)
   await revokeKey(sale.db, key.split('_')[2] ?? '')
   await Promise.all(many(limit + 1, () => list({ ...from, ...guessedKey() })))
@@ -130,7 +130,7 @@ test('a revoked key counts as a failure of its address', async () => {
   expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(401)
   expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(429)
 })
-const issued = async () => ({ key: (await channelHeaders(sale.db))['x-api-key'] })
+const issueKey = async () => ({ key: (await channelHeaders(sale.db))['x-api-key'] })
 
 test('new valid keys do not use up the failure limit of their address', async () => {
   const from = anAddress()

@@ -90,7 +90,7 @@ test.each<[what: string, key: () => string]>([
   expect([graphqlRefusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
 })
 
-const issued = async (mode: 'live' | 'test' = 'test') => {
+const issueKey = async (mode: 'live' | 'test' = 'test') => {
   const { key } = await issueChannelKey(sale.db, { name: 'Shop', organizationIds: ['org_1'], mode })
   return { headers: { 'x-api-key': key }, id: key.split('_')[2] ?? '' }
 }
@@ -100,7 +100,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
   [
     'with the public part of a valid one',
     async () => {
-      const { id } = await issued()
+      const { id } = await issueKey()
       const { id: other, key } = newKey('test')
       await sale.db.update(keys).set({ id: other }).where(eq(keys.id, id))
       return { 'x-api-key': key }
@@ -109,7 +109,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
   [
     'issued for the other mode',
     async () => {
-      const { headers, id } = await issued()
+      const { headers, id } = await issueKey()
       await sale.db.update(keys).set({ mode: 'live' }).where(eq(keys.id, id))
       return headers
     },
@@ -117,7 +117,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
   [
     'expired by the clock of the database',
     async () => {
-      const { headers, id } = await issued()
+      const { headers, id } = await issueKey()
       await sale.db.update(keys).set({ expiresAt: sql`now()` }).where(eq(keys.id, id))
       return headers
     },
@@ -125,7 +125,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
   [
     'that is revoked',
     async () => {
-      const { headers, id } = await issued('live')
+      const { headers, id } = await issueKey('live')
       await revokeKey(sale.db, id)
       return headers
     },

@@ -33,9 +33,9 @@ async function burst(call: typeof list, headers: Headers) {
 test.each([
   ['REST', list, refusal],
   ['GraphQL', ask, graphqlRefusal],
-] as const)('over %s a key over its limit gets 429 and Retry-After', async (_surface, call, said) => {
+] as const)('a key over its limit gets 429 and Retry-After over %s', async (_surface, call, said) => {
   const headers = await channelHeaders(sale.db)
-  // Fills the response cache.
+  // Caches the events.
   await call(await channelHeaders(sale.db))
   sale.statements.reset()
   const refused = await burst(call, headers)
@@ -44,7 +44,7 @@ test.each([
     expect(answer.headers['retry-after']).toBe('1')
     expect(JSON.stringify(answer.json().errors)).toMatch(/"limit":2,"retry_?after":1/i)
   }
-  // One read of keys for each of the two admitted requests, or one for both; none for the refused ones.
+  // Two reads of events, and their authentication in one statement each or one for both; none for the refused.
   const keyReads = sale.statements.filter((text) => text.includes('from "keys"')).length
   expect(sale.statements).toHaveLength(2 + keyReads)
   expect([1, 2]).toContain(keyReads)

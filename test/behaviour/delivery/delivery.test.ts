@@ -168,7 +168,7 @@ test.each([
   ['for good', 550, 'dead'],
   ['for now', 451, 'pending'],
   ['because of our own login', 530, 'pending'],
-])('mail refused %s (%i) is %s, and other mails are sent', async (_name, code, status) => {
+])('mail refused %s with %i is %s, and other mails are sent', async (_name, code, status) => {
   server.answer = (recipient) => (recipient.startsWith('gone') ? code : null)
   await bought(sale, [{ email: 'gone@example.com' }, {}])
   const log = await send()

@@ -100,7 +100,7 @@ test.each<Body>([
     asJson,
     '413 BODY_TOO_LARGE',
   ],
-  ['JSON for an image as response', typename, { ...asJson, accept: 'image/png' }, '406 NOT_ACCEPTABLE'],
+  ['JSON with Accept of an image', typename, { ...asJson, accept: 'image/png' }, '406 NOT_ACCEPTABLE'],
 ])('GraphQL with a body of %s is refused', async (_what, body, headers, answer) => {
   expect(graphqlRefusal(await send(body, headers))).toBe(answer)
 })

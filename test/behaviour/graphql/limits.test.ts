@@ -98,7 +98,7 @@ test.each(['nodes { %s }', 'edges { node { %s } }'])('GraphQL cost is multiplied
   expect((await cost(20)) - search).toBe(2 * ((await cost(10)) - search))
 })
 
-test('GraphQL limits allow all fields of a payment’s tickets, and no further round', async () => {
+test('GraphQL limits allow all fields of a payment and refuse a circle through its tickets', async () => {
   expect(await codesOf(`{ payment(id: "x") { ${everythingOf('Payment')} } }`)).toEqual([])
   const deeper = '{ payment(id: "x") { tickets { payment { tickets { payment { tickets { id } } } } } } }'
   expect(await codesOf(deeper)).toEqual(['QUERY_TOO_COMPLEX'])

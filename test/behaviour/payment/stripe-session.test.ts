@@ -108,7 +108,7 @@ test.each([
 test('stripe session is made again after a lost response, even if the rate was renamed', async () => {
   const checkout = await sale.checkOut()
   await sale.goToStripe(checkout)
-  // As if the process had died before it saved the session.
+  // Simulates a process that died before it saved the session.
   await sale.db
     .update(payments)
     .set({ sessionId: null, sessionUrl: null, sessionOpen: false })
@@ -195,7 +195,7 @@ test('buyer back without paying: Pay leads to the same session', async () => {
   for (const answer of [await sale.buyer.look(checkout), await sale.buyer.look(checkout)])
     expect(answer.body).toContain('value="pay"')
   await sale.waitSeconds()
-  // As if the buyer had typed ?paid.
+  // Simulates a buyer who types ?paid.
   expect((await sale.comeBack(checkout)).body).toContain('value="pay"')
   expect((await sale.buyer.pay(checkout)).headers.location).toBe(url)
 })

@@ -36,10 +36,10 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const insured = (count = 1, rate = 'rate_1') => refunds.bought(sale, count, { warranty: true }, rate)
+const buyWithWarranty = (count = 1, rate = 'rate_1') => refunds.bought(sale, count, { warranty: true }, rate)
 
 test('warranty refund returns all but the warranty and cancels the ticket', async () => {
-  const checkout = await insured(2)
+  const checkout = await buyWithWarranty(2)
   // 20, a fee of 2 and a warranty of 2, twice.
   expect(checkout.total_amount).toBe(48)
   const id = refunds.ticketOf(checkout)
@@ -64,12 +64,12 @@ test('warranty refund returns all but the warranty and cancels the ticket', asyn
 })
 
 test('warranty refund returns only the part not refunded before', async () => {
-  const id = refunds.ticketOf(await insured())
+  const id = refunds.ticketOf(await buyWithWarranty())
   await refunds.refundTicket(sale, id, { amount: 5 })
   expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(17)
   // The price of the warranty itself may still be refunded by the organization.
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
-  const all = refunds.ticketOf(await insured())
+  const all = refunds.ticketOf(await buyWithWarranty())
   await refunds.refundTicket(sale, all, { amount: 23 })
   expect(refunds.refusedBy(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
@@ -82,7 +82,7 @@ test('warranty refund without a warranty is refused', async () => {
 })
 
 test('warranty ends the given hours before the event, by the clock of the database', async () => {
-  const id = refunds.ticketOf(await insured())
+  const id = refunds.ticketOf(await buyWithWarranty())
   const startIn = (milliseconds: number) =>
     sale.db
       .update(events)
@@ -103,18 +103,18 @@ test('warranty ends the given hours before the event, by the clock of the databa
 })
 
 test('warranty already over at purchase refunds nothing; one of 0 hours lasts until the start', async () => {
-  const late = refunds.ticketOf(await insured(1, 'rate_3'))
+  const late = refunds.ticketOf(await buyWithWarranty(1, 'rate_3'))
   expect(refunds.refusedBy(await refunds.requestRefund(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
-  const id = refunds.ticketOf(await insured(1, 'rate_2'))
+  const id = refunds.ticketOf(await buyWithWarranty(1, 'rate_2'))
   expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(22)
 })
 
 test('warranty refund of a ticket entered, cancelled or unpaid is refused', async () => {
-  const entered = refunds.ticketOf(await insured())
+  const entered = refunds.ticketOf(await buyWithWarranty())
   await sale.db.update(tickets).set({ entered: 1, firstEntryAt: sql`now()` }).where(eq(tickets.id, entered))
   expect(refunds.refusedBy(await refunds.requestRefund(sale, entered))).toEqual(['ALREADY_ENTERED'])
 
-  const cancelled = await insured()
+  const cancelled = await buyWithWarranty()
   await refunds.cancelTicket(sale, refunds.ticketOf(cancelled))
   expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(cancelled)))).toEqual([
     'ILLEGAL_TRANSITION cancelled cancelled',
@@ -131,7 +131,7 @@ test('warranty refund of a ticket entered, cancelled or unpaid is refused', asyn
 })
 
 test('warranty refund that the provider refused can be requested again, even after the warranty', async () => {
-  const checkout = await insured()
+  const checkout = await buyWithWarranty()
   const id = refunds.ticketOf(checkout)
   outcome = () => ({ kind: 'failed', code: 'expired_card' })
   const { refund } = await refunds.requestRefund(sale, id)
@@ -149,7 +149,7 @@ test('warranty refund that the provider refused can be requested again, even aft
 })
 
 test('warranty refund is for the channel that sold the ticket only', async () => {
-  const ticketId = refunds.ticketOf(await insured())
+  const ticketId = refunds.ticketOf(await buyWithWarranty())
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   expect(refunds.refusedBy(await refunds.requestRefund(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
   for (const [headers, code] of [

@@ -126,7 +126,7 @@ test('refund backoff grows to an hour at most', async () => {
     await work()
   }
   const [first = 0, last = 0] = [pauses[0], pauses.at(-1)]
-  // Of the first backoff, which is short, little may be left once this machine looks.
+  // Little of the first backoff, which is short, may be left once this machine looks.
   expect(dueAt.getTime() - createdAt.getTime()).toBeGreaterThan(2000)
   expect(first).toBeLessThanOrEqual(5)
   expect(last).toBeGreaterThan(1700)

@@ -49,7 +49,7 @@ describe.each([
     ['its ETag without quotes', (tag) => tag.slice(1, -1), 200],
     ['its ETag in another encoding', (tag) => tag.replace(/"$/, '-br"'), 200],
     ['nothing', () => '', 200],
-  ])('with If-None-Match of %s', async (_what, sent, status) => {
+  ])('revalidates If-None-Match of %s', async (_what, sent, status) => {
     const whole = await get(url)
     const answer = await get(url, { 'if-none-match': sent(tagOf(whole)) })
     expect([answer.statusCode, answer.body]).toEqual([status, status === 304 ? '' : whole.body])
@@ -80,7 +80,7 @@ describe.each([
     ['*;q=0', undefined],
     ['deflate, zstd', undefined],
     ['', undefined],
-  ])('with Accept-Encoding %j comes in %s', async (accepted, coding) => {
+  ])('answers Accept-Encoding %j in %s', async (accepted, coding) => {
     const plain = await get(url)
     const answer = await get(url, { 'accept-encoding': accepted })
     expect(answer.headers['content-encoding']).toBe(coding)

@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const unpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
+const makeUnpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
   checkedOut(sale, {
     ticket_rate_id: rate,
     tickets: Array.from({ length: count }, () => anEntry(price)),
@@ -44,7 +44,7 @@ const setStatus = (id: string, status: 'processing' | 'failed') =>
   sale.db.update(payments).set({ status }).where(eq(payments.id, id))
 
 test('cancelling an unpaid checkout frees its places at once, and again changes nothing', async () => {
-  const { payment_id } = await unpaid('rate_few', 'price_few', 2)
+  const { payment_id } = await makeUnpaid('rate_few', 'price_few', 2)
   expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 2 })
   const version = catalogueVersion(sale.db)
   const { payment } = await refunds.cancelCheckout(sale, payment_id)
@@ -61,9 +61,9 @@ test('cancelling an unpaid checkout frees its places at once, and again changes 
 
 test('cancelling a checkout that is paid, processing or failed is refused', async () => {
   const paid = await refunds.bought(sale)
-  const deciding = await unpaid()
+  const deciding = await makeUnpaid()
   await setStatus(deciding.payment_id, 'processing')
-  const failed = await unpaid()
+  const failed = await makeUnpaid()
   await setStatus(failed.payment_id, 'failed')
   for (const [{ payment_id }, from] of [
     [paid, 'paid'],
@@ -76,7 +76,7 @@ test('cancelling a checkout that is paid, processing or failed is refused', asyn
 })
 
 test('cancelling a checkout whose hold is over expires it instead', async () => {
-  const checkout = await unpaid()
+  const checkout = await makeUnpaid()
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, checkout.payment_id))
   const answer = await refunds.cancelCheckout(sale, checkout.payment_id)
   expect(refunds.refusedBy(answer)).toEqual(['ILLEGAL_TRANSITION expired cancelled'])
@@ -159,7 +159,7 @@ test.each([
 })
 
 test('cancelling an unpaid or expired ticket is refused', async () => {
-  const checkout = await unpaid()
+  const checkout = await makeUnpaid()
   const id = refunds.ticketOf(checkout)
   expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual([
     'ILLEGAL_TRANSITION pending cancelled',
@@ -191,7 +191,7 @@ test('cancelling a foreign payment or ticket is 404', async () => {
 })
 
 test('cancelling without credentials, or with the wrong kind, is an error without data', async () => {
-  const checkout = await unpaid()
+  const checkout = await makeUnpaid()
   const { payment_id: paymentId } = checkout
   const codes = async (...given: Parameters<typeof refunds.call>) => {
     const { data, errors } = await refunds.call(...given)

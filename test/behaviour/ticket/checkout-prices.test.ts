@@ -67,7 +67,7 @@ const body = (rate: string, ...tickets: Record<string, unknown>[]) => ({
   tickets: tickets as [],
 })
 
-test('a checkout total adds fee, supplements and warranty, and includes the platform fee', async () => {
+test('a checkout total adds fee, supplements and warranty, but no platform fee', async () => {
   const entry = anEntry('price_full', {
     warranty: true,
     supplements: [{ supplement_id: 'sup_a' }, { supplement_id: 'sup_b' }],
@@ -126,7 +126,7 @@ test('a checkout over 0 is paid at once', async () => {
 })
 
 test('a checkout at an unavailable price sells at the current one and says so', async () => {
-  // The second regular ticket goes to the second checkout, so the third buys later.
+  // The regular price has two tickets: the first two checkouts take them, and the third pays the late price.
   const first = await checkedOut(sale, body('steps', anEntry('steps_early')))
   expect(first).toMatchObject({
     conditions_changed: true,

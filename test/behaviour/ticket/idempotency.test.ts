@@ -16,10 +16,10 @@ beforeAll(async () => {
   sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
 })
 // Every payment holds one ticket: nothing was sold beyond the answers.
-afterEach(async () => expect(await sale.db.$count(payments)).toBe(await held()))
+afterEach(async () => expect(await sale.db.$count(payments)).toBe(await countHeld()))
 afterAll(() => sale.close())
 
-const held = async () => (await countersOf(sale)).rate_1?.held ?? 0
+const countHeld = async () => (await countersOf(sale)).rate_1?.held ?? 0
 const body = (count = 1) => ({
   ticket_rate_id: 'rate_1',
   tickets: Array.from({ length: count }, () => anEntry('price_1')),
@@ -27,13 +27,13 @@ const body = (count = 1) => ({
 const under = (key: string) => ({ 'idempotency-key': key })
 
 test('checkout with a used key and the same body is replayed and sells once', async () => {
-  const before = await held()
+  const before = await countHeld()
   const first = await checkOut(sale, body(), under('a'))
   expect(first.headers['idempotent-replayed']).toBeUndefined()
   const again = await checkOut(sale, body(), under('a'))
   expect(again.headers['idempotent-replayed']).toBe('true')
   expect(again.json()).toEqual(first.json())
-  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: before + 1 })
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, countHeld: before + 1 })
 })
 
 test('checkout with a used key is replayed for reordered fields and a closed rate', async () => {

@@ -46,7 +46,7 @@ async function sell() {
 }
 
 /** Registers a webhook and queues one change for it. */
-async function queued() {
+async function queueOne() {
   const { id, secret } = await own.register(`${receiver.url}/hook`, ['PAYMENT_PAID'])
   const paymentId = await sell()
   return { id, secret, paymentId }
@@ -72,7 +72,7 @@ const verify = (secret: string, { body, headers }: Received) =>
   new Webhook(secret).verify(body, headers as Record<string, string>)
 
 test('webhook is sent in the form of Standard Webhooks with a valid signature', async () => {
-  const { id, secret, paymentId } = await queued()
+  const { id, secret, paymentId } = await queueOne()
   await send(sale)
   const [got, ...rest] = receiver.take()
   expect(rest).toEqual([])
@@ -113,7 +113,7 @@ test('webhook is sent in the form of Standard Webhooks with a valid signature', 
 })
 
 test('webhook is signed with both secrets for a day after a rotation, then with the new one', async () => {
-  const { id, secret: old } = await queued()
+  const { id, secret: old } = await queueOne()
   const { secret: current = '' } = await own.call('rotateWebhookSecret', { id })
   expect(current).not.toBe(old)
   await send(sale)
@@ -139,7 +139,7 @@ test('webhook is signed with both secrets for a day after a rotation, then with 
 })
 
 test('webhook retries follow the specification’s schedule and are dead after ten attempts', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   receiver.answersWith(500)
   for (const [tries, seconds] of [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].entries()) {
     await send(sale)
@@ -165,7 +165,7 @@ test('webhook retries follow the specification’s schedule and are dead after t
 })
 
 test('webhook backoff is random, so that failures do not return together', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   for (let more = 0; more < 3; more++) await sell()
   // The longest backoff has so much jitter that no two are equal by chance.
   await sale.db.update(webhookDeliveries).set({ attempts: 8 }).where(eq(webhookDeliveries.webhookId, id))
@@ -176,7 +176,7 @@ test('webhook backoff is random, so that failures do not return together', async
 })
 
 test('webhook answered with 410 is disabled, and sends what waited once enabled', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   receiver.answersWith(410)
   await send(sale)
   expect(await webhookOf(id)).toMatchObject({ status: 'disabled', disabledReason: 'GONE' })
@@ -210,7 +210,7 @@ test.each<{ status: number; headers: Record<string, string>; pause: number }>([
   { status: 429, headers: later, pause: 600 },
   { status: 429, headers: { 'retry-after': 'soon' }, pause: 60 },
 ])('webhook answered with $status and $headers pauses for $pause seconds', async ({ pause, ...answer }) => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   receiver.answersWith(answer.status, answer.headers)
   await send(sale)
   const planned = await pauseOf(id)
@@ -229,8 +229,8 @@ test.each<{ status: number; headers: Record<string, string>; pause: number }>([
   expect(await webhookOf(id)).toMatchObject({ failingSince: null })
 })
 
-test('webhook answered with 429 sends none of the deliveries behind', async () => {
-  const { id } = await queued()
+test('webhook answered with 429 is sent no further deliveries', async () => {
+  const { id } = await queueOne()
   for (let count = 0; count < 9; count++) await sell()
   receiver.answersWith(429)
   await send(sale)
@@ -241,7 +241,7 @@ test('webhook answered with 429 sends none of the deliveries behind', async () =
 })
 
 test('webhook that fails for five days is disabled with its reason', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   receiver.answersWith(500)
   await send(sale)
   const { failingSince } = (await webhookOf(id)) ?? {}
@@ -260,7 +260,7 @@ test('webhook that fails for five days is disabled with its reason', async () =>
 })
 
 test('webhook redirects are not followed', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   receiver.answersWith(307, { location: `${receiver.url}/elsewhere` })
   await send(sale)
   expect(receiver.take().map(({ path }) => path)).toEqual(['/hook'])
@@ -278,7 +278,7 @@ test.each([
 ] as [string, Parameters<typeof receiver.answers>[0]][])(
   'webhook response of %s times out',
   async (_name, respond) => {
-    const { id } = await queued()
+    const { id } = await queueOne()
     receiver.answers(respond)
     const begun = performance.now()
     await send(sale, { timeoutSeconds: 0.3 })
@@ -289,7 +289,7 @@ test.each([
 )
 
 test('webhook response without end is read only for its status', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   let written = 0
   receiver.answers((response) => {
     response.writeHead(200)
@@ -305,7 +305,7 @@ test('webhook response without end is read only for its status', async () => {
 })
 
 test('webhook response with too many headers is a failure', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   receiver.answersWith(200, { 'x-long': 'x'.repeat(100_000) })
   await send(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastError: 'HPE_HEADER_OVERFLOW' })
@@ -340,7 +340,7 @@ test('webhook that is slow does not delay others', async () => {
 })
 
 test('webhook that fails is tried with one delivery at a time', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   for (let count = 0; count < 3; count++) await sell()
   const open: ServerResponse[] = []
   const fail = () => {
@@ -363,7 +363,7 @@ test('webhook that fails is tried with one delivery at a time', async () => {
 })
 
 test('webhook deliveries under way when the process stops are given back and sent again', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   for (let count = 0; count < 5; count++) await sell()
   receiver.answers(() => {})
   const stopping = new AbortController()
@@ -384,7 +384,7 @@ test('webhook deliveries under way when the process stops are given back and sen
 })
 
 test('webhook deliveries of a crashed process are sent by another once their lease is over', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   await takeDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
   await send(sale)
   expect(receiver.take()).toEqual([])
@@ -398,7 +398,7 @@ test('webhook deliveries of a crashed process are sent by another once their lea
 })
 
 test('webhook job sends by itself and stops while a receiver is silent', async () => {
-  const { id } = await queued()
+  const { id } = await queueOne()
   const errors: unknown[] = []
   const senders = { email: null, whatsapp: null, onDead() {} }
   const options = { db: sale.db, provider: sandboxProvider, senders, privateWebhooks: true }
@@ -448,7 +448,7 @@ test('webhook changes can be put in order by subject and sequence', async () => 
 })
 
 test('webhook deliveries are claimed in one statement and saved in one', async () => {
-  await queued()
+  await queueOne()
   sale.statements.reset()
   const begun = performance.now()
   await send(sale)

@@ -21,15 +21,15 @@ let callers: Record<
 beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(100))
   const { db } = sale
-  const withWebhook = async (headers: Record<string, string>) => {
+  const registerFor = async (headers: Record<string, string>) => {
     const own = webhooksOf(sale, headers)
     return { own, webhook: (await own.register('https://receiver.example/hook')).id }
   }
   callers = {
-    seller: await withWebhook(sale.channel),
-    other: await withWebhook(await channelHeaders(db, 'org_1')),
-    first: await withWebhook(sale.integration.v2),
-    second: await withWebhook((await integrationHeaders(db, 'org_2')).v1),
+    seller: await registerFor(sale.channel),
+    other: await registerFor(await channelHeaders(db, 'org_1')),
+    first: await registerFor(sale.integration.v2),
+    second: await registerFor((await integrationHeaders(db, 'org_2')).v1),
   }
 })
 afterAll(() => sale.close())
@@ -39,7 +39,7 @@ type Name = keyof typeof callers
 const names: Name[] = ['seller', 'other', 'first', 'second']
 
 /** Returns the types queued for each of them. */
-async function queued() {
+async function readQueued() {
   const entries = await Promise.all(
     names.map(async (name) => {
       const page = await callers[name].own.deliveries(callers[name].webhook)
@@ -74,12 +74,12 @@ const ofSale = ['PAYMENT_PAID', 'TICKET_ACTIVATED']
 
 test('webhooks of a sale go to its channel and the integrations of its organization', async () => {
   await sell(1)
-  expect(await queued()).toEqual({ seller: ofSale, other: [], first: ofSale, second: [] })
+  expect(await readQueued()).toEqual({ seller: ofSale, other: [], first: ofSale, second: [] })
 })
 
 test('webhooks of a rate go to every channel with a grant and the organizationâ€™s integrations', async () => {
   await recordSoldOut(1)
-  expect(await queued()).toEqual({
+  expect(await readQueued()).toEqual({
     seller: ['RATE_SOLD_OUT'],
     other: ['RATE_SOLD_OUT'],
     first: ['RATE_SOLD_OUT'],
@@ -87,7 +87,7 @@ test('webhooks of a rate go to every channel with a grant and the organizationâ€
   })
   await sale.db.delete(webhookDeliveries)
   await recordSoldOut(2)
-  expect(await queued()).toEqual({
+  expect(await readQueued()).toEqual({
     seller: ['RATE_SOLD_OUT'],
     other: [],
     first: [],
@@ -102,13 +102,13 @@ test('webhooks after a revoked grant include own sales and no rates', async () =
   expect(await changeGrant(sale.db, { ...grant, granted: false })).toBe(true)
   await recordSoldOut(2)
   await settlePayment(sale.db, payment_id, paid(payment_id))
-  expect(await queued()).toMatchObject({
+  expect(await readQueued()).toMatchObject({
     seller: ofSale,
     second: [...ofSale.slice(0, 1), 'RATE_SOLD_OUT', 'TICKET_ACTIVATED'],
   })
   await changeGrant(sale.db, { ...grant, granted: true })
   await recordSoldOut(2)
-  expect(await queued()).toMatchObject({
+  expect(await readQueued()).toMatchObject({
     seller: [...ofSale.slice(0, 1), 'RATE_SOLD_OUT', 'TICKET_ACTIVATED'],
   })
 })
@@ -119,7 +119,7 @@ test('webhooks receive the types they name, each by itself', async () => {
   expect((await own.list()).find((webhook) => webhook.id === id)?.types).toEqual(['PAYMENT_PAID'])
   await sell(1)
   expect((await own.deliveries(id))?.nodes).toMatchObject([{ change: { type: 'PAYMENT_PAID' } }])
-  expect((await queued()).seller).toEqual(ofSale)
+  expect((await readQueued()).seller).toEqual(ofSale)
   await own.call('updateWebhook', { id, types: ['TICKET_ACTIVATED'] })
   await sell(1)
   expect((await own.deliveries(id))?.nodes.map(({ change }) => change.type)).toEqual([
@@ -135,11 +135,11 @@ test('webhooks that are disabled or deleted receive no new changes', async () =>
   const { id } = await own.register('https://receiver.example/soon-gone')
   await own.call('deleteWebhook', { id })
   await recordSoldOut(1)
-  expect((await queued()).other).toEqual([])
+  expect((await readQueued()).other).toEqual([])
   expect(await sale.db.$count(webhookDeliveries)).toBe(2)
   await own.call('enableWebhook', { id: webhook })
   await recordSoldOut(1)
-  expect((await queued()).other).toEqual(['RATE_SOLD_OUT'])
+  expect((await readQueued()).other).toEqual(['RATE_SOLD_OUT'])
 })
 
 test('webhooks are queued in the statement that records the change', async () => {
