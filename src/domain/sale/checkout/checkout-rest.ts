@@ -15,24 +15,24 @@ const checkoutAnswer = z
   .object({
     data: z.object({
       payment_id: z.string(),
-      payment_url: z.url().meta({ description: 'Where to send the buyer.' }),
-      total_amount: z.number().meta({ description: 'What the buyer pays, in major units.' }),
+      payment_url: z.url().meta({ description: 'Payment page to send the buyer to.' }),
+      total_amount: z.number().meta({ description: 'Amount the buyer pays, in major units.' }),
       tickets: z.array(issuedTicketBody),
       conditions_changed: z.boolean().meta({
         description:
-          "A named price can't be bought any more and the current one took its place: show the new total first.",
+          "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
       }),
     }),
   })
-  .meta({ description: 'The checkout: its tickets are held until the payment expires.' })
+  .meta({ description: 'Successful checkout. The tickets are held until the payment expires.' })
 
 async function issuedTicket(ticket: Ticket, { loaders }: Context) {
   const price = await loaders.priceById.load(ticket.priceId)
-  if (!price) throw new Error('a ticket is sold at a price')
+  if (!price) throw new Error(`price of ticket ${ticket.id} not found`)
   return toIssuedTicketBody(ticket, price)
 }
 
-/** POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
+/** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
 export const checkoutRoutes =
   (services: Services): FastifyPluginAsyncZod =>
   async (app) => {
@@ -44,7 +44,7 @@ export const checkoutRoutes =
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',
           description:
-            'Holds the tickets, all or none, until the payment expires. The same `Idempotency-Key` and body give the first answer again for 24 hours, marked `Idempotent-Replayed: true`.',
+            'Holds tickets of one rate, all or none, until the payment expires. Retrying with the same `Idempotency-Key` and body returns the first response for 24 hours, marked `Idempotent-Replayed: true`.',
           tags: ['Channels'],
           security: [{ apiKey: [] }],
           headers: z.object({ 'idempotency-key': scalars.idempotencyKey.optional() }),
