@@ -49,7 +49,7 @@ builder.mutationField('requestRefund', (t) =>
   t.field({
     type: RefundResultRef,
     description:
-      'Returns a ticket under its warranty, which ends `warrantyHours` before the event. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund.',
+      'Returns a ticket under its warranty, which ends some hours before the event. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund.',
     args: { ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to return.' }) },
     resolve: (_root, { ticketId }, ctx) =>
       catchRefusal(async () => ({ refund: await requestRefund(ticketId, ctx) })),

@@ -6,38 +6,58 @@ import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
-// Two at a time write while the process makes ready what comes next. More would only make each of them smaller, and
-// what a run costs beside its rows is worth eight of them. Those that may have to wait for somebody else's lock leave
-// connections to all others.
+// Holding stock, from the fastest way to the exact one. Jobs that arrive while others run are tried together:
+//
+//   holdTogether(job) ──► queue, by rate
+//                           │
+//                           ▼  idle rates, all in one statement
+//             holdManyRates: optimisticSkipLocked ──────────────────► held
+//                           │
+//                           ▼  a rate that is locked, or may not fit, waits alone: one statement for one rate
+//               holdOneRate: optimistic ────────────────────────────► held
+//                           │
+//                           ▼  jobs that may not fit are decided one by one, under the lock of the rate's stock
+//                 holdStock: exact ─────────────────────────────────► held, refused, or to be planned again
+//
+// Only speed depends on the first two: `(db, job) => holdStock(db, [job]).then(([outcome]) => outcome)` gives each job an
+// outcome that it may have here. So a rule across checkouts belongs in `holdStock`, under the lock, and nowhere else.
+
+// Two mixed runs write while the process prepares the next one. More would only make each of them smaller, and the fixed
+// cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them leave connections for
+// everybody else.
 const limits = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-/** Jobs of one rate: in one statement where they leave something of it, which is nearly always, else decided one by
- *  one. More becomes of what is free than is held: it is paid in the same transaction. */
-async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
-  if (jobs.some(isFree)) return holdStock(db, jobs)
-  const held = await writeHolds(db, jobs, 'wait').catch((error) => {
+// Jobs that only `holdStock` can decide: free ones, because it pays them in the same transaction. A rule across checkouts
+// adds the jobs that it applies to.
+const needsExact = isFree
+
+/** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else one by one. */
+async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
+  if (jobs.some(needsExact)) return holdStock(db, jobs)
+  const held = await writeHolds(db, jobs, 'optimistic').catch((error) => {
     if (isDuplicate(error)) return []
     throw error
   })
   return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
 }
 
-/** Jobs of any rates, in one statement. A rate of which it can't decide one is left alone: first come, first served. */
-async function holdMixed(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
-  const free = new Set(jobs.filter(isFree).map(({ plan }) => plan.rate.id))
-  const paid = jobs.filter(({ plan }) => !free.has(plan.rate.id))
-  const held = paid.length > 0 ? await writeHolds(db, paid, 'skip') : []
-  const checkouts = new Map(paid.map((job, index) => [job, held[index]]))
+/** Holds jobs of any rates in one statement. Defers all jobs of a rate if it can't hold one of them, which keeps them in
+ *  order: first come, first served. */
+async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
+  const exactRateIds = new Set(jobs.filter(needsExact).map(({ plan }) => plan.rate.id))
+  const optimistic = jobs.filter(({ plan }) => !exactRateIds.has(plan.rate.id))
+  const held = optimistic.length > 0 ? await writeHolds(db, optimistic, 'optimisticSkipLocked') : []
+  const checkouts = new Map(optimistic.map((job, index) => [job, held[index]]))
   return jobs.map((job) => checkouts.get(job) ?? deferred)
 }
 
 const createQueue = (db: Database) =>
   batchByKey<HoldJob, HoldOutcome>(
     {
-      mixed: (jobs) => holdMixed(db, jobs),
-      alone: (jobs) => holdAlone(db, jobs),
+      mixed: (jobs) => holdManyRates(db, jobs),
+      alone: (jobs) => holdOneRate(db, jobs),
       concernsAll: (error) => isUnavailable(error) && !isTransient(error),
       busy: () => busy('Too many checkouts of this rate at once. Try again.'),
     },
@@ -46,9 +66,8 @@ const createQueue = (db: Database) =>
 
 const queueOf = perDatabase(createQueue)
 
-/** Holds the stock of a planned checkout together with those that wait in this process, in one statement for all rates
- *  that nobody else is at. Each has the outcome that it would have by itself. Refuses: BUSY, where too many wait for
- *  its rate, and what holdStock refuses. */
+/** Holds the stock of a planned checkout, batched with others that wait in this process. The outcome is one that the job
+ *  could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdStock refuses. */
 export function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
   return queueOf(db)(job.plan.rate.id, job)
 }
