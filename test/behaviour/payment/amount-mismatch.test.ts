@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { charges } from '../../../src/domain/payment/table.ts'
-import { giveBackDue, type Mismatch } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { processDueRefunds, type Mismatch } from '../../../src/domain/sale/refund/process-due-refunds.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { textOf } from '../../support/payment-page-buyer.ts'
@@ -40,7 +40,7 @@ const telling = (event: FakeEvent, money: Record<string, unknown>): FakeEvent =>
   ...event,
   data: { object: { ...event.data.object, ...money } },
 })
-const giveBack = () => giveBackDue(sale.db, sale.provider, (mismatch) => told.push(mismatch))
+const giveBack = () => processDueRefunds(sale.db, sale.provider, (mismatch) => told.push(mismatch))
 const heldNow = async () => (await countersOf(sale)).rate_1?.held
 const page = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
 const chargesOf = ({ payment_id }: Checkout) =>

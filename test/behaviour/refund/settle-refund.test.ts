@@ -5,8 +5,8 @@ import { invoices } from '../../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'
 import { refunds as table } from '../../../src/domain/refund/table.ts'
-import { giveBack } from '../../../src/domain/sale/refund/give-back.ts'
-import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { requestProviderRefund } from '../../../src/domain/sale/refund/request-provider-refund.ts'
+import { processDueRefunds } from '../../../src/domain/sale/refund/process-due-refunds.ts'
 import { type RefundName, settleRefund } from '../../../src/domain/sale/refund/settle-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, type Checkout, checkedOut } from '../../support/checkouts.ts'
@@ -64,7 +64,7 @@ const setDue = (dueAt: SQL, checkout?: Checkout) =>
     .where(checkout && eq(table.paymentId, checkout.payment_id))
 /** As if the time of the next attempt had come, by the clock that decides. */
 const letBeDue = (checkout?: Checkout) => setDue(sql`now()`, checkout)
-const work = () => giveBackDue(sale.db, provider)
+const work = () => processDueRefunds(sale.db, provider)
 const tell = (name: RefundName, told: RefundOutcome) =>
   sale.db.transaction((tx) => settleRefund(tx, name, told))
 const rowOf = async (checkout: Checkout) => {
@@ -194,7 +194,7 @@ test('a provider that never answers is waited for only so long', async () => {
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   outcome = () => new Promise(() => {})
-  const waited = await giveBack(sale.db, provider, await rowOf(checkout), 0.05)
+  const waited = await requestProviderRefund(sale.db, provider, await rowOf(checkout), 0.05)
   expect(waited).toMatchObject({ status: 'pending', lastError: 'TIMEOUT' })
   outcome = succeeds
   await letBeDue()

@@ -16,20 +16,19 @@ import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
 import { readTerms } from './read-terms.ts'
 import type { Terms } from './terms-loaders.ts'
 
-/** A checkout, and whether it is an earlier one answered again under its key. */
+/** Checkout that a client receives. `replayed` if it was made by an earlier request under the same idempotency key. */
 export type CheckoutAnswer = Checkout & { replayed: boolean }
 
-function idempotencyOf({ idempotencyKey, ...asked }: CheckoutInput, channelId: string): Idempotency | null {
+function hashIdempotency({ idempotencyKey, ...body }: CheckoutInput, channelId: string): Idempotency | null {
   if (!idempotencyKey) return null
   return {
     id: sha256(JSON.stringify([channelId, idempotencyKey])),
-    // The parser puts the fields in its own order, so the same checkout is the same text.
-    requestHash: sha256(JSON.stringify(asked)),
+    // Parsing has put the fields in a fixed order, so equal checkouts serialize to the same text.
+    requestHash: sha256(JSON.stringify(body)),
   }
 }
 
-// A key is asked for once by each checkout, and kept ones by those that come again.
-const keptById = coalesceReads(
+const findCompletedKey = coalesceReads(
   async (db, ids) =>
     new Map(
       (
@@ -39,25 +38,25 @@ const keptById = coalesceReads(
             .from(idempotencyKeys)
             .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh)),
         ).execute({ ids })
-      ).map((kept) => [kept.id, kept]),
+      ).map((key) => [key.id, key]),
     ),
 )
 
 async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<CheckoutAnswer | null> {
-  const kept = await keptById(ctx.db, id)
-  if (!kept) return null
-  if (kept.requestHash !== requestHash)
+  const key = await findCompletedKey(ctx.db, id)
+  if (!key) return null
+  if (key.requestHash !== requestHash)
     throw new Refusal({
       code: 'IDEMPOTENCY_KEY_REUSED',
       message: 'Another checkout was made under this key.',
       path: ['idempotencyKey'],
     })
-  const payment = await ctx.loaders.paymentById.load(kept.paymentId)
-  if (!payment) throw new Error('a key belongs to a payment of its channel')
+  const payment = await ctx.loaders.paymentById.load(key.paymentId)
+  if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
   return { payment, tickets: await ctx.loaders.ticketsByPaymentId.load(payment.id), replayed: true }
 }
 
-function refuseDearer(
+function refuseHigherTotal(
   { totalAmount, currency }: CheckoutPlan,
   expectedTotal: number | null | undefined,
 ): void {
@@ -71,8 +70,8 @@ function refuseDearer(
     })
 }
 
-/** What was read of a rate and its prices is old once a checkout touched them. */
-function forgetStock(ticketRateId: string, { loaders }: Context): void {
+/** Drops the request's cached rows whose stock the checkout may have changed. */
+function clearStockLoaders(ticketRateId: string, { loaders }: Context): void {
   loaders.ticketRateById.clear(ticketRateId)
   loaders.ticketRatesByEventId.clearAll()
   loaders.pricesByTicketRateId.clear(ticketRateId)
@@ -81,20 +80,21 @@ function forgetStock(ticketRateId: string, { loaders }: Context): void {
 const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
-// A refusal stands when no overdue hold was in the way, and nobody else freed one since its stock was read.
-async function isWorthAnotherLook({ rate }: Terms, ctx: Context): Promise<boolean> {
-  const now = await readTerms(rate.id, ctx)
-  if (!now) return false
-  if (now.hasOverdueHolds) {
-    // Those that are gone by now are no less worth it: somebody else was at them since.
+// Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since its stock
+// was read.
+async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean> {
+  const current = await readTerms(rate.id, ctx)
+  if (!current) return false
+  if (current.hasOverdueHolds) {
     await expireHoldsOf(ctx.db, rate.id)
+    // Even if another process was faster and this call expired nothing.
     return true
   }
-  return (leftOf(now.rate) ?? 0) > (leftOf(rate) ?? 0)
+  return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
 }
 
-/** One try. Null where it is worth another: somebody was quicker, or overdue holds were in the way. */
-async function attempt(
+/** Tries a checkout once. Null if it should be retried: another one was faster, or overdue holds took up places. */
+async function tryCheckout(
   input: CheckoutInput,
   idempotency: Idempotency | null,
   channelId: string,
@@ -107,7 +107,7 @@ async function attempt(
   if (replayed) return replayed
   try {
     const plan = await planCheckout(input, terms, ctx)
-    refuseDearer(plan, input.expectedTotal)
+    refuseHigherTotal(plan, input.expectedTotal)
     const { provider, holdMinutes } = ctx.services
     const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
@@ -115,24 +115,24 @@ async function attempt(
     return outcome && { ...outcome, replayed: false }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
-    if (terms && isAboutStock(error) && (await isWorthAnotherLook(terms, ctx))) return null
+    if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
     throw error
   } finally {
-    forgetStock(input.ticketRateId, ctx)
+    clearStockLoaders(input.ticketRateId, ctx)
   }
 }
 
-const attempts = 5
+const maxAttempts = 5
 
-/** Holds stock for one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is paid at
- *  once. The same idempotency key and input give the first answer again for 24 hours. Amounts in minor units.
+/** Holds stock of one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is paid at
+ *  once. The same idempotency key and input return the first result for 24 hours. Amounts in minor units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdStock refuse, TOTAL_INCREASED,
  *  IDEMPOTENCY_KEY_REUSED, BUSY (INTERFACE, checkout; DECISIONS 4). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const { channelId } = requireChannel(ctx)
-  const idempotency = idempotencyOf(input, channelId)
-  for (let tried = 0; tried < attempts; tried++) {
-    const answer = await attempt(input, idempotency, channelId, ctx)
+  const idempotency = hashIdempotency(input, channelId)
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const answer = await tryCheckout(input, idempotency, channelId, ctx)
     if (answer) return answer
   }
   throw new Refusal({

@@ -1,13 +1,14 @@
 import type { Context } from '../../../request/context.ts'
-import { findTermsOf, type Terms } from './terms-loaders.ts'
+import { loadTerms, type Terms } from './terms-loaders.ts'
 
-/** What a checkout of a rate goes by, as it is now or, at the first look, as it was when its sender was let in; null
- *  where there is none, or none that the caller sees. */
+/** Reads the terms of a rate, or takes those that were prefetched with the caller's authentication, on the first call.
+ *  Null if there is no such rate, or the caller may not sell it. */
 export async function readTerms(ticketRateId: string, ctx: Context): Promise<Terms | null> {
-  const { db, caller, terms: known } = ctx
-  // Whoever looks again wants to see what has changed.
+  const { db, caller, terms: prefetched } = ctx
+  // A retry needs fresh terms.
   ctx.terms = null
-  // Also where it is known that there are none: else a rate that is not there would take longer than somebody else's.
-  const terms = known?.ticketRateId === ticketRateId ? known.found : await findTermsOf(db, ticketRateId)
+  // Uses a prefetched null, too: a missing rate must not take longer to refuse than another organization's.
+  const terms =
+    prefetched?.ticketRateId === ticketRateId ? prefetched.found : await loadTerms(db, ticketRateId)
   return terms && caller?.organizationIds.includes(terms.rate.organizationId) ? terms : null
 }

@@ -8,7 +8,7 @@ import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
-import { leaseSeconds } from './give-back.ts'
+import { leaseSeconds } from './request-provider-refund.ts'
 
 type Wanted = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
   reason: 'REQUESTED' | 'WARRANTY'

@@ -10,8 +10,8 @@ import { lockPayment } from '../../payment/lock-payment.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
-import { readAnew } from '../checkout/read-anew.ts'
-import { giveBackAtOnce } from './give-back.ts'
+import { clearCachedTicket } from './clear-cached-ticket.ts'
+import { requestProviderRefundNow } from './request-provider-refund.ts'
 import { openRefund } from './open-refund.ts'
 import { refundTransaction } from './refund-transaction.ts'
 
@@ -76,7 +76,7 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
     if (isDuplicate(error)) return open()
     throw error
   })
-  const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
-  readAnew(ctx, ticket)
+  const given = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
+  clearCachedTicket(ctx, ticket)
   return given
 }

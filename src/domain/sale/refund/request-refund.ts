@@ -10,8 +10,8 @@ import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { readAnew } from '../checkout/read-anew.ts'
-import { giveBackAtOnce } from './give-back.ts'
+import { clearCachedTicket } from './clear-cached-ticket.ts'
+import { requestProviderRefundNow } from './request-provider-refund.ts'
 import { openRefund } from './open-refund.ts'
 import { recordCancelled } from './record-cancelled.ts'
 import { refundTransaction } from './refund-transaction.ts'
@@ -70,7 +70,7 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
     return { refund, isNew: true, ...(await recordCancelled(tx, ticket)) }
   })
   if (flipped.length > 0) invalidateCatalogue(db)
-  const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
-  readAnew(ctx, ticket)
+  const given = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
+  clearCachedTicket(ctx, ticket)
   return given
 }

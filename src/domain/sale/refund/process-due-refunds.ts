@@ -2,7 +2,7 @@ import { claimDue } from '../../../data/leased-jobs.ts'
 import type { Database } from '../../../database/database.ts'
 import type { PaymentProvider } from '../../payment/provider.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
-import { giveBack, leaseSeconds } from './give-back.ts'
+import { requestProviderRefund, leaseSeconds } from './request-provider-refund.ts'
 
 // As many at once as there are connections for it.
 const batch = 2
@@ -21,7 +21,7 @@ const toMismatch = ({ id, paymentId, chargeId, amount, currency }: Refund): Mism
  *  asked on and on. Any number of processes may do so: each takes refunds that no other has, and those of one that died
  *  are taken again. `onMismatch` is told of each refund whose reason is AMOUNT_MISMATCH, at its first attempt alone:
  *  a person is to find out why the provider took another amount than it was asked for. */
-export async function giveBackDue(
+export async function processDueRefunds(
   db: Database,
   provider: PaymentProvider,
   onMismatch: (mismatch: Mismatch) => void = () => {},
@@ -30,7 +30,7 @@ export async function giveBackDue(
     const due = await claimDue(db, refunds, { limit: batch, leaseSeconds })
     for (const refund of due)
       if (refund.reason === 'AMOUNT_MISMATCH' && refund.attempts === 1) onMismatch(toMismatch(refund))
-    const made = await Promise.allSettled(due.map((refund) => giveBack(db, provider, refund)))
+    const made = await Promise.allSettled(due.map((refund) => requestProviderRefund(db, provider, refund)))
     // What the database did not take is told of once nothing runs any more, and due again when its lease ends.
     for (const attempt of made) if (attempt.status === 'rejected') throw attempt.reason
     const decided = made.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')

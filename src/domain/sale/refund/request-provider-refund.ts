@@ -31,7 +31,7 @@ async function within<T>(seconds: number, answer: Promise<T>): Promise<T> {
 /** Makes one attempt to give money back, outside any transaction, and settles what the provider says within so many
  *  seconds. Where it says nothing, or takes its time, the refund is due again later: under the same identifier, so that
  *  the provider does it once. Gives the refund as it is now. */
-export async function giveBack(
+export async function requestProviderRefund(
   db: Database,
   provider: PaymentProvider,
   refund: Refund,
@@ -59,8 +59,8 @@ export async function giveBack(
 
 /** The first attempt, while the client waits that asked for the refund. It is written down, so where the database can't
  *  settle it now the client is told that it is pending, and not to ask again: others settle it later. */
-export const giveBackAtOnce = (db: Database, provider: PaymentProvider, refund: Refund): Promise<Refund> =>
-  giveBack(db, provider, refund).catch((error: unknown) => {
+export const requestProviderRefundNow = (db: Database, provider: PaymentProvider, refund: Refund): Promise<Refund> =>
+  requestProviderRefund(db, provider, refund).catch((error: unknown) => {
     if (isUnavailable(error)) return refund
     throw error
   })

@@ -1,9 +1,12 @@
 import type { Context } from '../../../request/context.ts'
 import type { Ticket } from '../../ticket/table.ts'
 
-/** Has the rest of a request read anew what it has just changed: a ticket, its payment,
- *  and what is left of its rate. */
-export function readAnew({ loaders }: Context, { id, paymentId, ticketRateId, priceId }: Ticket): void {
+/** Drops the request's cached rows that a change of a ticket makes stale: the ticket, its payment and refunds, and the
+ *  stock of its rate. */
+export function clearCachedTicket(
+  { loaders }: Context,
+  { id, paymentId, ticketRateId, priceId }: Ticket,
+): void {
   loaders.ticketById.clear(id)
   loaders.ticketsByPaymentId.clear(paymentId)
   loaders.paymentById.clear(paymentId)
