@@ -1,11 +1,11 @@
 import type { Payment } from '../../payment/table.ts'
-import type { MoneyBack } from '../refund/queue-refund.ts'
+import type { AutomaticReason } from '../refund/queue-refund.ts'
 
 /** Where the buyer goes on, with what became of the payment: never personal data. Only who has tickets goes to the
  *  address for those who do. `moneyBack` is why money goes back by itself. Null where the channel gave no address. */
 export function buyerUrl(
   { id, status, redirectUrl, errorUrl, paidAt }: Payment,
-  moneyBack: MoneyBack | null,
+  moneyBack: AutomaticReason | null,
 ): string | null {
   const address = paidAt ? redirectUrl : errorUrl
   if (!address) return null

@@ -9,7 +9,7 @@ import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
-import { automaticReasons, type MoneyBack } from '../refund/queue-refund.ts'
+import { automaticReasons, type AutomaticReason } from '../refund/queue-refund.ts'
 
 // Buyers come in a rush: those who look in the same turn are read together.
 const paymentsByTokens = (db: Database) =>
@@ -20,7 +20,7 @@ const paymentsByTokens = (db: Database) =>
         /** Whole seconds that the hold lasts yet, by the database's clock; 0 or less where its time is over. */
         secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
         /** Why money that came for it goes back by itself. */
-        moneyBack: sql<MoneyBack | null>`(${db
+        moneyBack: sql<AutomaticReason | null>`(${db
           .select({ reason: refunds.reason })
           .from(refunds)
           .where(and(eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons)))

@@ -1,6 +1,6 @@
 import { html, type Page } from '../../../http/html.ts'
 import type { Payment } from '../../payment/table.ts'
-import type { MoneyBack } from '../refund/queue-refund.ts'
+import type { AutomaticReason } from '../refund/queue-refund.ts'
 import type { FoundPayment } from './find-payment.ts'
 import { ticketStyle } from './page-style.ts'
 import { footer, stub } from './pending-page.ts'
@@ -19,7 +19,7 @@ const outcomes: Record<Exclude<Payment['status'], 'pending' | 'processing'>, Out
 /** What is over, or so it seems: a status that a payment ends with. */
 export type Ended = keyof typeof outcomes
 
-const whyBack: Record<MoneyBack, string> = {
+const whyBack: Record<AutomaticReason, string> = {
   CANCELLED: 'Your payment arrived after the order was cancelled',
   LATE_NO_CAPACITY: 'Your payment arrived when the time was over and the places had gone to others',
   PAID_TWICE: 'Your payment arrived a second time',

@@ -4,12 +4,12 @@ import type { PaymentProvider } from '../../payment/provider.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import { requestProviderRefund, leaseSeconds } from './request-provider-refund.ts'
 
-// As many at once as there are connections for it.
-const batch = 2
-// So that a process that is to stop has not long to wait.
+// Refunds at a time: as many as refundTransaction allows.
+const batchSize = 2
+// Bounds a run, so that a shutdown does not wait long for it.
 const maxBatches = 8
 
-/** Money that did not match its payment and begins to go back. Amount in minor units. */
+/** Charge that did not match its payment and is now being refunded. Amount in minor units. */
 export type Mismatch = Pick<Refund, 'paymentId' | 'chargeId' | 'amount' | 'currency'> & { refundId: string }
 
 const toMismatch = ({ id, paymentId, chargeId, amount, currency }: Refund): Mismatch => ({
@@ -17,23 +17,25 @@ const toMismatch = ({ id, paymentId, chargeId, amount, currency }: Refund): Mism
   ...{ paymentId, chargeId, amount, currency },
 })
 
-/** Makes attempts to give money back that are due, until one is left undecided: a provider that is out of reach is not
- *  asked on and on. Any number of processes may do so: each takes refunds that no other has, and those of one that died
- *  are taken again. `onMismatch` is told of each refund whose reason is AMOUNT_MISMATCH, at its first attempt alone:
- *  a person is to find out why the provider took another amount than it was asked for. */
+/** Attempts refunds that are due, until one stays undecided: an unreachable provider is not called again and again. Safe
+ *  to run in many processes: each claims different refunds, and a lease returns those of a process that died. Calls
+ *  `onMismatch` on the first attempt of each refund with the reason AMOUNT_MISMATCH, so that an operator can find out why
+ *  the provider took another amount than requested. */
 export async function processDueRefunds(
   db: Database,
   provider: PaymentProvider,
   onMismatch: (mismatch: Mismatch) => void = () => {},
 ): Promise<void> {
   for (let done = 0; done < maxBatches; done++) {
-    const due = await claimDue(db, refunds, { limit: batch, leaseSeconds })
+    const due = await claimDue(db, refunds, { limit: batchSize, leaseSeconds })
     for (const refund of due)
       if (refund.reason === 'AMOUNT_MISMATCH' && refund.attempts === 1) onMismatch(toMismatch(refund))
-    const made = await Promise.allSettled(due.map((refund) => requestProviderRefund(db, provider, refund)))
-    // What the database did not take is told of once nothing runs any more, and due again when its lease ends.
-    for (const attempt of made) if (attempt.status === 'rejected') throw attempt.reason
-    const decided = made.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')
-    if (decided.length < batch) return
+    const attempts = await Promise.allSettled(
+      due.map((refund) => requestProviderRefund(db, provider, refund)),
+    )
+    // Database errors are thrown once all attempts have ended; their refunds are due again when the lease ends.
+    for (const attempt of attempts) if (attempt.status === 'rejected') throw attempt.reason
+    const decided = attempts.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')
+    if (decided.length < batchSize) return
   }
 }

@@ -7,7 +7,7 @@ import { newId, newQrCode } from '../../../shared/ids.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { mayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
-import { queueRefunds, type Unearned } from '../refund/queue-refund.ts'
+import { queueRefunds, type UnearnedCharge } from '../refund/queue-refund.ts'
 import { findSold, type SoldTicket } from './find-sold.ts'
 import { type Payable, recordPaid } from './record-paid.ts'
 import { refuseMismatch, surplusOf } from './refuse-mismatch.ts'
@@ -68,7 +68,7 @@ async function recordCharges(
   return new Map(news.flatMap((charge) => (made.has(charge.id) ? [[charge.paymentId, charge]] : [])))
 }
 
-const reasonAgainst = (payment: Payment, charge: NewCharge): Unearned['reason'] | null => {
+const reasonAgainst = (payment: Payment, charge: NewCharge): UnearnedCharge['reason'] | null => {
   const { status } = payment
   if (surplusOf(payment, charge) === null) return 'AMOUNT_MISMATCH'
   if (mayBecome(status, 'paid')) return null
@@ -107,7 +107,7 @@ export async function receiveMoney(tx: Connection, settlements: LockedSettlement
     const charge = chargeOf.get(locked.payment.id)
     return charge ? [{ ...locked, charge, reason: reasonAgainst(locked.payment, charge) }] : []
   })
-  const unearned = news.flatMap(({ payment, charge, reason }): Unearned[] =>
+  const unearned = news.flatMap(({ payment, charge, reason }): UnearnedCharge[] =>
     reason ? [{ payment, charge, reason }] : [],
   )
   const open = news.filter(({ reason }) => !reason)
