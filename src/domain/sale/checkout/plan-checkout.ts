@@ -59,7 +59,9 @@ function checkPriceStock(chosen: Price[]): Problem[] {
     const count = (counts.get(price.id) ?? 0) + 1
     counts.set(price.id, count)
     const left = leftOf(price)
-    return left !== null && count === left + 1 ? [availabilityProblem(left, 'price', ['tickets', index, 'priceId'])] : []
+    return left !== null && count === left + 1
+      ? [availabilityProblem(left, 'price', ['tickets', index, 'priceId'])]
+      : []
   })
 }
 

@@ -2,7 +2,7 @@ import { claimDue } from '../../../data/leased-jobs.ts'
 import type { Database } from '../../../database/database.ts'
 import type { PaymentProvider } from '../../payment/provider.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
-import { requestProviderRefund, leaseSeconds } from './request-provider-refund.ts'
+import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
 
 // Refunds at a time: as many as refundTransaction allows.
 const batchSize = 2

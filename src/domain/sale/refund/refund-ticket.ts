@@ -11,9 +11,9 @@ import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import { clearCachedTicket } from './clear-cached-ticket.ts'
-import { requestProviderRefundNow } from './request-provider-refund.ts'
 import { openRefund } from './open-refund.ts'
 import { refundTransaction } from './refund-transaction.ts'
+import { requestProviderRefundNow } from './request-provider-refund.ts'
 
 /** Refund of a ticket: an amount in major units, or everything left to refund. */
 export const refundInput = z.strictObject({

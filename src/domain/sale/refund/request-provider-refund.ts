@@ -59,7 +59,11 @@ export async function requestProviderRefund(
 
 /** Makes the first attempt while the client waits. If the database is unavailable, returns the refund as pending instead
  *  of failing: its row is committed, so a background job settles it and the client must not repeat the request. */
-export const requestProviderRefundNow = (db: Database, provider: PaymentProvider, refund: Refund): Promise<Refund> =>
+export const requestProviderRefundNow = (
+  db: Database,
+  provider: PaymentProvider,
+  refund: Refund,
+): Promise<Refund> =>
   requestProviderRefund(db, provider, refund).catch((error: unknown) => {
     if (isUnavailable(error)) return refund
     throw error

@@ -11,10 +11,10 @@ import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { clearCachedTicket } from './clear-cached-ticket.ts'
-import { requestProviderRefundNow } from './request-provider-refund.ts'
 import { openRefund } from './open-refund.ts'
 import { recordCancelled } from './record-cancelled.ts'
 import { refundTransaction } from './refund-transaction.ts'
+import { requestProviderRefundNow } from './request-provider-refund.ts'
 
 async function findWarrantyRefund(tx: Connection, ticketId: string): Promise<Refund | null> {
   const [last] = await tx

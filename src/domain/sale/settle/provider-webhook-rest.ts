@@ -30,7 +30,8 @@ export async function addProviderEvents(
       }
       const received = await receiveEvent(db, provider.name, event)
       const { id, type } = event
-      if (received === 'unknown') log.warn({ event: id, type }, 'provider event is about an unknown payment or refund')
+      if (received === 'unknown')
+        log.warn({ event: id, type }, 'provider event is about an unknown payment or refund')
       return { success: true, received }
     })
   })

@@ -64,9 +64,7 @@ async function recordCharges(
     outcome.kind === 'paid' ? [{ id: newId('cha'), paymentId: payment.id, ...outcome.money }] : [],
   )
   const inserted = new Set((await record(tx, newCharges.values(reported))).map(({ id }) => id))
-  return new Map(
-    reported.flatMap((charge) => (inserted.has(charge.id) ? [[charge.paymentId, charge]] : [])),
-  )
+  return new Map(reported.flatMap((charge) => (inserted.has(charge.id) ? [[charge.paymentId, charge]] : [])))
 }
 
 // Null if the charge can pay for its payment.

@@ -44,7 +44,8 @@ export async function recordPaid<Sold extends SoldTicket>(
     ]),
   )
   await queueDeliveries(tx, payables)
-  if (from === 'held' && !(await moveStock(tx, moves))) throw new Error('stock of held tickets could not be sold')
+  if (from === 'held' && !(await moveStock(tx, moves)))
+    throw new Error('stock of held tickets could not be sold')
   await recordAvailability(tx, claimed)
   return { paid: await writePaid(tx, payables, from), flipped: claimed }
 }
@@ -77,7 +78,10 @@ async function writePaid<Sold extends SoldTicket>(
 }
 
 // Returns invoice references by payment id.
-async function issueReferences(tx: Connection, payables: Payable<SoldTicket>[]): Promise<Map<string, string>> {
+async function issueReferences(
+  tx: Connection,
+  payables: Payable<SoldTicket>[],
+): Promise<Map<string, string>> {
   const invoiced = payables.flatMap(({ payment }) => (payment.totalAmount > 0 ? [payment] : []))
   const [first] = invoiced
   if (!first) return new Map()

@@ -52,8 +52,8 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
-// Marks sessions that have ended. If it was another session than the one the buyer was sent to, that one is still open
-// and becomes due to be closed at the provider.
+// Marks the sessions that have ended. After the end of another session than the buyer's, the buyer's is due to be closed
+// at the provider.
 async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]): Promise<void> {
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)

@@ -38,7 +38,8 @@ export async function settlePayment(db: Database, settlement: Settlement): Promi
   if (settled !== deferred) return settled
   return exactly(async () => {
     const [exact] = await settleGroup(db, [settlement], 'wait')
-    if (!exact || exact === deferred) throw new Error(`payment ${settlement.payment.id} was deferred although it was settled alone`)
+    if (!exact || exact === deferred)
+      throw new Error(`payment ${settlement.payment.id} was deferred although it was settled alone`)
     return exact
   })
 }
