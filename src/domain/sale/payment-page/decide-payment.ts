@@ -35,7 +35,7 @@ async function pay({ db, provider, publicUrl }: PaymentServices, found: FoundPay
   const decision = { status: saved.status, sendTo: saved.sessionUrl ?? outcome.url }
   if (saved.sessionId === outcome.id) return decision
   // Another request saved its session first: close this one, which no buyer is sent to.
-  const answer = await catchFailure(provider.close(outcome.id))
+  const answer = await catchFailure(provider.expireSession(outcome.id))
   return { ...decision, ...('failure' in answer && answer) }
 }
 
@@ -47,7 +47,7 @@ async function end(
   const outcome: Outcome = { kind: 'ended', status }
   const sessionId = openSessionOf(payment, provider)
   if (!sessionId) return settlePayment(db, { payment, outcome })
-  const answer = await catchFailure(provider.close(sessionId))
+  const answer = await catchFailure(provider.expireSession(sessionId))
   // The payment ends in any case. A background job closes the session later, and a charge until then is late.
   if ('failure' in answer)
     return { ...(await settlePayment(db, { payment, outcome })), failure: answer.failure }

@@ -43,7 +43,7 @@ async function closeAtProvider(
 ): Promise<() => Promise<unknown>> {
   const { id, status, sessionId } = payment
   if (!sessionId) throw new Error(`payment ${id} has an open session without an identifier`)
-  const outcome = status === 'processing' ? await provider.look(sessionId) : await provider.close(sessionId)
+  const outcome = status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
   return async () => outcome && settlePayment(db, { payment, outcome, sessionId })
 }
 

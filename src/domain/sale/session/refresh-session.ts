@@ -42,7 +42,7 @@ export async function refreshSession(
     .where(and(eq(payments.id, id), eq(payments.sessionOpen, true), mayAskAgain))
     .returning({ id: payments.id })
   if (!claimed) return { status, isOpen: false }
-  const answer = await catchFailure(provider.look(sessionId))
+  const answer = await catchFailure(provider.getSession(sessionId))
   if ('failure' in answer) return { status, isOpen: false, failure: answer.failure }
   if (!answer.outcome) return { status, isOpen: true }
   const settled = await settlePayment(db, { payment, outcome: answer.outcome, sessionId })
