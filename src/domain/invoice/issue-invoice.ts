@@ -42,9 +42,9 @@ const issue = preparedSql<{ id: string; reference: string }>(
   returning id, reference`,
 )
 
-/** Issues invoices with the next numbers of a series, in order, in one statement. Locks the series until the transaction
- *  ends, so that a rollback leaves no gap. Call it last in a transaction, after the stock counters, to keep locks in one
- *  order. Returns the references. */
+/** Issues invoices with the next numbers of a series, in order, in one statement. Locks the series until the
+ *  transaction ends, so that a rollback leaves no gap. Call it last in a transaction, after the stock
+ *  counters, to keep locks in one order. Returns the references. */
 export async function issueInvoices(
   tx: Connection,
   { organizationId, kind }: Series,

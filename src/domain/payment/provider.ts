@@ -10,8 +10,8 @@ export type Outcome =
   | { kind: 'ended'; status: 'failed' | 'cancelled' | 'expired' }
   | { kind: 'processing' }
 
-/** Order to be paid, whose places are held until `expiresAt`. `name` describes it to the buyer. The provider sends the
- *  buyer back to `pageUrl`. */
+/** Order to be paid, whose places are held until `expiresAt`. `name` describes it to the buyer. The provider
+ *  sends the buyer back to `pageUrl`. */
 export type Order = Pick<Payment, 'id' | 'totalAmount' | 'currency' | 'expiresAt'> & {
   name: string
   pageUrl: string
@@ -37,22 +37,25 @@ export type ProviderEvent = {
     | null
 }
 
-/** Payment provider. Called outside any transaction, because it may be slow, and never with personal data. Charges and
- *  refunds must be idempotent by id: a buyer may click twice, and another process may take over. Errors are retried. */
+/** Payment provider. Called outside any transaction, because it may be slow, and never with personal data.
+ *  Charges and refunds must be idempotent by id: a buyer may click twice, and another process may take over.
+ *  Errors are retried. */
 export type PaymentProvider = {
   /** Name in `payments.provider` and `PAYMENT_PROVIDER`. */
   name: string
   /** Origins of its sessions, for the `form-action` of the payment page's Content-Security-Policy. */
   sessionSources?: string[]
-  /** Charges the whole amount of a payment (minor units) when the buyer presses Pay: at once, or in a session that the
-   *  buyer is sent to. */
+  /** Charges the whole amount of a payment (minor units) when the buyer presses Pay: at once, or in a session
+   *  that the buyer is sent to. */
   charge(order: Order): Promise<Outcome | Session>
   /** Returns the outcome of a session; null while it waits for the buyer. */
   getSession(sessionId: string): Promise<Outcome | null>
   /** Expires a session, so that nobody can pay there any more, and returns its outcome. */
   expireSession(sessionId: string): Promise<Outcome>
-  /** Refunds an amount of a charge (minor units). Returns the outcome of an existing refund with the same id. */
+  /** Refunds an amount of a charge (minor units). Returns the outcome of an existing refund with the same
+   *  id. */
   refund(refund: { id: string; charge: string; amount: number; currency: string }): Promise<RefundOutcome>
-  /** Reads an event from the raw body of a request; null if its signature is invalid. Absent if the provider sends none. */
+  /** Reads an event from the raw body of a request; null if its signature is invalid. Absent if the provider
+   *  sends none. */
   readEvent?(body: Uint8Array, headers: IncomingHttpHeaders): ProviderEvent | null
 }

@@ -2,7 +2,8 @@ import type { PaymentProvider } from './provider.ts'
 
 const expired = { kind: 'ended', status: 'expired' } as const
 
-/** Provider for development and tests: takes no money and always succeeds. Production must select it explicitly. */
+/** Provider for development and tests: takes no money and always succeeds. Production must select it
+ *  explicitly. */
 export const sandboxProvider: PaymentProvider = {
   name: 'sandbox',
   charge: async ({ id, totalAmount: amount, currency }) => ({

@@ -137,7 +137,8 @@ export const charges = pgTable(
   ],
 )
 
-/** Inbox of provider events. Each is inserted in the transaction that applies it, so that it is applied once. */
+/** Inbox of provider events. Each is inserted in the transaction that applies it, so that it is applied
+ *  once. */
 export const providerEvents = pgTable(
   'provider_events',
   {
@@ -157,6 +158,6 @@ export type Charge = typeof charges.$inferSelect
 /** Matches idempotency keys that are still valid. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > ${nowMs} - interval '24 hours'`
 
-/** Matches unpaid payments whose `expiresAt` has passed, by the database's clock, never by the process's. A payment that
- *  is `processing` has a later one. */
+/** Matches unpaid payments whose `expiresAt` has passed, by the database's clock, never by the process's. A
+ *  payment that is `processing` has a later one. */
 export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= ${nowMs}`

@@ -10,9 +10,9 @@ const timestampMs = (name: string) => timestamp(name, { withTimezone: true, prec
 
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed'])
 
-/** Reasons for a refund. REQUESTED: an integration asked for it. WARRANTY: the ticket was returned under its warranty. The
- *  others are automatic: the charge was late and no places were left, came after the checkout was cancelled, came a second
- *  time, or has another amount or currency than the payment. */
+/** Reasons for a refund. REQUESTED: an integration asked for it. WARRANTY: the ticket was returned under its
+ *  warranty. The others are automatic: the charge was late and no places were left, came after the checkout
+ *  was cancelled, came a second time, or has another amount or currency than the payment. */
 export const refundReason = pgEnum('refund_reason', [
   'REQUESTED',
   'WARRANTY',

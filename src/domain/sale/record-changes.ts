@@ -9,7 +9,8 @@ import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 // Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
 
-// One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of rows.
+// One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
+// rows.
 const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})`
 
@@ -38,8 +39,9 @@ const record = preparedSql<{ id: string }>(
   ) select id from recorded`,
 )
 
-/** Writes changes to the outbox, in the transaction that makes them. The caller holds a row lock on each subject, which
- *  keeps their sequence numbers in order. Clients read them as a feed and receive them by webhook (DECISIONS 7). */
+/** Writes changes to the outbox, in the transaction that makes them. The caller holds a row lock on each
+ *  subject, which keeps their sequence numbers in order. Clients read them as a feed and receive them by
+ *  webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
   if (newChanges.length === 0) return
   const rows = newChanges.map(({ type, subjectId, organizationId, channelId, data }) => ({

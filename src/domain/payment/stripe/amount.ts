@@ -1,6 +1,7 @@
 import { decimalsOf } from '../../../shared/money.ts'
 
-// Stripe's decimals differ from ISO 4217 for some currencies (docs.stripe.com/currencies). ISK and UGX have two, always 00.
+// Stripe's decimals differ from ISO 4217 for some currencies (docs.stripe.com/currencies). ISK and UGX have
+// two, always 00.
 const zeroDecimals = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
 const threeDecimals = new Set('BHD JOD KWD OMR TND'.split(' '))
 
@@ -13,6 +14,7 @@ function stripeDecimalsOf(currency: string): number {
 export const toStripe = (minor: number, currency: string): number =>
   Math.round(minor * 10 ** (stripeDecimalsOf(currency) - decimalsOf(currency)))
 
-/** Converts Stripe's minor units to ISO's. Rounds down, so that an amount never counts for more than it is. */
+/** Converts Stripe's minor units to ISO's. Rounds down, so that an amount never counts for more than it
+ *  is. */
 export const fromStripe = (amount: number, currency: string): number =>
   Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))

@@ -4,8 +4,8 @@ import type { Outcome, ProviderEvent } from '../provider.ts'
 import { refundOutcome, sessionOutcome, UnreadableMoney } from './outcome.ts'
 import { malformedEvent, readSigned } from './signature.ts'
 
-// PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255 characters, our
-// metadata fewer.
+// PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255
+// characters, our metadata fewer.
 const word = z
   .string()
   .min(1)
@@ -42,7 +42,8 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data
 }
 
-// Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id` on some pages.
+// Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id`
+// on some pages.
 function aboutSession(object: object, knownOutcome?: Outcome): ProviderEvent['about'] {
   const paymentId = read(ownSession, object).metadata?.payment_id
   if (!paymentId) return null
@@ -73,7 +74,8 @@ function aboutOf({ type, data: { object } }: z.output<typeof eventBody>): Provid
   }
 }
 
-/** Reads an event that Stripe signed with one of the secrets. Null if the signature is invalid: see readSigned.
+/** Reads an event that Stripe signed with one of the secrets. Null if the signature is invalid: see
+ *  readSigned.
  *  Refuses: BAD_REQUEST for a signed body that is not an event, or whose fields are malformed. */
 export function readStripeEvent(
   stripe: Pick<Stripe, 'webhooks'>,

@@ -6,8 +6,8 @@ const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
 const networkCode = (detail: unknown) =>
   detail instanceof Error && 'code' in detail && typeof detail.code === 'string' ? detail.code : undefined
 
-/** Error of Stripe's, reduced to its name and code. Its HTTP status is meant for us, and must not become the status of
- *  our own response. */
+/** Error of Stripe's, reduced to its name and code. Its HTTP status is meant for us, and must not become the
+ *  status of our own response. */
 export class StripeFailure extends Error {
   readonly code: string | undefined
 
@@ -31,10 +31,13 @@ export async function throwStripeFailure<T>(call: () => Promise<T>): Promise<T> 
 // Each window has one replacement key.
 const windowMs = 10_000
 
-/** Makes a request under a fixed idempotency key, so that it is executed once. Stripe repeats the first response for a key,
- *  even its own server error, and refuses the key if the request has changed. In these cases retries once with a
- *  replacement key, which concurrent callers share. */
-export async function idempotently<T>(key: string, request: (idempotencyKey: string) => Promise<T>): Promise<T> {
+/** Makes a request under a fixed idempotency key, so that it is executed once. Stripe repeats the first
+ *  response for a key, even its own server error, and refuses the key if the request has changed. In these
+ *  cases retries once with a replacement key, which concurrent callers share. */
+export async function idempotently<T>(
+  key: string,
+  request: (idempotencyKey: string) => Promise<T>,
+): Promise<T> {
   try {
     return await request(key)
   } catch (error) {

@@ -35,12 +35,12 @@ function moneyOf({ payment_intent, amount_total, currency }: Session): Money {
   return { provider: 'stripe', reference, amount, currency: code }
 }
 
-// Statuses of a payment intent that a bank has refused, or that is cancelled. With any other an unpaid session may still
-// be paid.
+// Statuses of a payment intent that a bank has refused, or that is cancelled. With any other an unpaid
+// session may still be paid.
 const failedStatuses = new Set(['requires_payment_method', 'canceled'])
 
-/** Determines the outcome of a session; null while it waits for the buyer. Expand `payment_intent` to tell a bank that has
- *  refused from one that is still deciding. Throws UnreadableMoney. */
+/** Determines the outcome of a session; null while it waits for the buyer. Expand `payment_intent` to tell a
+ *  bank that has refused from one that is still deciding. Throws UnreadableMoney. */
 export function sessionOutcome(session: Session): Outcome | null {
   const { status, payment_status, payment_intent } = session
   if (payment_status === 'paid') return { kind: 'paid', money: moneyOf(session) }

@@ -11,7 +11,8 @@ const { StripeInvalidRequestError } = Stripe.errors
 // For calls that a buyer waits for on a page.
 const interactive = { timeout: 4_000, maxNetworkRetries: 0 }
 
-// Stripe's minimum is 30 minutes from now. Counted from the end of the hold, so that a retry sends the same value.
+// Stripe's minimum is 30 minutes from now. Counted from the end of the hold, so that a retry sends the same
+// value.
 const longerThanHoldSeconds = 35 * 60
 
 const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({
@@ -81,7 +82,8 @@ async function refund(
   { id, charge, amount, currency }: Parameters<PaymentProvider['refund']>[0],
 ): Promise<RefundOutcome> {
   try {
-    // An idempotency key only repeats the first response, and is forgotten after a day. Stripe's list is current.
+    // An idempotency key only repeats the first response, and is forgotten after a day. Stripe's list is
+    // current.
     const { data } = await stripe.refunds.list({ payment_intent: charge, limit: 100 })
     const existing = data.find(({ metadata }) => metadata?.refund_id === id)
     if (existing) return refundOutcome(existing)
@@ -99,8 +101,8 @@ async function refund(
   }
 }
 
-/** Creates a provider that uses Stripe Checkout. The buyer pays in a session at Stripe. A session may outlive its hold, so
- *  it has to be expired with it. */
+/** Creates a provider that uses Stripe Checkout. The buyer pays in a session at Stripe. A session may outlive
+ *  its hold, so it has to be expired with it. */
 export function stripeProvider({ secretKey, webhookSecrets, apiBase }: StripeSettings): PaymentProvider {
   const { protocol, hostname, port, origin } = new URL(apiBase)
   const isPlain = protocol === 'http:'

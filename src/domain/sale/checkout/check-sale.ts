@@ -4,7 +4,8 @@ import { currentPrice, leftOf } from '../../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'
 
-/** Reports that fewer places are available than requested. `subject` is the rate or price that has too few. */
+/** Reports that fewer places are available than requested. `subject` is the rate or price that has too
+ *  few. */
 export const availabilityProblem = (
   available: number,
   subject: string,
@@ -40,8 +41,8 @@ function checkCount(rate: TicketRate, count: number): Problem[] {
   return left !== null && left < count ? [availabilityProblem(left, 'ticket rate', path)] : []
 }
 
-/** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started, it is on sale,
- *  and it has stock (DECISIONS 4). */
+/** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started, it is
+ *  on sale, and it has stock (DECISIONS 4). */
 export function checkSale({ rate, event, prices }: Terms, count: number, now: Date): Problem[] {
   const path = ['ticketRateId']
   if (rate.complete || rate.removed)

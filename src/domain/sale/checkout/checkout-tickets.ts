@@ -16,7 +16,8 @@ import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
 import { readTerms } from './read-terms.ts'
 import type { Terms } from './terms-loaders.ts'
 
-/** Checkout that a client receives. `replayed` if it was made by an earlier request under the same idempotency key. */
+/** Checkout that a client receives. `replayed` if it was made by an earlier request under the same
+ *  idempotency key. */
 export type CheckoutAnswer = Checkout & { replayed: boolean }
 
 function hashIdempotency({ idempotencyKey, ...body }: CheckoutInput, channelId: string): Idempotency | null {
@@ -80,8 +81,8 @@ function clearStockLoaders(ticketRateId: string, { loaders }: Context): void {
 const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
-// Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since its stock
-// was read.
+// Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
+// its stock was read.
 async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean> {
   const current = await readTerms(rate.id, ctx)
   if (!current) return false
@@ -93,7 +94,8 @@ async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean
   return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
 }
 
-/** Tries a checkout once. Null if it should be retried: another one was faster, or overdue holds took up places. */
+/** Tries a checkout once. Null if it should be retried: another one was faster, or overdue holds took up
+ *  places. */
 async function tryCheckout(
   input: CheckoutInput,
   idempotency: Idempotency | null,
@@ -124,8 +126,9 @@ async function tryCheckout(
 
 const maxAttempts = 5
 
-/** Holds stock of one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is paid at
- *  once. The same idempotency key and input return the first result for 24 hours. Amounts in minor units.
+/** Holds stock of one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is
+ *  paid at once. The same idempotency key and input return the first result for 24 hours. Amounts in minor
+ *  units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdStock refuse, TOTAL_INCREASED,
  *  IDEMPOTENCY_KEY_REUSED, BUSY (INTERFACE, checkout; DECISIONS 4). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {

@@ -43,7 +43,8 @@ async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Contex
   )
 }
 
-/** Chooses the price that each entry is sold at: the requested one, or the current one if that is not available. */
+/** Chooses the price that each entry is sold at: the requested one, or the current one if that is not
+ *  available. */
 function choosePrices(entries: CheckoutEntry[], { prices }: Terms, now: Date): Price[] {
   const current = currentPrice(prices, now)
   return entries.flatMap(({ priceId }) => {
@@ -65,9 +66,9 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
-/** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those of the
- *  input's rate. Refuses: NOT_FOUND if there are none; else all problems of the entries, the rate and its stock at once
- *  (INTERFACE, checkout; DECISIONS 3 and 4). */
+/** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
+ *  of the input's rate. Refuses: NOT_FOUND if there are none; else all problems of the entries, the rate and
+ *  its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
 export async function planCheckout(
   input: CheckoutInput,
   terms: Terms | null,

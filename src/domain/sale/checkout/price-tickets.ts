@@ -20,8 +20,8 @@ export type PricedTicket = {
   totalAmount: number
 }
 
-/** Prices one ticket from the rate's rows, never from client input. Percentages round half up, once per ticket and
- *  component. Requires an entry that checkEntries accepts (DECISIONS 1 and 4). */
+/** Prices one ticket from the rate's rows, never from client input. Percentages round half up, once per
+ *  ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1 and 4). */
 export function priceTicket(
   entry: CheckoutEntry,
   price: Price,

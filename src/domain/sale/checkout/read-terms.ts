@@ -1,8 +1,8 @@
 import type { Context } from '../../../request/context.ts'
 import { loadTerms, type Terms } from './terms-loaders.ts'
 
-/** Reads the terms of a rate, or takes those that were prefetched with the caller's authentication, on the first call.
- *  Null if there is no such rate, or the caller may not sell it. */
+/** Reads the terms of a rate, or takes those that were prefetched with the caller's authentication, on the
+ *  first call. Null if there is no such rate, or the caller may not sell it. */
 export async function readTerms(ticketRateId: string, ctx: Context): Promise<Terms | null> {
   const { db, caller, terms: prefetched } = ctx
   // A retry needs fresh terms.

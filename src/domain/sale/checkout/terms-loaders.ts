@@ -62,7 +62,8 @@ const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
-/** Queries for the terms of rates by rate id, without permission checks. Convert their rows with `toTerms`. */
+/** Queries for the terms of rates by rate id, without permission checks. Convert their rows with
+ *  `toTerms`. */
 export const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
 
 /** Groups rows by rate id. */
@@ -90,8 +91,8 @@ export function toTerms([rates, prices, supplements, questions, overdue]: Found<
   )
 }
 
-/** Loads the terms of a rate without permission checks: use `readTerms`. Calls in one turn of the event loop, for any
- *  rates and callers, share one statement. */
+/** Loads the terms of a rate without permission checks: use `readTerms`. Calls in one turn of the event loop,
+ *  for any rates and callers, share one statement. */
 export const loadTerms = coalesceReads(async (db, ids) =>
   toTerms(await findTogether(db, 'terms_by_ticket_rate_id', findTerms, { keys: ids })),
 )

@@ -1,8 +1,9 @@
 import type { Payment } from '../../payment/table.ts'
 import type { AutomaticReason } from '../refund/queue-refund.ts'
 
-/** Builds the channel's URL that a buyer is redirected to, with the outcome of the payment and no personal data. Only
- *  buyers who got tickets go to `redirectUrl`, others to `errorUrl`. Null if the channel gave none. */
+/** Builds the channel's URL that a buyer is redirected to, with the outcome of the payment and no personal
+ *  data. Only buyers who got tickets go to `redirectUrl`, others to `errorUrl`. Null if the channel gave
+ *  none. */
 export function buyerUrl(
   { id, status, redirectUrl, errorUrl, paidAt }: Payment,
   refundReason: AutomaticReason | null,

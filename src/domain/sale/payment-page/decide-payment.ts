@@ -12,8 +12,9 @@ export type BuyerAction = 'pay' | 'cancel' | 'view'
 
 type PaymentServices = Pick<Services, 'db' | 'provider' | 'publicUrl'>
 
-/** Current status of a payment. `sendTo` is the session that the buyer pays in, `isOpen` is true if the provider says that
- *  its session still waits for the buyer, and `failure` is an error of the provider, for the log. */
+/** Current status of a payment. `sendTo` is the session that the buyer pays in, `isOpen` is true if the
+ *  provider says that its session still waits for the buyer, and `failure` is an error of the provider, for
+ *  the log. */
 export type Decision = { status: Payment['status']; sendTo?: string; isOpen?: boolean; failure?: unknown }
 
 // Providers show the name in a line or two.
@@ -55,10 +56,11 @@ async function end(
   return settlePayment(db, { payment, outcome: agreed, sessionId })
 }
 
-/** Applies the buyer's action to an open payment: charges it and activates the tickets, sends the buyer to the provider's
- *  session, or cancels it and releases the places. An overdue payment expires whatever the action, even before the sweeper
- *  runs, unless the provider says that it was paid. One that has ended is only refreshed. A buyer who clicks twice may cause
- *  two calls to the provider, which identifies them by the payment's id. */
+/** Applies the buyer's action to an open payment: charges it and activates the tickets, sends the buyer to
+ *  the provider's session, or cancels it and releases the places. An overdue payment expires whatever the
+ *  action, even before the sweeper runs, unless the provider says that it was paid. One that has ended is
+ *  only refreshed. A buyer who clicks twice may cause two calls to the provider, which identifies them by the
+ *  payment's id. */
 export async function decidePayment(
   services: PaymentServices,
   found: FoundPayment,

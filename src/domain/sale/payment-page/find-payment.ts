@@ -79,8 +79,8 @@ const tokenPattern = /^[0-9A-Za-z]{43}$/
 /** Reports whether a text has the form of a page token. */
 export const isPageToken = (token: string) => tokenPattern.test(token)
 
-/** Finds the payment whose page has this token, with its event and rate. The token is the permission: there is no caller.
- *  Null if there is none. A malformed token costs no SQL. */
+/** Finds the payment whose page has this token, with its event and rate. The token is the permission: there
+ *  is no caller. Null if there is none. A malformed token costs no SQL. */
 export const findPayment = async (db: Database, token: string): Promise<FoundPayment | null> =>
   isPageToken(token) ? paymentByToken(db, token) : null
 

@@ -47,8 +47,8 @@ function readAction(body: unknown): BuyerAction {
   })
 }
 
-/** Serves `/pay/{token}`: the order with Pay and Cancel, without a script. Once the payment has ended, redirects to the
- *  channel's URL, or shows the outcome if there is none. Errors are pages, too. */
+/** Serves `/pay/{token}`: the order with Pay and Cancel, without a script. Once the payment has ended,
+ *  redirects to the channel's URL, or shows the outcome if there is none. Errors are pages, too. */
 export async function addPaymentPage(
   app: FastifyInstance,
   services: Services,
@@ -67,8 +67,8 @@ export async function addPaymentPage(
     const { status, sendTo, isOpen, failure } = await decidePayment(services, found, action)
     if (failure) logFailure(reply.log, failure, 'payment provider call failed')
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
-    // A buyer who is back from paying is neither asked to pay again nor told that the payment failed until the provider
-    // has decided.
+    // A buyer who is back from paying is neither asked to pay again nor told that the payment failed until
+    // the provider has decided.
     const mayBePaid = isBack && found.payment.sessionOpen && !isOpen
     if (mayBePaid && !found.payment.paidAt && status === found.payment.status)
       return sendPage(reply, 200, undecidedPage(found, 'pending'))

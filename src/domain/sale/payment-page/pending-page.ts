@@ -51,11 +51,12 @@ ${warrantyAmount > 0 && extra(`Warranty, refundable until ${pluralize(warrantyHo
 const sandboxNote = html`<p class="note" role="note"><strong>This is a sandbox: no money is taken.</strong> Paying
 activates the tickets as if it had been.</p>`
 
-// Chrome applies form-action to redirects as well, even to those of the shop itself: to www, to a login. If one were
-// blocked, a buyer who has paid would be left on this page with nothing happening.
+// Chrome applies form-action to redirects as well, even to those of the shop itself: to www, to a login. If
+// one were blocked, a buyer who has paid would be left on this page with nothing happening.
 function formSourcesOf({ redirectUrl, errorUrl }: Payment, sessionSources: string[]): string[] {
   const origins = [redirectUrl, errorUrl].flatMap((url) => (url ? [new URL(url).origin] : []))
-  // A URL's host may contain characters that have a meaning in a policy, but no host that can be registered does.
+  // A URL's host may contain characters that have a meaning in a policy, but no host that can be registered
+  // does.
   const safe = origins.filter((origin) => /^https?:\/\/[\w.:-]+$/.test(origin))
   return [...new Set([...safe, ...(origins.length > 0 ? ['https:'] : []), ...sessionSources])]
 }

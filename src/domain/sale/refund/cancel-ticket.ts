@@ -6,8 +6,8 @@ import type { Ticket } from '../../ticket/table.ts'
 import { clearCachedTicket } from './clear-cached-ticket.ts'
 import { type Cancelled, recordCancelled } from './record-cancelled.ts'
 
-/** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is already
- *  cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, ILLEGAL_TRANSITION (DECISIONS 5). */
+/** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is
+ *  already cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, ILLEGAL_TRANSITION (DECISIONS 5). */
 export async function cancelTicket(ticketId: string, ctx: Context): Promise<Ticket> {
   requireCaller(ctx)
   const { db } = ctx

@@ -1,8 +1,8 @@
 import type { Context } from '../../../request/context.ts'
 import type { Ticket } from '../../ticket/table.ts'
 
-/** Drops the request's cached rows that a change of a ticket makes stale: the ticket, its payment and refunds, and the
- *  stock of its rate. */
+/** Drops the request's cached rows that a change of a ticket makes stale: the ticket, its payment and
+ *  refunds, and the stock of its rate. */
 export function clearCachedTicket(
   { loaders }: Context,
   { id, paymentId, ticketRateId, priceId }: Ticket,

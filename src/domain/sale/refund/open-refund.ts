@@ -18,8 +18,8 @@ type NewRefund = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
   nonRefundable?: number
 }
 
-// Finds the charge that paid for the tickets. Extra charges are refunded in full by themselves; of this one at most a
-// surplus is.
+// Finds the charge that paid for the tickets. Extra charges are refunded in full by themselves; of this one
+// at most a surplus is.
 async function findPayingCharge(tx: Connection, paymentId: string): Promise<Charge> {
   const fullRefund = tx
     .select({ one: sql`1` })
@@ -46,9 +46,9 @@ async function sumRefunds(tx: Connection, ticketId: string): Promise<number> {
   return sum?.amount ?? 0
 }
 
-/** Creates a pending refund of a ticket. The caller makes the first attempt at once; a background job takes over when its
- *  lease ends. Requires this transaction to hold the row locks of the payment, then of the ticket, so that all refunds
- *  together never exceed the amount paid.
+/** Creates a pending refund of a ticket. The caller makes the first attempt at once; a background job takes
+ *  over when its lease ends. Requires this transaction to hold the row locks of the payment, then of the
+ *  ticket, so that all refunds together never exceed the amount paid.
  *  Refuses: ILLEGAL_TRANSITION if the ticket is unpaid; REFUND_TOO_HIGH. */
 export async function openRefund(
   tx: Connection,

@@ -17,10 +17,10 @@ const toMismatch = ({ id, paymentId, chargeId, amount, currency }: Refund): Mism
   ...{ paymentId, chargeId, amount, currency },
 })
 
-/** Attempts refunds that are due, until one stays undecided: an unreachable provider is not called again and again. Safe
- *  to run in many processes: each claims different refunds, and a lease returns those of a process that died. Calls
- *  `onMismatch` on the first attempt of each refund with the reason AMOUNT_MISMATCH, so that an operator can find out why
- *  the provider took another amount than requested. */
+/** Attempts refunds that are due, until one stays undecided: an unreachable provider is not called again and
+ *  again. Safe to run in many processes: each claims different refunds, and a lease returns those of a
+ *  process that died. Calls `onMismatch` on the first attempt of each refund with the reason AMOUNT_MISMATCH,
+ *  so that an operator can find out why the provider took another amount than requested. */
 export async function processDueRefunds(
   db: Database,
   provider: PaymentProvider,
@@ -33,7 +33,8 @@ export async function processDueRefunds(
     const attempts = await Promise.allSettled(
       due.map((refund) => requestProviderRefund(db, provider, refund)),
     )
-    // Database errors are thrown once all attempts have ended; their refunds are due again when the lease ends.
+    // Database errors are thrown once all attempts have ended; their refunds are due again when the lease
+    // ends.
     for (const attempt of attempts) if (attempt.status === 'rejected') throw attempt.reason
     const decided = attempts.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')
     if (decided.length < batchSize) return

@@ -9,13 +9,13 @@ import { moveStock, type StockFlip, stockMoves } from '../../ticket-rate/move-st
 import { recordAvailability } from '../record-availability.ts'
 import { recordChanges } from '../record-changes.ts'
 
-/** Cancelled ticket, and the rates and prices that are available again. If there are any, call `invalidateCatalogue`
- *  after the commit. */
+/** Cancelled ticket, and the rates and prices that are available again. If there are any, call
+ *  `invalidateCatalogue` after the commit. */
 export type Cancelled = { ticket: Ticket; flipped: StockFlip[] }
 
-/** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires this
- *  transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with it;
- *  ILLEGAL_TRANSITION if it is not active (DECISIONS 5). */
+/** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
+ *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with
+ *  it; ILLEGAL_TRANSITION if it is not active (DECISIONS 5). */
 export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Cancelled> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))

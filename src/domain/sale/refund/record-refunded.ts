@@ -11,16 +11,17 @@ import { recordChanges } from '../record-changes.ts'
 /** Refund that has succeeded, and when. */
 type SucceededRefund = Refund & { at: Date }
 
-/** Records the consequences of a successful refund: the new state of the payment and the ticket, the corrective invoice
- *  and the change that clients receive. Requires this transaction to hold the payment's row lock. */
+/** Records the consequences of a successful refund: the new state of the payment and the ticket, the
+ *  corrective invoice and the change that clients receive. Requires this transaction to hold the payment's
+ *  row lock. */
 export async function recordRefunded(
   tx: Connection,
   payment: Payment,
   refund: SucceededRefund,
 ): Promise<void> {
   if (refund.ticketId) return recordTicketRefund(tx, payment, refund, refund.ticketId)
-  // A second or mismatching charge was never part of the amount paid, nor was a late one if another charge has paid.
-  // A mismatching charge may even be in another currency.
+  // A second or mismatching charge was never part of the amount paid, nor was a late one if another charge
+  // has paid. A mismatching charge may even be in another currency.
   if (refund.reason === 'PAID_TWICE' || refund.reason === 'AMOUNT_MISMATCH' || payment.paidAt) return
   const refundedAmount = Math.min(payment.refundedAmount + refund.amount, payment.totalAmount)
   await updatePayment(tx, payment, { status: 'refunded', refundedAmount })

@@ -51,10 +51,10 @@ async function findByKey(
   return refund
 }
 
-/** Refunds all or part of the amount paid for a ticket of the integration's organization; can be repeated until nothing
- *  is left. Does not cancel the ticket. The same idempotency key and request return the same refund. The refund is pending
- *  unless the provider decides at once. Refuses: NOT_FOUND, INVALID, ILLEGAL_TRANSITION if the ticket is unpaid,
- *  REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
+/** Refunds all or part of the amount paid for a ticket of the integration's organization; can be repeated
+ *  until nothing is left. Does not cancel the ticket. The same idempotency key and request return the same
+ *  refund. The refund is pending unless the provider decides at once. Refuses: NOT_FOUND, INVALID,
+ *  ILLEGAL_TRANSITION if the ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
 export async function refundTicket(input: RefundInput, ctx: Context): Promise<Refund> {
   const { integrationId } = requireIntegration(ctx)
   const { db, provider } = ctx.services
@@ -75,8 +75,8 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
       const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...key })
       return { ticket, refund, isNew: true }
     })
-  // Requests for different payments under one key share no lock: only the unique index stops the second, which then
-  // finds the first.
+  // Requests for different payments under one key share no lock: only the unique index stops the second,
+  // which then finds the first.
   const { ticket, refund, isNew } = await open().catch((error: unknown) => {
     if (isDuplicate(error)) return open()
     throw error

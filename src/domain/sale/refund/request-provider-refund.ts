@@ -28,9 +28,9 @@ async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
   }
 }
 
-/** Requests a refund from the provider, outside any transaction, and settles its outcome. If the provider fails, takes
- *  longer than `maxSeconds`, or has not decided yet, the refund becomes due again later. Each attempt uses the refund's id,
- *  so that the provider refunds once. Returns the refund's current row. */
+/** Requests a refund from the provider, outside any transaction, and settles its outcome. If the provider
+ *  fails, takes longer than `maxSeconds`, or has not decided yet, the refund becomes due again later. Each
+ *  attempt uses the refund's id, so that the provider refunds once. Returns the refund's current row. */
 export async function requestProviderRefund(
   db: Database,
   provider: PaymentProvider,
@@ -41,7 +41,8 @@ export async function requestProviderRefund(
   if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
   const { id, amount, currency } = refund
   const call = async (): Promise<RefundOutcome> => {
-    // Only the provider that took the charge can refund it. Another would not know it, and the sandbox would pretend to.
+    // Only the provider that took the charge can refund it. Another would not know it, and the sandbox would
+    // pretend to.
     if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
     return provider.refund({ id, charge: charge.reference, amount, currency })
   }
@@ -57,8 +58,9 @@ export async function requestProviderRefund(
   return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, decided))) ?? refund
 }
 
-/** Makes the first attempt while the client waits. If the database is unavailable, returns the refund as pending instead
- *  of failing: its row is committed, so a background job settles it and the client must not repeat the request. */
+/** Makes the first attempt while the client waits. If the database is unavailable, returns the refund as
+ *  pending instead of failing: its row is committed, so a background job settles it and the client must not
+ *  repeat the request. */
 export const requestProviderRefundNow = (
   db: Database,
   provider: PaymentProvider,

@@ -21,9 +21,9 @@ function changeOf(outcome: RefundOutcome) {
   return { status: 'succeeded', reference, lastError: null, succeededAt: sql`now()` } as const
 }
 
-/** Applies a provider's outcome to a refund, with all its consequences, in the caller's transaction. A refund is decided
- *  once: repeated outcomes change nothing, and a failure after a success undoes nothing, but is kept in `lastError` for
- *  the operator. Returns the refund's current row, or null if there is none. */
+/** Applies a provider's outcome to a refund, with all its consequences, in the caller's transaction. A refund
+ *  is decided once: repeated outcomes change nothing, and a failure after a success undoes nothing, but is
+ *  kept in `lastError` for the operator. Returns the refund's current row, or null if there is none. */
 export async function settleRefund(
   tx: Connection,
   name: RefundName,

@@ -6,8 +6,9 @@ import { settlePayment } from '../settle/settle-payment.ts'
 const paymentNotFound = () =>
   new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })
 
-/** Cancels an unpaid checkout of the channel and frees its places at once. Idempotent: returns a checkout that is already
- *  cancelled unchanged. An overdue one expires instead. Refuses: NOT_FOUND, ILLEGAL_TRANSITION (DECISIONS 5). */
+/** Cancels an unpaid checkout of the channel and frees its places at once. Idempotent: returns a checkout
+ *  that is already cancelled unchanged. An overdue one expires instead. Refuses: NOT_FOUND,
+ *  ILLEGAL_TRANSITION (DECISIONS 5). */
 export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
   requireChannel(ctx)
   const { db, loaders } = ctx

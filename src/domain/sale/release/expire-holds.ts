@@ -6,8 +6,8 @@ import { type Ending, releaseHolds } from './release-holds.ts'
 
 const toExpired = ({ id }: { id: string }): Ending => ({ id, status: 'expired' })
 
-/** Expires up to `limit` overdue payments and returns their number. Safe to run in many processes: each skips rows that
- *  another has locked (DECISIONS 5). */
+/** Expires up to `limit` overdue payments and returns their number. Safe to run in many processes: each skips
+ *  rows that another has locked (DECISIONS 5). */
 export async function expireHolds(db: Database, limit: number): Promise<number> {
   const { expired, freed } = await db.transaction(async (tx) => {
     const found = await tx
@@ -23,8 +23,8 @@ export async function expireHolds(db: Database, limit: number): Promise<number> 
   return expired
 }
 
-/** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that are expiring
- *  them already. */
+/** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
+ *  are expiring them already. */
 export async function expireHoldsOf(db: Database, ticketRateId: string): Promise<void> {
   const overdue = await db
     .select({ id: payments.id })

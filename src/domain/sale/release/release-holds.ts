@@ -24,8 +24,9 @@ async function endAs(tx: Connection, status: Ending['status'], endings: Ending[]
   )
 }
 
-/** Ends unpaid payments and releases the stock that they hold. Requires this transaction to hold their row locks. Returns
- *  true if a used-up rate or price is available again: call `invalidateCatalogue` after the commit. */
+/** Ends unpaid payments and releases the stock that they hold. Requires this transaction to hold their row
+ *  locks. Returns true if a used-up rate or price is available again: call `invalidateCatalogue` after the
+ *  commit. */
 export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<boolean> {
   if (endings.length === 0) return false
   const failed = await endAs(tx, 'failed', endings)

@@ -36,20 +36,23 @@ function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]
   )
 }
 
-// Returns a function that settles the outcome, so that all calls to the provider end before anything is settled.
+// Returns a function that settles the outcome, so that all calls to the provider end before anything is
+// settled.
 async function closeAtProvider(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
   payment: ClaimedSession,
 ): Promise<() => Promise<unknown>> {
   const { id, status, sessionId } = payment
   if (!sessionId) throw new Error(`payment ${id} has an open session without an identifier`)
-  const outcome = status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
+  const outcome =
+    status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
   return async () => outcome && settlePayment(db, { payment, outcome, sessionId })
 }
 
-/** Closes the sessions of payments that have ended or are about to expire, and settles what the provider says: a buyer who
- *  paid at the last moment has paid. Only looks at sessions that a bank is still deciding. Retries failed calls with a
- *  growing backoff; the hold expires in the meantime, and a charge after that is late. Safe to run in many processes. */
+/** Closes the sessions of payments that have ended or are about to expire, and settles what the provider
+ *  says: a buyer who paid at the last moment has paid. Only looks at sessions that a bank is still deciding.
+ *  Retries failed calls with a growing backoff; the hold expires in the meantime, and a charge after that is
+ *  late. Safe to run in many processes. */
 export async function closeSessions(services: Pick<Services, 'db' | 'provider'>): Promise<void> {
   for (;;) {
     const claimed = await claimSessions(services.db, services.provider.name)

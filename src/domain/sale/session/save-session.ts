@@ -6,9 +6,9 @@ import { type Payment, payments } from '../../payment/table.ts'
 // Closes a session shortly before its hold ends, so that nobody can pay for places that are gone.
 const closeBefore = sql`interval '5 seconds'`
 
-/** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown open session
- *  would never be closed. If two sessions were opened at once, the first one saved wins. Returns the payment's current
- *  status and its session. */
+/** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
+ *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
+ *  the payment's current status and its session. */
 export async function saveSession(
   db: Database,
   paymentId: string,

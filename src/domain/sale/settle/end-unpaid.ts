@@ -27,8 +27,9 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
   return mayBecome(payment.status, status) ? [{ id, status }] : []
 }
 
-/** Ends locked payments of one rate without a charge, or makes them `processing`. Transitions that a payment's status does
- *  not allow change nothing. A pending payment that is overdue by the database's clock expires (DECISIONS 5). */
+/** Ends locked payments of one rate without a charge, or makes them `processing`. Transitions that a
+ *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
+ *  expires (DECISIONS 5). */
 export async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
   const statuses = new Map(settlements.map(({ payment }) => [payment.id, payment.status]))
   const own = settlements.filter(isOwn)

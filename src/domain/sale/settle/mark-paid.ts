@@ -34,8 +34,8 @@ const mark = preparedSql<Activated>(
     (extract(epoch from ${nowMs}) * 1000)::float8 as now`,
 )
 
-/** Marks payments as paid and activates their tickets, in one statement. Returns the tokens of the tickets' documents by
- *  ticket id, and the time of payment. */
+/** Marks payments as paid and activates their tickets, in one statement. Returns the tokens of the tickets'
+ *  documents by ticket id, and the time of payment. */
 export async function markPaid(
   tx: Connection,
   marked: Marked[],

@@ -7,9 +7,9 @@ import { receiveEvent } from './receive-event.ts'
 const unsigned = () =>
   new Refusal({ code: 'BAD_REQUEST', message: 'The signature is missing, wrong or too old.' })
 
-/** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is committed; any
- *  other status makes the provider retry. Signed events have no rate limit, because a refused event would only come back
- *  later; unsigned requests count as failures of their address. */
+/** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is
+ *  committed; any other status makes the provider retry. Signed events have no rate limit, because a refused
+ *  event would only come back later; unsigned requests count as failures of their address. */
 export async function addProviderEvents(
   app: FastifyInstance,
   { db, provider }: Services,

@@ -8,8 +8,8 @@ import { settleRefund } from '../refund/settle-refund.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Settlement } from './settlement.ts'
 
-/** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or refund does
- *  not exist, `ignored` if it concerns neither. */
+/** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
+ *  refund does not exist, `ignored` if it concerns neither. */
 export type Received = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
@@ -42,8 +42,9 @@ const receiveRefund = (
     return (await settleRefund(tx, refund, refund.outcome)) ? 'done' : 'unknown'
   })
 
-/** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is delivered.
- *  An event that arrives out of order makes only changes that are still allowed (see settlePayment). */
+/** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
+ *  delivered. An event that arrives out of order makes only changes that are still allowed (see
+ *  settlePayment). */
 export async function receiveEvent(db: Database, provider: string, event: ProviderEvent): Promise<Received> {
   const { id, type, about } = event
   if (!about) return 'ignored'

@@ -93,11 +93,11 @@ async function loadPayables(
   }))
 }
 
-/** Records charges for payments of one rate, once per provider reference, in the transaction that settles them. Pays open
- *  payments together. A late charge takes the places again, and is refunded if there are not enough left. A charge is
- *  refunded, too, if the checkout was cancelled or is already paid (DECISIONS 5), or if the charge is too low or in another
- *  currency; if it is too high, the surplus is (DECISIONS 11). Late and mismatching charges come one at a time: see
- *  settlesAlone. */
+/** Records charges for payments of one rate, once per provider reference, in the transaction that settles
+ *  them. Pays open payments together. A late charge takes the places again, and is refunded if there are not
+ *  enough left. A charge is refunded, too, if the checkout was cancelled or is already paid (DECISIONS 5), or
+ *  if the charge is too low or in another currency; if it is too high, the surplus is (DECISIONS 11). Late
+ *  and mismatching charges come one at a time: see settlesAlone. */
 export async function receiveMoney(
   tx: Connection,
   settlements: LockedSettlement[],

@@ -10,8 +10,8 @@ import { recordChanges } from '../record-changes.ts'
 import type { SoldTicket } from './find-sold.ts'
 import { type Marked, markPaid } from './mark-paid.ts'
 
-/** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends its provider
- *  session. */
+/** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
+ *  its provider session. */
 export type Payable<Sold extends SoldTicket> = { payment: Payment; tickets: Sold[]; endsSession?: boolean }
 
 /** Paid payments and their tickets, and the rates and prices that they used up. */
@@ -20,10 +20,10 @@ export type Paid<Sold extends SoldTicket> = { paid: Payable<Sold>[]; flipped: St
 // Sells held places; takes the places of expired tickets again, if they are still available.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 
-/** Marks payments of one organization as paid, with all consequences: activates their tickets, issues invoices (none for a
- *  total of 0), records changes and queues the delivery of tickets. Takes six statements at most, however many payments.
- *  Null if the tickets had expired and there are not enough places left for all; nothing is changed then
- *  (DECISIONS 5). */
+/** Marks payments of one organization as paid, with all consequences: activates their tickets, issues
+ *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes six statements
+ *  at most, however many payments. Null if the tickets had expired and there are not enough places left for
+ *  all; nothing is changed then (DECISIONS 5). */
 export async function recordPaid<Sold extends SoldTicket>(
   tx: Connection,
   payables: Payable<Sold>[],
@@ -32,8 +32,8 @@ export async function recordPaid<Sold extends SoldTicket>(
   if (payables.length === 0) return { paid: [], flipped: [] }
   const sold = payables.flatMap(({ tickets }) => tickets)
   const moves = stockMoves(sold, moveOf[from])
-  // For expired tickets the counters decide whether anything happens at all. For held ones they are locked as late as
-  // possible, because all checkouts of the rate wait for them.
+  // For expired tickets the counters decide whether anything happens at all. For held ones they are locked as
+  // late as possible, because all checkouts of the rate wait for them.
   const claimed = from === 'expired' ? await moveStock(tx, moves) : []
   if (!claimed) return null
   await recordChanges(

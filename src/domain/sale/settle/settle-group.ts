@@ -17,8 +17,8 @@ import {
 
 type Outcome = Settled | typeof deferred
 
-// Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and settlements
-// that have to run alone.
+// Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
+// settlements that have to run alone.
 async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'wait' | 'skip') {
   const ids = [...new Set(group.map(({ payment }) => payment.id))]
   const locked = await lockPayments(tx, ids, onLocked)
@@ -37,7 +37,8 @@ async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'w
   return taken
 }
 
-// Records events and drops settlements whose event is a duplicate. Waits for transactions that insert the same events.
+// Records events and drops settlements whose event is a duplicate. Waits for transactions that insert the
+// same events.
 async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<LockedSettlement[]> {
   const events = taken.flatMap(({ settlement: { event, payment } }) =>
     event ? [{ ...event, paymentId: payment.id }] : [],
@@ -52,8 +53,8 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
-// Marks the sessions that have ended. After the end of another session than the buyer's, the buyer's is due to be closed
-// at the provider.
+// Marks the sessions that have ended. After the end of another session than the buyer's, the buyer's is due
+// to be closed at the provider.
 async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]): Promise<void> {
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
@@ -68,9 +69,10 @@ async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]):
     await tx.update(payments).set({ sessionDueAt: sql`now()` }).where(inArray(payments.id, others))
 }
 
-/** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the outcome that it
- *  would have by itself. Defers, and leaves untouched: payments that are locked elsewhere (with `skip`), second settlements
- *  of a payment, and late or mismatching charges, unless they come alone. */
+/** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
+ *  outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
+ *  (with `skip`), second settlements of a payment, and late or mismatching charges, unless they come
+ *  alone. */
 export async function settleGroup(
   db: Database,
   group: Settlement[],

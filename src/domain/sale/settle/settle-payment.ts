@@ -6,7 +6,8 @@ import { busy } from '../../../shared/errors.ts'
 import { settleGroup } from './settle-group.ts'
 import type { Settled, Settlement } from './settlement.ts'
 
-// Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to everybody else.
+// Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
+// everybody else.
 const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 }
 const exactLimits = { maxAtOnce: 1, maxWaiting: 2_000 }
 
@@ -25,11 +26,12 @@ const createQueue = (db: Database) => {
 
 const queueOf = perDatabase(createQueue)
 
-/** Settles a payment with an outcome from its provider or its buyer, and returns its current status. Settlements that
- *  arrive while others of their rate run are batched, in order, into one transaction; each is atomic and has the outcome
- *  that it would have alone. A payment that is locked elsewhere, a second settlement of one, and a late or mismatching
- *  charge are deferred and settled one by one. Transitions that the status does not allow change nothing, but a charge is
- *  never lost: see receiveMoney. Refuses: BUSY if too many wait. */
+/** Settles a payment with an outcome from its provider or its buyer, and returns its current status.
+ *  Settlements that arrive while others of their rate run are batched, in order, into one transaction; each
+ *  is atomic and has the outcome that it would have alone. A payment that is locked elsewhere, a second
+ *  settlement of one, and a late or mismatching charge are deferred and settled one by one. Transitions that
+ *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Refuses: BUSY if
+ *  too many wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<Settled> {
   const { queue, exactly } = queueOf(db)
   // Paying takes its locks in another order than ending.

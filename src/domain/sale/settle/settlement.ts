@@ -19,17 +19,18 @@ export type Settled = { status: Payment['status']; isRepeated: boolean }
 /** Settlement whose payment's row is locked. */
 export type LockedSettlement = { settlement: Settlement; payment: LockedPayment }
 
-/** True if the outcome is from the session that the buyer was sent to, or from no session. Other sessions can only pay:
- *  any other outcome of theirs is ignored. */
+/** True if the outcome is from the session that the buyer was sent to, or from no session. Other sessions can
+ *  only pay: any other outcome of theirs is ignored. */
 export const isOwn = ({ settlement: { sessionId }, payment }: LockedSettlement): boolean =>
   sessionId === undefined || sessionId === payment.sessionId
 
-/** True for a charge on a payment that has failed or expired: it takes the places again, if they are still available. */
+/** True for a charge on a payment that has failed or expired: it takes the places again, if they are still
+ *  available. */
 export const isLate = ({ settlement: { outcome }, payment: { status } }: LockedSettlement): boolean =>
   outcome.kind === 'paid' && (status === 'failed' || status === 'expired')
 
-/** True if a settlement locks stock in another order than batched ones: a late charge, which takes places again, or a
- *  mismatching one, which releases them. */
+/** True if a settlement locks stock in another order than batched ones: a late charge, which takes places
+ *  again, or a mismatching one, which releases them. */
 export const settlesAlone = (locked: LockedSettlement): boolean => {
   const { outcome } = locked.settlement
   return isLate(locked) || (outcome.kind === 'paid' && surplusOf(locked.payment, outcome.money) === null)

@@ -75,7 +75,8 @@ export const defaultedTicketColumns = [
   'correctiveInvoiceReferences',
 ] satisfies (keyof Ticket)[]
 
-// Spelled out column by column: with spreads, these objects were a fifth of everything that a checkout allocated.
+// Spelled out column by column: with spreads, these objects were a fifth of everything that a checkout
+// allocated.
 const toTicket = (
   { plan, input }: HoldJob,
   payment: Payment,
@@ -128,8 +129,8 @@ const toTicket = (
   activatedAt: null,
 })
 
-/** Builds the rows of a checkout, complete but for their times. The checkout returns these same rows: nothing is read
- *  back. */
+/** Builds the rows of a checkout, complete but for their times. The checkout returns these same rows: nothing
+ *  is read back. */
 export function toCheckout(job: HoldJob): Checkout {
   const payment = toPayment(job)
   return {

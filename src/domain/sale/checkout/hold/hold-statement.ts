@@ -40,9 +40,9 @@ const newTickets = arrayRows(
 
 const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 
-// The statement's snapshot is older than the locks that it waits for. PostgreSQL reads the counters again under the lock,
-// but a key or a code that another transaction has committed since stays unseen: it violates a unique index, which fails
-// the whole statement.
+// The statement's snapshot is older than the locks that it waits for. PostgreSQL reads the counters again
+// under the lock, but a key or a code that another transaction has committed since stays unseen: it violates
+// a unique index, which fails the whole statement.
 function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
   const { holdMinutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
@@ -83,16 +83,16 @@ const statements = {
 }
 
 /** Modes of `writeHolds`.
- *  `optimistic` waits for locked stock. It holds all jobs of a rate if some of the rate and of each price remains, and else
- *  none of them: whoever takes the last place must also record that the rate is sold out.
+ *  `optimistic` waits for locked stock. It holds all jobs of a rate if some of the rate and of each price
+ *  remains, and else none of them: whoever takes the last place must also record that the rate is sold out.
  *  `optimisticSkipLocked` does the same, and holds nothing of a rate whose stock is locked.
- *  `exact` may take the last place. The caller has locked the stock, checked that the jobs fit, and records what they use
- *  up. */
+ *  `exact` may take the last place. The caller has locked the stock, checked that the jobs fit, and records
+ *  what they use up. */
 export type HoldMode = keyof typeof statements
 
-/** Holds the stock of planned checkouts and writes their rows, in one statement. Holds all jobs of a rate or, if the mode
- *  does not allow it or an idempotency key is locked, none of them. Returns the checkout of each job, in order, or null.
- *  Fails as a whole on a duplicate idempotency key or ticket code. */
+/** Holds the stock of planned checkouts and writes their rows, in one statement. Holds all jobs of a rate or,
+ *  if the mode does not allow it or an idempotency key is locked, none of them. Returns the checkout of each
+ *  job, in order, or null. Fails as a whole on a duplicate idempotency key or ticket code. */
 export async function writeHolds(
   connection: Connection,
   jobs: HoldJob[],

@@ -13,8 +13,8 @@ import { type Checkout, type HoldJob, type Idempotency, isFree, totalMoves } fro
 import { writeHolds } from './hold-statement.ts'
 import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
 
-/** Outcome of a job: its checkout, a refusal, or null if the caller should plan it again, because the stock that the
- *  plan saw is gone, or another request has completed a checkout under the same idempotency key. */
+/** Outcome of a job: its checkout, a refusal, or null if the caller should plan it again, because the stock
+ *  that the plan saw is gone, or another request has completed a checkout under the same idempotency key. */
 export type HoldOutcome = Checkout | Refusal | null
 
 /** Locks idempotency keys until the transaction ends. Returns those that it can't have. */
@@ -52,8 +52,8 @@ async function findTakenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<stri
   return new Set(taken.map(({ qrCode }) => qrCode))
 }
 
-/** Locks the stock rows of the jobs until the transaction ends, in the order of their ids, so that two transactions can't
- *  deadlock. Returns what is left of each rate and price. */
+/** Locks the stock rows of the jobs until the transaction ends, in the order of their ids, so that two
+ *  transactions can't deadlock. Returns what is left of each rate and price. */
 async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, number>> {
   const rows = await tx
     .select()
@@ -77,12 +77,12 @@ async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | n
     checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === made.payment.id)] = made
 }
 
-/** Holds planned checkouts of one rate, job by job, first come, first served: a small one may fit where a large one before
- *  it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job is held whole or not at all,
- *  and a refusal of one affects no other.
+/** Holds planned checkouts of one rate, job by job, first come, first served: a small one may fit where a
+ *  large one before it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job
+ *  is held whole or not at all, and a refusal of one affects no other.
  *
- *  A rule across checkouts (tickets per buyer, say) belongs here, under the lock, and nowhere else: only here do all
- *  checkouts of a rate come one after another. Send its jobs here as well: see `needsExact`.
+ *  A rule across checkouts (tickets per buyer, say) belongs here, under the lock, and nowhere else: only here
+ *  can it read what every other checkout of the rate has done. Route its jobs here with `needsExact`.
  *  Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS 4). */
 export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   const { outcomes, usedUp } = await db.transaction(async (tx) => {

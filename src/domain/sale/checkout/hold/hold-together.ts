@@ -22,18 +22,19 @@ import { type HoldOutcome, holdStock } from './hold-stock.ts'
 // Only speed depends on the first two: `(db, job) => holdStock(db, [job]).then(([outcome]) => outcome)` gives each job an
 // outcome that it may have here. So a rule across checkouts belongs in `holdStock`, under the lock, and nowhere else.
 
-// Two mixed runs write while the process prepares the next one. More would only make each of them smaller, and the fixed
-// cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them leave connections for
-// everybody else.
+// Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
+// and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
+// leave connections for everybody else.
 const limits = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-// Jobs that only `holdStock` can decide: free ones, because it pays them in the same transaction. A rule across checkouts
-// adds the jobs that it applies to.
+// Jobs that only `holdStock` can decide: free ones, because it pays them in the same transaction. A rule
+// across checkouts adds the jobs that it applies to.
 const needsExact = isFree
 
-/** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else one by one. */
+/** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
+ *  one by one. */
 async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(needsExact)) return holdStock(db, jobs)
   const held = await writeHolds(db, jobs, 'optimistic').catch((error) => {
@@ -43,8 +44,8 @@ async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]
   return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
 }
 
-/** Holds jobs of any rates in one statement. Defers all jobs of a rate if it can't hold one of them, which keeps them in
- *  order: first come, first served. */
+/** Holds jobs of any rates in one statement. Defers all jobs of a rate if it can't hold one of them, which
+ *  keeps them in order: first come, first served. */
 async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
   const exactRateIds = new Set(jobs.filter(needsExact).map(({ plan }) => plan.rate.id))
   const optimistic = jobs.filter(({ plan }) => !exactRateIds.has(plan.rate.id))
@@ -66,8 +67,9 @@ const createQueue = (db: Database) =>
 
 const queueOf = perDatabase(createQueue)
 
-/** Holds the stock of a planned checkout, batched with others that wait in this process. The outcome is one that the job
- *  could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdStock refuses. */
+/** Holds the stock of a planned checkout, batched with others that wait in this process. The outcome is one
+ *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdStock
+ *  refuses. */
 export function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
   return queueOf(db)(job.plan.rate.id, job)
 }

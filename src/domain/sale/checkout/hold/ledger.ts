@@ -14,8 +14,9 @@ const keyInUse = () =>
     path: ['idempotencyKey'],
   })
 
-/** Accounts for jobs of one rate that are decided together: what is left of the stock, and which idempotency keys and
- *  ticket codes are taken. Read it under the lock of the stock rows: it is true for as long as that is held. */
+/** Accounts for jobs of one rate that are decided together: what is left of the stock, and which idempotency
+ *  keys and ticket codes are taken. Read it under the lock of the stock rows: it is true for as long as that
+ *  is held. */
 export class Ledger {
   readonly #keys: TakenKeys
   readonly #codes: Set<string>
