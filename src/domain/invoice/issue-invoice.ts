@@ -6,7 +6,7 @@ import { newId } from '../../shared/ids.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
 
 /** Payment or refund to issue an invoice for. Amounts in minor units. */
-export type Invoiced = Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>
+export type NewInvoice = Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>
 
 /** Series of an organization's invoices of one kind in the current year. */
 export type Series = Pick<Invoice, 'organizationId' | 'kind'>
@@ -48,7 +48,7 @@ const issue = preparedSql<{ id: string; reference: string }>(
 export async function issueInvoices(
   tx: Connection,
   { organizationId, kind }: Series,
-  invoiced: Invoiced[],
+  invoiced: NewInvoice[],
 ): Promise<string[]> {
   if (invoiced.length === 0) return []
   const rows = invoiced.map((invoice) => ({ id: newId('inv'), ...invoice }))

@@ -23,7 +23,7 @@ function signedAt(header: string): number | null {
 /** Creates the refusal of a signed body that can't be read. Its sender is Stripe, or has the secret, and may
  *  know. */
 export const malformedEvent = () =>
-  new Refusal({ code: 'BAD_REQUEST', message: 'The event is malformed: it is signed, and can not be read.' })
+  new Refusal({ code: 'BAD_REQUEST', message: 'The event is malformed, although its signature is valid.' })
 
 /** Reads the JSON of a body that Stripe signed with one of the secrets, of which there are two during a
  *  rotation. Null if the signature is missing, malformed, wrong, too old or post-dated.

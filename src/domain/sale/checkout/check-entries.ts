@@ -24,7 +24,7 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
       return [
         {
           code: 'QUESTION_NOT_IN_RATE',
-          message: 'The rate asks no such question.',
+          message: 'The rate has no such question.',
           path: ['answers', index, 'questionId'],
         },
       ]
@@ -32,7 +32,7 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
       return [
         {
           code: 'DUPLICATE_ANSWER',
-          message: 'A question is answered once.',
+          message: 'A question can be answered only once.',
           path: ['answers', index, 'questionId'],
         },
       ]
@@ -74,7 +74,7 @@ function checkAge({ birthday }: CheckoutEntry, { event, timezone }: Terms): Prob
   return [
     {
       code: 'UNDER_AGE',
-      message: `The event is for people of ${minimum} or older on the day it starts.`,
+      message: `Attendees must be at least ${minimum} years old on the day the event starts.`,
       path: ['birthday'],
       facts: { minimumAge: minimum },
     },

@@ -51,7 +51,7 @@ export function checkSale({ rate, event, prices }: Terms, count: number, now: Da
     return [
       {
         code: 'EVENT_STARTED',
-        message: 'The event has begun: its sale is over.',
+        message: 'The event has started and is no longer on sale.',
         path,
         facts: { startDate: event.startDate.toISOString() },
       },

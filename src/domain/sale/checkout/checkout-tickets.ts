@@ -49,7 +49,7 @@ async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<C
   if (key.requestHash !== requestHash)
     throw new Refusal({
       code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'Another checkout was made under this key.',
+      message: 'This key was already used for another checkout.',
       path: ['idempotencyKey'],
     })
   const payment = await ctx.loaders.paymentById.load(key.paymentId)
@@ -65,7 +65,7 @@ function refuseHigherTotal(
   if (expectedTotal != null && total > expectedTotal)
     throw new Refusal({
       code: 'TOTAL_INCREASED',
-      message: `The total is ${total} ${currency} now.`,
+      message: `The total is now ${total} ${currency}.`,
       path: ['expectedTotal'],
       facts: { totalAmount: total },
     })

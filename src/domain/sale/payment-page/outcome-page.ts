@@ -9,8 +9,8 @@ type Outcome = { title: string; text: string }
 
 const outcomes: Record<Exclude<Payment['status'], 'pending' | 'processing'>, Outcome> = {
   paid: { title: 'Paid', text: 'Your tickets are active. You can close this page.' },
-  partially_refunded: { title: 'Partly refunded', text: 'Part of what was paid has been given back.' },
-  refunded: { title: 'Refunded', text: 'What was paid has been given back.' },
+  partially_refunded: { title: 'Partly refunded', text: 'Part of the amount you paid has been refunded.' },
+  refunded: { title: 'Refunded', text: 'The amount you paid has been refunded.' },
   failed: { title: 'Not paid', text: 'The payment failed, and the tickets are no longer held.' },
   expired: { title: 'Time is over', text: 'The tickets were not paid in time, and are no longer held.' },
   cancelled: { title: 'Cancelled', text: 'The tickets are no longer held.' },
@@ -34,13 +34,16 @@ function describeRefund({ payment, refundReason }: FoundPayment): Outcome | null
       title: 'Paid',
       text:
         refundReason === 'AMOUNT_MISMATCH'
-          ? 'Your tickets are active. More money came than was asked for: what is too much is given back by itself, to where it came from.'
-          : 'Your tickets are active. You paid twice: the second payment is given back by itself, to where it came from.',
+          ? 'Your tickets are active. More money came than was asked for: the surplus is being refunded to where it came from.'
+          : 'Your tickets are active. You paid twice: the second payment is being refunded to where it came from.',
     }
   const [title, back] =
     payment.status === 'refunded'
       ? ['Your money is back', 'All of it has been given back.']
-      : ['Your money goes back', 'All of it is given back by itself, to where it came from.']
+      : [
+          'Your money goes back',
+          'All of it is given back to where it came from. There is nothing you need to do.',
+        ]
   return { title, text: `${refundCauses[refundReason]}, so you have no tickets. ${back}` }
 }
 
@@ -69,7 +72,7 @@ const undecided: Record<'pending' | 'processing', Outcome> = {
   },
   processing: {
     title: 'Waiting for your bank',
-    text: 'With a card that takes seconds, with a transfer some days. Your tickets are kept for you meanwhile.',
+    text: 'A card takes seconds, a bank transfer a few days. Your tickets are held for you in the meantime.',
   },
 }
 

@@ -13,7 +13,7 @@ import { outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
 
 const apologies: Record<number, [title: string, text: string]> = {
-  404: ['No such payment', 'The address is not complete, or it was never one of ours.'],
+  404: ['No such payment', 'The address is incomplete or wrong.'],
   415: ['That can’t be read', 'Go back to the payment and press one of its buttons.'],
   429: ['One moment', 'There were too many requests. Wait a little and try again.'],
   500: ['Something went wrong on our side', 'Nothing is lost: try again in a moment.'],

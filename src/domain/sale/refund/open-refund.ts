@@ -63,7 +63,7 @@ export async function openRefund(
   if (amount === 0 || amount > refundable)
     throw new Refusal({
       code: 'REFUND_TOO_HIGH',
-      message: refundable === 0 ? 'Nothing is left to be refunded.' : 'More than is left to be refunded.',
+      message: refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
       facts: { refundable: toMajor(refundable, currency) },
     })
   const [refund] = await tx

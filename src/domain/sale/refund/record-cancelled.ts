@@ -11,16 +11,16 @@ import { recordChanges } from '../record-changes.ts'
 
 /** Cancelled ticket, and the rates and prices that are available again. If there are any, call
  *  `invalidateCatalogue` after the commit. */
-export type Cancelled = { ticket: Ticket; flipped: StockFlip[] }
+export type CancelledTicket = { ticket: Ticket; flipped: StockFlip[] }
 
 /** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
  *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with
  *  it; ILLEGAL_TRANSITION if it is not active (DECISIONS 5). */
-export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Cancelled> {
+export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<CancelledTicket> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
   if (ticket.entered > 0 || ticket.firstEntryAt)
-    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody was let in with this ticket.' })
+    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
   const [cancelled] = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })

@@ -45,7 +45,7 @@ async function findByKey(
   if (refund.requestHash !== requestHash)
     throw new Refusal({
       code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'Another refund was asked for under this key.',
+      message: 'This key was already used for another refund.',
       path: ['idempotencyKey'],
     })
   return refund

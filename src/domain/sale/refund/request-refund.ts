@@ -31,7 +31,7 @@ async function checkWarranty(
   { eventId, warrantyHours, warrantyAmount }: Ticket,
 ): Promise<void> {
   if (warrantyHours === 0 && warrantyAmount === 0)
-    throw new Refusal({ code: 'NO_WARRANTY', message: 'This ticket was bought without a warranty.' })
+    throw new Refusal({ code: 'NO_WARRANTY', message: 'This ticket has no warranty.' })
   const end = sql`${events.startDate} - ${warrantyHours} * interval '1 hour'`
   const [warranty] = await tx
     .select({
@@ -44,7 +44,7 @@ async function checkWarranty(
   if (warranty.isOver)
     throw new Refusal({
       code: 'WARRANTY_ENDED',
-      message: 'The warranty of this ticket is over.',
+      message: 'The warranty of this ticket has ended.',
       facts: { validUntil: warranty.validUntil.toISOString() },
     })
 }

@@ -8,9 +8,9 @@ import { canBecome } from '../../payment/transitions.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 
 /** Payment to mark as paid. `endsSession` if that ends its provider session. */
-export type Marked = { id: string; invoiceReference: string | null; endsSession: boolean }
+export type PaymentToMark = { id: string; invoiceReference: string | null; endsSession: boolean }
 
-type Activated = { id: string; documentToken: string; now: number }
+type ActivatedTicket = { id: string; documentToken: string; now: number }
 
 const markedRows = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 const { id, invoiceReference, endsSession } = markedRows.cells
@@ -18,7 +18,7 @@ const { id, invoiceReference, endsSession } = markedRows.cells
 // 244 random bits from the database's cryptographic source, for each row.
 const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
 
-const mark = preparedSql<Activated>(
+const mark = preparedSql<ActivatedTicket>(
   'mark_paid',
   () => sql`
   with paid as (
@@ -38,7 +38,7 @@ const mark = preparedSql<Activated>(
  *  documents by ticket id, and the time of payment. */
 export async function markPaid(
   tx: Connection,
-  marked: Marked[],
+  marked: PaymentToMark[],
   from: Extract<Ticket['status'], 'held' | 'expired'>,
 ): Promise<{ tokens: Map<string, string>; at: Date }> {
   const activated = await mark(tx, { ...markedRows.values(marked), from })

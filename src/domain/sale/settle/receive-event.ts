@@ -10,7 +10,7 @@ import type { Settlement } from './settlement.ts'
 
 /** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
  *  refund does not exist, `ignored` if it concerns neither. */
-export type Received = 'done' | 'repeated' | 'unknown' | 'ignored'
+export type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 
@@ -30,7 +30,7 @@ const receiveRefund = (
   provider: string,
   { id, type }: ProviderEvent,
   refund: Subject<'refund'>,
-): Promise<Received> =>
+): Promise<EventResult> =>
   refundTransaction(db, async (tx) => {
     // Waits for another transaction that is inserting the same event.
     const written = await tx
@@ -45,7 +45,11 @@ const receiveRefund = (
 /** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
  *  delivered. An event that arrives out of order makes only changes that are still allowed (see
  *  settlePayment). */
-export async function receiveEvent(db: Database, provider: string, event: ProviderEvent): Promise<Received> {
+export async function receiveEvent(
+  db: Database,
+  provider: string,
+  event: ProviderEvent,
+): Promise<EventResult> {
   const { id, type, about } = event
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)

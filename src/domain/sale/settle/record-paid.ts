@@ -8,14 +8,14 @@ import { moveStock, type StockFlip, stockMoves } from '../../ticket-rate/move-st
 import { recordAvailability } from '../record-availability.ts'
 import { recordChanges } from '../record-changes.ts'
 import type { SoldTicket } from './find-sold.ts'
-import { type Marked, markPaid } from './mark-paid.ts'
+import { markPaid, type PaymentToMark } from './mark-paid.ts'
 
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
  *  its provider session. */
 export type Payable<Sold extends SoldTicket> = { payment: Payment; tickets: Sold[]; endsSession?: boolean }
 
 /** Paid payments and their tickets, and the rates and prices that they used up. */
-export type Paid<Sold extends SoldTicket> = { paid: Payable<Sold>[]; flipped: StockFlip[] }
+export type PaidPayments<Sold extends SoldTicket> = { paid: Payable<Sold>[]; flipped: StockFlip[] }
 
 // Sells held places; takes the places of expired tickets again, if they are still available.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
@@ -28,7 +28,7 @@ export async function recordPaid<Sold extends SoldTicket>(
   tx: Connection,
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
-): Promise<Paid<Sold> | null> {
+): Promise<PaidPayments<Sold> | null> {
   if (payables.length === 0) return { paid: [], flipped: [] }
   const sold = payables.flatMap(({ tickets }) => tickets)
   const moves = stockMoves(sold, moveOf[from])
@@ -57,7 +57,7 @@ async function writePaid<Sold extends SoldTicket>(
 ): Promise<Payable<Sold>[]> {
   const references = await issueReferences(tx, payables)
   const marked = payables.map(
-    ({ payment: { id }, endsSession = false }): Marked => ({
+    ({ payment: { id }, endsSession = false }): PaymentToMark => ({
       id,
       endsSession,
       invoiceReference: references.get(id) ?? null,

@@ -10,12 +10,12 @@ import {
   endsSession,
   isOwn,
   type LockedSettlement,
-  type Settled,
   type Settlement,
+  type SettlementResult,
   settlesAlone,
 } from './settlement.ts'
 
-type Outcome = Settled | typeof deferred
+type Outcome = SettlementResult | typeof deferred
 
 // Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
 // settlements that have to run alone.

@@ -4,7 +4,7 @@ import { type Database, isTransient, isUnavailable } from '../../../database/dat
 import { perDatabase } from '../../../database/per-database.ts'
 import { busy } from '../../../shared/errors.ts'
 import { settleGroup } from './settle-group.ts'
-import type { Settled, Settlement } from './settlement.ts'
+import type { Settlement, SettlementResult } from './settlement.ts'
 
 // Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
 // everybody else.
@@ -12,7 +12,7 @@ const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWait
 const exactLimits = { maxAtOnce: 1, maxWaiting: 2_000 }
 
 const createQueue = (db: Database) => {
-  const queue = batchByKey<Settlement, Settled | typeof deferred>(
+  const queue = batchByKey<Settlement, SettlementResult | typeof deferred>(
     {
       alone: (group) => settleGroup(db, group, 'skip'),
       concernsAll: (error) => isUnavailable(error) && !isTransient(error),
@@ -32,7 +32,7 @@ const queueOf = perDatabase(createQueue)
  *  settlement of one, and a late or mismatching charge are deferred and settled one by one. Transitions that
  *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Refuses: BUSY if
  *  too many wait. */
-export async function settlePayment(db: Database, settlement: Settlement): Promise<Settled> {
+export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
   const { queue, exactly } = queueOf(db)
   // Paying takes its locks in another order than ending.
   const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'

@@ -14,7 +14,7 @@ export type Settlement = {
 }
 
 /** Current status of the payment. `isRepeated` if the event was a duplicate. */
-export type Settled = { status: Payment['status']; isRepeated: boolean }
+export type SettlementResult = { status: Payment['status']; isRepeated: boolean }
 
 /** Settlement whose payment's row is locked. */
 export type LockedSettlement = { settlement: Settlement; payment: LockedPayment }

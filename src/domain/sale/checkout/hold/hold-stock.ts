@@ -73,8 +73,10 @@ async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | n
     return checkout && job && isFree(job) ? [checkout] : []
   })
   const { paid } = (await recordPaid(tx, free, 'held')) ?? { paid: [] }
-  for (const made of paid)
-    checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === made.payment.id)] = made
+  for (const paidCheckout of paid) {
+    const { id } = paidCheckout.payment
+    checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === id)] = paidCheckout
+  }
 }
 
 /** Holds planned checkouts of one rate, job by job, first come, first served: a small one may fit where a
@@ -82,7 +84,8 @@ async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | n
  *  is held whole or not at all, and a refusal of one affects no other.
  *
  *  A rule across checkouts (tickets per buyer, say) belongs here, under the lock, and nowhere else: only here
- *  can it read what every other checkout of the rate has done. Route its jobs here with `needsExact`.
+ *  can it read what every other checkout of the rate has done. Add its jobs to `needsExact`, so that no
+ *  optimistic statement holds them.
  *  Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS 4). */
 export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   const { outcomes, usedUp } = await db.transaction(async (tx) => {

@@ -1,3 +1,21 @@
+// Holds stock in three steps, from the fastest to the exact one:
+//
+//   holdTogether(job) ──► queue, by rate
+//      │
+//      ▼  try together
+//   1. holdManyRates, `optimisticSkipLocked`: all idle rates in one statement ──────────► held
+//      │
+//      ▼  what is locked, or may not fit, waits alone
+//   2. holdOneRate, `optimistic`: the jobs of one rate in one statement ────────────────► held
+//      │
+//      ▼  what doesn't fit is decided one by one
+//   3. holdStock, `exact`: job by job, under the lock of the rate's stock ──────────────► held, refused,
+//                                                                                         or planned again
+//
+// Steps 1 and 2 only add speed. Slow form: (db, job) => holdStock(db, [job]).then(([outcome]) => outcome)
+//
+// A rule across checkouts belongs in step 3, under the lock, and nowhere else: see `holdStock`, `needsExact`.
+
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../../../../database/database.ts'
 import { perDatabase } from '../../../../database/per-database.ts'
@@ -6,22 +24,6 @@ import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
-// Holding stock, from the fastest way to the exact one. Jobs that arrive while others run are tried together:
-//
-//   holdTogether(job) ──► queue, by rate
-//                           │
-//                           ▼  idle rates, all in one statement
-//             holdManyRates: optimisticSkipLocked ──────────────────► held
-//                           │
-//                           ▼  a rate that is locked, or may not fit, waits alone: one statement for one rate
-//               holdOneRate: optimistic ────────────────────────────► held
-//                           │
-//                           ▼  jobs that may not fit are decided one by one, under the lock of the rate's stock
-//                 holdStock: exact ─────────────────────────────────► held, refused, or to be planned again
-//
-// Only speed depends on the first two: `(db, job) => holdStock(db, [job]).then(([outcome]) => outcome)` gives each job an
-// outcome that it may have here. So a rule across checkouts belongs in `holdStock`, under the lock, and nowhere else.
-
 // Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
 // and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
 // leave connections for everybody else.
@@ -29,7 +31,7 @@ const limits = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWait
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-// Jobs that only `holdStock` can decide: free ones, because it pays them in the same transaction. A rule
+// Jobs that only `holdStock` may decide: free ones, because it pays them in the same transaction. A rule
 // across checkouts adds the jobs that it applies to.
 const needsExact = isFree
 
