@@ -13,8 +13,8 @@ import { type Payable, recordPaid } from './record-paid.ts'
 import { refuseMismatch, surplusOf } from './refuse-mismatch.ts'
 import { endsSession, isLate, isOwn, type LockedSettlement, settlesAlone } from './settlement.ts'
 
-/** Statuses of settled payments by id. If `touched`, call `invalidateCatalogue` after the commit. */
-export type SettledStatuses = { statuses: Map<string, Payment['status']>; touched: boolean }
+/** Statuses of settled payments by id. If `catalogueChanged`, call `invalidateCatalogue` after the commit. */
+export type SettledStatuses = { statuses: Map<string, Payment['status']>; catalogueChanged: boolean }
 
 type NewCharge = Omit<Charge, 'createdAt'>
 
@@ -129,12 +129,12 @@ export async function receiveMoney(
   }
   await queueRefunds(tx, unearned)
   for (const { payment } of paid?.paid ?? []) statuses.set(payment.id, payment.status)
-  let touched = (paid?.flipped ?? []).length > 0
+  let catalogueChanged = (paid?.flipped ?? []).length > 0
   for (const { payment, reason } of charged)
     if (reason === 'AMOUNT_MISMATCH') {
       const refused = await refuseMismatch(tx, payment)
       statuses.set(payment.id, refused.status)
-      touched ||= refused.touched
+      catalogueChanged ||= refused.catalogueChanged
     }
-  return { statuses, touched }
+  return { statuses, catalogueChanged }
 }

@@ -78,11 +78,11 @@ export async function settleGroup(
   group: Settlement[],
   onLocked: 'wait' | 'skip',
 ): Promise<Outcome[]> {
-  const { outcomes, touched } = await db.transaction(async (tx) => {
+  const { outcomes, catalogueChanged } = await db.transaction(async (tx) => {
     const taken = await lockSettlements(tx, group, onLocked)
     const applied = await recordEvents(tx, [...taken.values()])
     const withCharge = applied.filter(({ settlement }) => settlement.outcome.kind === 'paid')
-    const { statuses, touched } =
+    const { statuses, catalogueChanged } =
       withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, applied)
     await closeSessionsOf(tx, applied)
     const appliedSet = new Set(applied)
@@ -92,8 +92,8 @@ export async function settleGroup(
       const { id, status } = locked.payment
       return { status: statuses.get(id) ?? status, isRepeated: !appliedSet.has(locked) }
     })
-    return { outcomes, touched }
+    return { outcomes, catalogueChanged }
   })
-  if (touched) invalidateCatalogue(db)
+  if (catalogueChanged) invalidateCatalogue(db)
   return outcomes
 }
