@@ -1,3 +1,7 @@
+import { isFast } from './fast.ts'
+
+const fast = isFast('format-timestamp')
+
 const digits = (length: number) =>
   Array.from({ length: 10 ** length }, (_, number) => String(number).padStart(length, '0'))
 const two = digits(2)
@@ -21,6 +25,7 @@ const texts: string[] = Array(places).fill('')
 /** A moment as both surfaces print it, ISO 8601 in UTC with milliseconds (DECISIONS 1): as toISOString does, in less of
  *  the time, because a page has a thousand of them. */
 export function printMoment(moment: Date): string {
+  if (!fast) return moment.toISOString()
   const time = moment.getTime()
   const place = Math.abs(Math.trunc(time / minute)) % places
   if (times[place] !== time) {

@@ -6,8 +6,12 @@ import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { sha256 } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
+import { paymentById } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
+import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
+import { priceById } from '../../ticket-rate/loaders.ts'
+import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsOf } from '../release/expire-holds.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import type { Checkout, Idempotency } from './hold/hold-rows.ts'
@@ -52,9 +56,9 @@ async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<C
       message: 'This key was already used for another checkout.',
       path: ['idempotencyKey'],
     })
-  const payment = await ctx.loaders.paymentById.load(key.paymentId)
+  const payment = await ctx.loaders.load(paymentById, key.paymentId)
   if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
-  return { payment, tickets: await ctx.loaders.ticketsByPaymentId.load(payment.id), replayed: true }
+  return { payment, tickets: await ctx.loaders.load(ticketsByPaymentId, payment.id), replayed: true }
 }
 
 function refuseHigherTotal(
@@ -71,19 +75,13 @@ function refuseHigherTotal(
     })
 }
 
-/** Drops the request's cached rows whose stock the checkout may have changed. */
-function clearStockLoaders(ticketRateId: string, { loaders }: Context): void {
-  loaders.ticketRateById.clear(ticketRateId)
-  loaders.ticketRatesByEventId.clearAll()
-  loaders.pricesByTicketRateId.clear(ticketRateId)
-}
-
 const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
 // Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
 // its stock was read.
 async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean> {
+  ctx.loaders.clear()
   const current = await readTerms(rate.id, ctx)
   if (!current) return false
   if (current.hasOverdueHolds) {
@@ -94,6 +92,9 @@ async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean
   return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
 }
 
+/** Answer of a checkout, and the prices that its tickets were planned by. */
+type Attempt = { answer: CheckoutAnswer; prices: Price[] }
+
 /** Tries a checkout once. Null if it should be retried: another one was faster, or overdue holds took up
  *  places. */
 async function tryCheckout(
@@ -101,12 +102,12 @@ async function tryCheckout(
   idempotency: Idempotency | null,
   channelId: string,
   ctx: Context,
-): Promise<CheckoutAnswer | null> {
+): Promise<Attempt | null> {
   const [replayed, terms] = await Promise.all([
     idempotency && replay(idempotency, ctx),
     readTerms(input.ticketRateId, ctx),
   ])
-  if (replayed) return replayed
+  if (replayed) return { answer: replayed, prices: [] }
   try {
     const plan = await planCheckout(input, terms, ctx)
     refuseHigherTotal(plan, input.expectedTotal)
@@ -114,13 +115,13 @@ async function tryCheckout(
     const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome
-    return outcome && { ...outcome, replayed: false }
+    return (
+      outcome && { answer: { ...outcome, replayed: false }, prices: plan.tickets.map(({ price }) => price) }
+    )
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
     throw error
-  } finally {
-    clearStockLoaders(input.ticketRateId, ctx)
   }
 }
 
@@ -134,9 +135,12 @@ const maxAttempts = 5
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const { channelId } = requireChannel(ctx)
   const idempotency = hashIdempotency(input, channelId)
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const answer = await tryCheckout(input, idempotency, channelId, ctx)
-    if (answer) return answer
+  for (let tried = 0; tried < maxAttempts; tried++) {
+    const attempt = await tryCheckout(input, idempotency, channelId, ctx).finally(() => ctx.loaders.clear())
+    if (!attempt) continue
+    // The response shows the prices that the plan used, even if they have changed since.
+    for (const price of attempt.prices) ctx.loaders.get(priceById).prime(price.id, price)
+    return attempt.answer
   }
   throw new Refusal({
     code: 'BUSY',

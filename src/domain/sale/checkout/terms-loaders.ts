@@ -1,7 +1,10 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
+import type { Readers } from '../../../data/batch-loader.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
+import { Loader } from '../../../data/loader.ts'
 import { anyOf, byKey, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
+import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
@@ -62,12 +65,11 @@ const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
-/** Queries for the terms of rates by rate id, without permission checks. Convert their rows with
- *  `toTerms`. */
-export const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
+// Queries for the terms of rates by rate id. Convert their rows with `toTerms`.
+const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
 
-/** Groups rows by rate id. */
-export function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
+// Groups rows by rate id.
+function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
   const listed = {
     prices: byRate(prices),
     supplements: byRate(supplements),
@@ -91,8 +93,23 @@ export function toTerms([rates, prices, supplements, questions, overdue]: Found<
   )
 }
 
-/** Loads the terms of a rate without permission checks: use `readTerms`. Calls in one turn of the event loop,
- *  for any rates and callers, share one statement. */
-export const loadTerms = coalesceReads(async (db, ids) =>
+// Checkouts in one turn of the event loop, of any rates and callers, share one statement.
+const readTermsTogether = coalesceReads(async (db, ids) =>
   toTerms(await findTogether(db, 'terms_by_ticket_rate_id', findTerms, { keys: ids })),
 )
+
+/** Loads the terms of rates without permission checks: use `readTerms`. */
+export const termsByTicketRateId = ({ own: { db } }: Readers) =>
+  new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether(db, id))))
+
+/** Creates the context of a checkout request. Reads the terms of its rate and the API key in one statement. */
+export const createCheckoutContext = createContextWith<Terms>({
+  async find(db, keyIds, ids) {
+    const [keys, ...terms] = await findTogether(db, 'key_and_terms_by_id', [keysByKeyId, ...findTerms], {
+      keyIds,
+      keys: ids,
+    })
+    return [keys, toTerms(terms)]
+  },
+  prime: ({ loaders }, id, terms) => loaders.get(termsByTicketRateId).prime(id, terms),
+})

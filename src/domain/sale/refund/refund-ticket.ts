@@ -10,7 +10,6 @@ import { lockPayment } from '../../payment/lock-payment.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
-import { clearCachedTicket } from './clear-cached-ticket.ts'
 import { openRefund } from './open-refund.ts'
 import { refundTransaction } from './refund-transaction.ts'
 import { requestProviderRefundNow } from './request-provider-refund.ts'
@@ -71,17 +70,17 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
       const payment = await lockPayment(tx, paymentId)
       const earlier = key && (await findByKey(tx, key.idempotencyKey, key.requestHash))
       const ticket = await lockTicket(tx, id)
-      if (earlier) return { ticket, refund: earlier, isNew: false }
+      if (earlier) return { refund: earlier, isNew: false }
       const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...key })
-      return { ticket, refund, isNew: true }
+      return { refund, isNew: true }
     })
   // Requests for different payments under one key share no lock: only the unique index stops the second,
   // which then finds the first.
-  const { ticket, refund, isNew } = await open().catch((error: unknown) => {
+  const { refund, isNew } = await open().catch((error: unknown) => {
     if (isDuplicate(error)) return open()
     throw error
   })
   const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
-  clearCachedTicket(ctx, ticket)
+  ctx.loaders.clear()
   return current
 }

@@ -10,7 +10,6 @@ import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { clearCachedTicket } from './clear-cached-ticket.ts'
 import { openRefund } from './open-refund.ts'
 import { recordCancelled } from './record-cancelled.ts'
 import { refundTransaction } from './refund-transaction.ts'
@@ -57,22 +56,23 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
   requireChannel(ctx)
   const { db, provider } = ctx.services
   const { id, paymentId } = await requireTicket(ticketId, ctx)
-  const { ticket, refund, isNew, flipped } = await refundTransaction(db, async (tx) => {
+  const { refund, isNew, flipped } = await refundTransaction(db, async (tx) => {
     const payment = await lockPayment(tx, paymentId)
     const ticket = await lockTicket(tx, id)
     const earlier = await findWarrantyRefund(tx, id)
-    if (earlier && earlier.status !== 'failed') return { ticket, refund: earlier, isNew: false, flipped: [] }
+    if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false, flipped: [] }
     if (!earlier) await checkWarranty(tx, ticket)
     const refund = await openRefund(tx, payment, ticket, {
       reason: 'WARRANTY',
       nonRefundable: ticket.warrantyAmount,
     })
     // The ticket was cancelled with the earlier refund.
-    if (earlier) return { ticket, refund, isNew: true, flipped: [] }
-    return { refund, isNew: true, ...(await recordCancelled(tx, ticket)) }
+    if (earlier) return { refund, isNew: true, flipped: [] }
+    const { flipped } = await recordCancelled(tx, ticket)
+    return { refund, isNew: true, flipped }
   })
   if (flipped.length > 0) invalidateCatalogue(db)
   const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
-  clearCachedTicket(ctx, ticket)
+  ctx.loaders.clear()
   return current
 }

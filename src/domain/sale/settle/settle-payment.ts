@@ -3,6 +3,7 @@ import { createBulkhead } from '../../../data/bulkhead.ts'
 import { type Database, isTransient, isUnavailable } from '../../../database/database.ts'
 import { perDatabase } from '../../../database/per-database.ts'
 import { busy } from '../../../shared/errors.ts'
+import { isFast } from '../../../shared/fast.ts'
 import { settleGroup } from './settle-group.ts'
 import type { Settlement, SettlementResult } from './settlement.ts'
 
@@ -36,7 +37,9 @@ export async function settlePayment(db: Database, settlement: Settlement): Promi
   const { queue, exactly } = queueOf(db)
   // Paying takes its locks in another order than ending.
   const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
-  const settled = await queue(`${settlement.payment.ticketRateId} ${kind}`, settlement)
+  const settled = !isFast('settle-together')
+    ? deferred
+    : await queue(`${settlement.payment.ticketRateId} ${kind}`, settlement)
   if (settled !== deferred) return settled
   return exactly(async () => {
     const [exact] = await settleGroup(db, [settlement], 'wait')

@@ -20,6 +20,7 @@ import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../../../../database/database.ts'
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
+import { isFast } from '../../../../shared/fast.ts'
 import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
@@ -72,6 +73,10 @@ const queueOf = perDatabase(createQueue)
 /** Holds the stock of a planned checkout, batched with others that wait in this process. The outcome is one
  *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdStock
  *  refuses. */
-export function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
+export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
+  if (!isFast('hold-together')) {
+    const [outcome = null] = await holdStock(db, [job])
+    return outcome
+  }
   return queueOf(db)(job.plan.rate.id, job)
 }
