@@ -33,7 +33,7 @@ const checkoutAnswer = z
   })
   .meta({ description: 'Successful checkout. The tickets are held until the payment expires.' })
 
-// Prefetches by a guess: whoever checks out goes by what the body says once it is parsed.
+// Guesses the rate from the raw body, to prefetch its terms. The checkout itself uses the parsed body.
 const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
 
 async function createContextOfCheckout(
@@ -46,7 +46,7 @@ async function createContextOfCheckout(
   return createCheckoutContext(services, credentials, id)
 }
 
-async function issuedTicket(ticket: Ticket, { loaders }: Context) {
+async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
   const price = await loaders.load(priceById, ticket.priceId)
   if (!price) throw new Error(`price of ticket ${ticket.id} not found`)
   return toIssuedTicketBody(ticket, price)
@@ -81,7 +81,7 @@ export const checkoutRoutes =
             payment_id: payment.id,
             payment_url: paymentUrl(payment, services.publicUrl()),
             total_amount: toMajor(payment.totalAmount, payment.currency),
-            tickets: await Promise.all(tickets.map((ticket) => issuedTicket(ticket, ctx))),
+            tickets: await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx))),
             conditions_changed: payment.conditionsChanged,
           },
         }

@@ -102,7 +102,8 @@ const readTermsTogether = coalesceReads(async (db, ids) =>
 export const termsByTicketRateId = ({ own: { db } }: Readers) =>
   new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether(db, id))))
 
-/** Creates the context of a checkout request. Reads the terms of its rate and the API key in one statement. */
+/** Creates the context of a checkout request. Reads the terms of its rate and the API key in one
+ *  statement. */
 export const createCheckoutContext = createContextWith<Terms>({
   async find(db, keyIds, ids) {
     const [keys, ...terms] = await findTogether(db, 'key_and_terms_by_id', [keysByKeyId, ...findTerms], {

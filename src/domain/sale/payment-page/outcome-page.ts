@@ -23,7 +23,7 @@ const refundCauses: Record<AutomaticReason, string> = {
   CANCELLED: 'Your payment arrived after the order was cancelled',
   LATE_NO_CAPACITY: 'Your payment arrived when the time was over and the places had gone to others',
   PAID_TWICE: 'Your payment arrived a second time',
-  AMOUNT_MISMATCH: 'What arrived is not the amount, or not in the currency, that was asked for',
+  AMOUNT_MISMATCH: 'Your payment does not match the amount or the currency of the order',
 }
 
 // Explains an automatic refund: what happened, then where the money is.
@@ -34,8 +34,8 @@ function describeRefund({ payment, refundReason }: FoundPayment): Outcome | null
       title: 'Paid',
       text:
         refundReason === 'AMOUNT_MISMATCH'
-          ? 'Your tickets are active. More money came than was asked for: the surplus is being refunded to where it came from.'
-          : 'Your tickets are active. You paid twice: the second payment is being refunded to where it came from.',
+          ? 'Your tickets are active. You paid more than the price: the surplus is refunded automatically.'
+          : 'Your tickets are active. You paid twice: the second payment is refunded automatically.',
     }
   const [title, back] =
     payment.status === 'refunded'

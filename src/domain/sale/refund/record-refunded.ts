@@ -48,13 +48,13 @@ async function recordTicketRefund(
   { id, amount, currency, at, channelId }: SucceededRefund,
   ticketId: string,
 ): Promise<void> {
-  const made: RefundMade = { channelId, amount, at: at.toISOString() }
+  const entry: RefundMade = { channelId, amount, at: at.toISOString() }
   await tx
     .update(tickets)
     .set({
       refundedAmount: sql`${tickets.refundedAmount} + ${amount}`,
       refundedAt: at,
-      refunds: sql`${tickets.refunds} || ${JSON.stringify([made])}::text::jsonb`,
+      refunds: sql`${tickets.refunds} || ${JSON.stringify([entry])}::text::jsonb`,
     })
     .where(eq(tickets.id, ticketId))
   const refundedAmount = payment.refundedAmount + amount

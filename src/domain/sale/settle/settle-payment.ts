@@ -10,7 +10,7 @@ import type { Settlement, SettlementResult } from './settlement.ts'
 // Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
 // everybody else.
 const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 }
-const exactLimits = { maxAtOnce: 1, maxWaiting: 2_000 }
+const aloneLimits = { maxAtOnce: 1, maxWaiting: 2_000 }
 
 const createQueue = (db: Database) => {
   const queue = batchByKey<Settlement, SettlementResult | typeof deferred>(
@@ -21,8 +21,8 @@ const createQueue = (db: Database) => {
     },
     limits,
   )
-  const exactly = createBulkhead(exactLimits)
-  return { queue, exactly }
+  const runAlone = createBulkhead(aloneLimits)
+  return { queue, runAlone }
 }
 
 const queueOf = perDatabase(createQueue)
@@ -34,14 +34,14 @@ const queueOf = perDatabase(createQueue)
  *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Refuses: BUSY if
  *  too many wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
-  const { queue, exactly } = queueOf(db)
+  const { queue, runAlone } = queueOf(db)
   // Paying takes its locks in another order than ending.
   const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
   const settled = !isFast('settle-together')
     ? deferred
     : await queue(`${settlement.payment.ticketRateId} ${kind}`, settlement)
   if (settled !== deferred) return settled
-  return exactly(async () => {
+  return runAlone(async () => {
     const [exact] = await settleGroup(db, [settlement], 'wait')
     if (!exact || exact === deferred)
       throw new Error(`payment ${settlement.payment.id} was deferred although it was settled alone`)
