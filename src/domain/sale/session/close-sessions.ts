@@ -50,9 +50,9 @@ async function closeAtProvider(
 }
 
 /** Closes the sessions of payments that have ended or are about to expire, and settles what the provider
- *  says: a buyer who paid at the last moment has paid. Only looks at sessions that a bank is still deciding.
- *  Retries failed calls with a growing backoff; the hold expires in the meantime, and a charge after that is
- *  late. Safe to run in many processes. */
+ *  says: a buyer who paid at the last moment has paid. A session that a bank is still deciding is looked up,
+ *  not closed. Retries failed calls with a growing backoff; the hold expires in the meantime, and a charge
+ *  after that is late. Safe to run in many processes. */
 export async function closeSessions(services: Pick<Services, 'db' | 'provider'>): Promise<void> {
   for (;;) {
     const claimed = await claimSessions(services.db, services.provider.name)
