@@ -198,6 +198,8 @@ test('stripe events of an unknown session count only if paid, which expires the 
   const [ended] = sale.fake.events.slice(-1)
   if (!ended) throw new Error('no event')
   await sale.deliver(ended)
+  await sale.closeDue()
+  expect(sale.fake.sessions.get(session.id)?.status).toBe('open')
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
   const paid = otherSession({ ...session, id: `${session.id}c` })
   await sale.deliver(sale.fake.pay(paid.id))

@@ -53,13 +53,15 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
-// Marks the sessions that have ended. After the end of another session than the buyer's, the buyer's is due
-// to be closed at the provider.
+// Marks the sessions that have ended. A charge of another session than the buyer's makes the buyer's due to be
+// closed at the provider; nothing else of another session counts.
 async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]): Promise<void> {
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
   const own = idsOf(ended.filter(isOwn))
-  const others = idsOf(ended.filter((locked) => !isOwn(locked)))
+  const others = idsOf(
+    ended.filter((locked) => !isOwn(locked) && locked.settlement.outcome.kind === 'paid'),
+  )
   if (own.length > 0)
     await tx
       .update(payments)
