@@ -37,11 +37,11 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
   update ${stock} set ${movedStock(added)}
   from ${moves} join locked using (id), fitting where ${stock.id} = moves.id and fitting.fits
   returning ${stock.id}, "left" = moves.held + moves.sold as "usedUp",
-    coalesce(("left" = moves.held + moves.sold) <> ("left" = 0), false) as turned`,
+    coalesce(("left" = moves.held + moves.sold) <> ("left" = 0), false) as flipped`,
 )
 
 /** Moves the counters of rates and prices, all of them or, where the capacity of one doesn't allow it, none: null then.
- *  Else gives those that this used up or freed: `touchCatalogue` once it is committed, if there are any. Rows are locked in
+ *  Else gives those that this used up or freed: `invalidateCatalogue` once it is committed, if there are any. Rows are locked in
  *  the order of their ids, so that two never wait for each other. To be called late in a transaction: the locks are
  *  what a sale waits for. */
 export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {
