@@ -1,16 +1,7 @@
 import { sql } from 'drizzle-orm'
-import {
-  bigint,
-  index,
-  integer,
-  jsonb,
-  pgEnum,
-  pgTable,
-  text,
-  timestamp,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
+import { bigint, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
+import { createdAt } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 
 /** What clients are told of (DECISIONS 7). */
@@ -56,7 +47,7 @@ export const changes = pgTable(
     feedPosition: bigint('feed_position', { mode: 'number' }),
     /** What a client is told, in the words of REST. Amounts in major units. */
     data: jsonb().$type<Record<string, unknown>>().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   // Those of positions are of what has one: the rest is written without them, in the transactions that sell. And what
   // is unique in part of the rows is no key, so that giving a position waits for nobody who refers to the row.

@@ -1,8 +1,7 @@
-import { boolean, index, pgEnum, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
+import { boolean, index, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { integrations } from '../../auth/table.ts'
+import { createdAt, timestampMs } from '../../database/columns.ts'
 import { tickets } from '../ticket/table.ts'
-
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
 export const checkInResult = pgEnum('check_in_result', [
   'OK',
@@ -33,10 +32,10 @@ export const checkIns = pgTable(
     force: boolean().notNull(),
     result: checkInResult().notNull(),
     /** When it was scanned, as the scanner says. */
-    at: moment('at').notNull(),
+    at: timestampMs('at').notNull(),
     /** When the ticket was first let in, where it had been before. */
-    firstEnteredAt: moment('first_entered_at'),
-    createdAt: moment('created_at').notNull().defaultNow(),
+    firstEnteredAt: timestampMs('first_entered_at'),
+    createdAt: createdAt(),
   },
   (checkIn) => [
     primaryKey({ columns: [checkIn.integrationId, checkIn.nonce] }),

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { index, pgEnum, pgTable, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import { index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { createdAt, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
 
 export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
@@ -20,8 +21,8 @@ export const deliveries = pgTable(
     recipient: text().notNull(),
     status: deliveryStatus().notNull().default('pending'),
     ...dueColumns(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    sentAt: timestamp('sent_at', { withTimezone: true, precision: 3 }),
+    createdAt: createdAt(),
+    sentAt: timestampMs('sent_at'),
   },
   (delivery) => [
     uniqueIndex('deliveries_once').on(delivery.paymentId, delivery.medium, delivery.recipient),

@@ -1,15 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import {
-  check,
-  customType,
-  index,
-  jsonb,
-  type PgColumn,
-  pgTable,
-  text,
-  timestamp,
-  uuid,
-} from 'drizzle-orm/pg-core'
+import { check, customType, index, jsonb, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { timestampMs } from '../../database/columns.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 
@@ -37,9 +28,9 @@ export const events = pgTable(
     ambiences: text().array().notNull().default([]),
     musicGenres: text('music_genres').array().notNull().default([]),
     artists: jsonb().$type<Artist[]>().notNull().default([]),
-    displayDate: timestamp('display_date', { withTimezone: true, precision: 3 }),
-    startDate: timestamp('start_date', { withTimezone: true, precision: 3 }).notNull(),
-    endDate: timestamp('end_date', { withTimezone: true, precision: 3 }).notNull(),
+    displayDate: timestampMs('display_date'),
+    startDate: timestampMs('start_date').notNull(),
+    endDate: timestampMs('end_date').notNull(),
     imageUrl: text('image_url'),
     iframeTagUrl: text('iframe_tag_url'),
     iframeScriptUrl: text('iframe_script_url'),

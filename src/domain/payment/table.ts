@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import {
-  bigint,
   boolean,
   check,
   foreignKey,
@@ -9,12 +8,12 @@ import {
   pgTable,
   primaryKey,
   text,
-  timestamp,
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import { nowMs } from '../../data/leased-jobs.ts'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 export const paymentStatus = pgEnum('payment_status', [
@@ -40,7 +39,7 @@ export const payments = pgTable(
     ticketRateId: text('ticket_rate_id').notNull(),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),
-    totalAmount: bigint('total_amount', { mode: 'number' }).notNull(),
+    totalAmount: minorUnits('total_amount').notNull(),
     currency: text().notNull(),
     conditionsChanged: boolean('conditions_changed').notNull().default(false),
     /** The unguessable part of the payment page's address: whoever has it may pay. */
@@ -49,7 +48,7 @@ export const payments = pgTable(
     errorUrl: text('error_url'),
     sendResourcers: boolean('send_resourcers').notNull().default(false),
     /** What has been given back of it. Minor units. */
-    refundedAmount: bigint('refunded_amount', { mode: 'number' }).notNull().default(0),
+    refundedAmount: minorUnits('refunded_amount').notNull().default(0),
     invoiceReference: text('invoice_reference'),
     /** The provider's own place to pay it, and what the provider calls that; null until the buyer goes there. */
     sessionId: text('session_id'),
@@ -57,12 +56,12 @@ export const payments = pgTable(
     /** Whether money may still come of it: the provider has not told how it ended. */
     sessionOpen: boolean('session_open').notNull().default(false),
     /** When an open session is to be ended, or asked about again. Whoever does so moves this on. */
-    sessionDueAt: timestamp('session_due_at', { withTimezone: true, precision: 3 }),
+    sessionDueAt: timestampMs('session_due_at'),
     /** When the provider was last asked because the buyer looked. */
-    sessionAskedAt: timestamp('session_asked_at', { withTimezone: true, precision: 3 }),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }).notNull(),
-    paidAt: timestamp('paid_at', { withTimezone: true, precision: 3 }),
+    sessionAskedAt: timestampMs('session_asked_at'),
+    createdAt: createdAt(),
+    expiresAt: timestampMs('expires_at').notNull(),
+    paidAt: timestampMs('paid_at'),
   },
   (payment) => [
     foreignKey({
@@ -109,7 +108,7 @@ export const idempotencyKeys = pgTable(
     paymentId: text('payment_id')
       .notNull()
       .references(() => payments.id),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (key) => [index().on(key.createdAt)],
 )
@@ -126,9 +125,9 @@ export const charges = pgTable(
     /** What the provider calls it. */
     reference: text().notNull(),
     /** Minor units. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (charge) => [
     uniqueIndex('charges_reference').on(charge.provider, charge.reference),
@@ -146,7 +145,7 @@ export const providerEvents = pgTable(
     id: text().notNull(),
     type: text().notNull(),
     paymentId: text('payment_id').references(() => payments.id),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (event) => [primaryKey({ columns: [event.provider, event.id] })],
 )

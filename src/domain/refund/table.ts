@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm'
-import { bigint, check, index, pgEnum, pgTable, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import { check, index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
-
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed'])
 
@@ -45,7 +44,7 @@ export const refunds = pgTable(
     reason: refundReason().notNull(),
     status: refundStatus().notNull().default('pending'),
     /** Minor units. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
     /** SHA-256 of the caller and the key that it was asked for under. */
     idempotencyKey: text('idempotency_key'),
@@ -54,8 +53,8 @@ export const refunds = pgTable(
     /** What the provider calls it. */
     reference: text(),
     ...dueColumns(),
-    createdAt: moment('created_at').notNull().defaultNow(),
-    succeededAt: moment('succeeded_at'),
+    createdAt: createdAt(),
+    succeededAt: timestampMs('succeeded_at'),
   },
   (refund) => [
     index().on(refund.paymentId),

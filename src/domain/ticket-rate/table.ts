@@ -1,17 +1,6 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import {
-  bigint,
-  boolean,
-  check,
-  index,
-  integer,
-  numeric,
-  pgEnum,
-  pgTable,
-  text,
-  timestamp,
-  unique,
-} from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, numeric, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core'
+import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import { events } from '../event/table.ts'
 import { organizations } from '../organization/table.ts'
 
@@ -57,7 +46,7 @@ export const ticketRates = pgTable(
     position: integer().notNull(),
     name: text().notNull(),
     slug: text().notNull(),
-    validFrom: timestamp('valid_from', { withTimezone: true, precision: 3 }),
+    validFrom: timestampMs('valid_from'),
     /** Closed by hand, whatever is left. */
     complete: boolean().notNull().default(false),
     type: text().notNull().default('limited'),
@@ -65,9 +54,7 @@ export const ticketRates = pgTable(
     max: integer(),
     showAllPrices: boolean('show_all_prices').notNull().default(true),
     warrantyEnabled: boolean('warranty_enabled').notNull().default(false),
-    warrantyPercentage: numeric('warranty_percentage', { precision: 7, scale: 4, mode: 'number' })
-      .notNull()
-      .default(0),
+    warrantyPercentage: percentage('warranty_percentage').notNull().default(0),
     warrantyHours: integer('warranty_hours').notNull().default(0),
     removed: boolean().notNull().default(false),
   },
@@ -91,9 +78,9 @@ export const prices = pgTable(
       .references(() => ticketRates.id),
     position: integer().notNull(),
     name: text().notNull(),
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    validUntil: timestamp('valid_until', { withTimezone: true, precision: 3 }),
+    validUntil: timestampMs('valid_until'),
     includes: text(),
     additionalInfo: text('additional_info'),
     feeType: feeType('fee_type').notNull().default('percentage'),
@@ -117,10 +104,10 @@ export const supplements = pgTable(
       .references(() => ticketRates.id),
     position: integer().notNull(),
     label: text().notNull(),
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
     hasFakePrice: boolean('has_fake_price').notNull().default(false),
-    fakeAmount: bigint('fake_amount', { mode: 'number' }),
+    fakeAmount: minorUnits('fake_amount'),
     removed: boolean().notNull().default(false),
   },
   (supplement) => [

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import {
-  bigint,
   check,
   date,
   foreignKey,
@@ -10,9 +9,9 @@ import {
   pgEnum,
   pgTable,
   text,
-  timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 
@@ -30,7 +29,7 @@ export type SoldSupplement = {
 /** A refund as the checkout view tells it. Amount in minor units, `at` as ISO 8601. */
 export type RefundMade = { channelId: string; amount: number; at: string }
 
-const amount = (name: string) => bigint(name, { mode: 'number' }).notNull()
+const amount = (name: string) => minorUnits(name).notNull()
 
 export const tickets = pgTable(
   'tickets',
@@ -54,7 +53,7 @@ export const tickets = pgTable(
     warrantyAmount: amount('warranty_amount'),
     totalAmount: amount('total_amount'),
     refundedAmount: amount('refunded_amount').default(0),
-    refundedAt: timestamp('refunded_at', { withTimezone: true, precision: 3 }),
+    refundedAt: timestampMs('refunded_at'),
     refunds: jsonb().$type<RefundMade[]>().notNull().default([]),
     /** Hours before the event until which a ticket with a warranty is refunded; 0 without one. */
     warrantyHours: integer('warranty_hours').notNull(),
@@ -75,16 +74,16 @@ export const tickets = pgTable(
     admits: integer().notNull().default(1),
     /** People already in. */
     entered: integer().notNull().default(0),
-    lastEntryAt: timestamp('last_entry_at', { withTimezone: true, precision: 3 }),
+    lastEntryAt: timestampMs('last_entry_at'),
     /** When somebody was first let in with it. */
-    firstEntryAt: timestamp('first_entry_at', { withTimezone: true, precision: 3 }),
+    firstEntryAt: timestampMs('first_entry_at'),
     /** The unguessable part of the address of its document; null until it is paid. */
     documentToken: text('document_token'),
-    cancelledAt: timestamp('cancelled_at', { withTimezone: true, precision: 3 }),
+    cancelledAt: timestampMs('cancelled_at'),
     invoiceReference: text('invoice_reference'),
     correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    activatedAt: timestamp('activated_at', { withTimezone: true, precision: 3 }),
+    createdAt: createdAt(),
+    activatedAt: timestampMs('activated_at'),
   },
   (ticket) => [
     // Each says with one look what single ones would say with two or more: a ticket is of its payment's organization,

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, pgEnum, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
+import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { channels, integrations } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { createdAt, timestampMs } from '../../database/columns.ts'
 import { changes, changeType } from '../change/table.ts'
-
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
 /** One that is deleted keeps its row: a change on its way into the outbox may still refer to it, and must not fail. */
 export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
@@ -25,12 +24,12 @@ export const webhooks = pgTable(
     secret: text().notNull(),
     /** Signs as well until `previousSecretUntil`, so that rotation loses nothing. */
     previousSecret: text('previous_secret'),
-    previousSecretUntil: moment('previous_secret_until'),
+    previousSecretUntil: timestampMs('previous_secret_until'),
     /** Since when nothing got through; null as long as it does. */
-    failingSince: moment('failing_since'),
+    failingSince: timestampMs('failing_since'),
     /** Until when it asked to be left alone. */
-    pausedUntil: moment('paused_until'),
-    createdAt: moment('created_at').notNull().defaultNow(),
+    pausedUntil: timestampMs('paused_until'),
+    createdAt: createdAt(),
   },
   (webhook) => [
     index().on(webhook.channelId),
@@ -55,8 +54,8 @@ export const webhookDeliveries = pgTable(
     ...dueColumns(),
     /** The HTTP status of the last answer. */
     lastStatus: integer('last_status'),
-    createdAt: moment('created_at').notNull().defaultNow(),
-    deliveredAt: moment('delivered_at'),
+    createdAt: createdAt(),
+    deliveredAt: timestampMs('delivered_at'),
   },
   (delivery) => [
     primaryKey({ columns: [delivery.webhookId, delivery.changeId] }),
