@@ -4,7 +4,7 @@ import { minimumAge } from '../event/minimum-age.ts'
 import type { LookupTicket } from './table.ts'
 import * as views from './views.ts'
 
-// The JSON shape of a ticket that is looked up. Amounts are in major units of the ticket's currency.
+// JSON shape of a ticket in the lookup view. Amounts are in major units of the ticket's currency.
 
 const amount = (description: string) => z.number().meta({ description })
 const moment = z.iso.datetime().nullable()
@@ -16,49 +16,64 @@ const supplementBody = z.object({
   description: z.string().nullable(),
   has_fake_price: z.boolean(),
   fake_price: z.number().nullable(),
-  product_quantity: z.int().meta({ description: 'How many were bought.' }),
-  product_quantity_used: z.int().meta({ description: 'How many were used.' }),
+  product_quantity: z.int().meta({ description: 'Quantity bought.' }),
+  product_quantity_used: z.int().meta({ description: 'Quantity used.' }),
 })
 
 export const ticketBody = z.object({
   _id: z.string(),
-  activation_date: moment.meta({ description: 'When it was paid.' }),
+  activation_date: moment.meta({ description: 'Time of payment; null while the ticket is pending.' }),
   channel_id: z.string(),
-  code: z.string().meta({ description: 'What is scanned at the door.' }),
-  discount_quantity_subtract: amount('What a discount took off: there are none.'),
+  code: z.string().meta({ description: 'Code that is scanned at the door.' }),
+  discount_quantity_subtract: amount('Amount taken off by discounts. Always 0, because there are none.'),
   email: z.string(),
   gender: z.string().nullable(),
   address: z.string().nullable(),
-  language: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
+  language: z
+    .string()
+    .nullable()
+    .meta({ description: 'Language code. Always null, because a checkout carries no language.' }),
   country: z.string().nullable(),
   postal_code: z.string().nullable(),
-  enter: z.int().meta({ description: 'People already in.' }),
-  entry_date: z.int().meta({ description: 'The last entry as unix seconds; 0 when nobody entered.' }),
+  enter: z.int().meta({ description: 'Number of people already admitted.' }),
+  entry_date: z
+    .int()
+    .meta({ description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.' }),
   event_id: z.string(),
-  for: z.int().meta({ description: 'People that it admits.' }),
+  for: z.int().meta({ description: 'Number of people that the ticket admits.' }),
   name: z.string(),
   payment_id: z.string(),
   phone: z.string().nullable(),
-  price: amount('What the ticket cost, without fees and extras.'),
-  raised: amount('What the organization keeps of it after refunds and commission.'),
+  price: amount('Price without fees and extras.'),
+  raised: amount('Amount that the organization keeps after refunds and commission.'),
   rate_id: z.string(),
   rate_name: z.string(),
   rate_slug: z.string(),
-  referral_id: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
-  refunded: amount('What was paid back.'),
+  referral_id: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'Identifier of the referrer. Always null, because a checkout carries no referrer.',
+    }),
+  refunded: amount('Amount refunded so far.'),
   sale_type: z.literal(views.saleType),
   price_info: z.object({
     _id: z.string(),
     price: z.number(),
-    age: z.int().nullable().meta({ description: 'Minimum age of the event.' }),
-    content: z.string().nullable().meta({ description: 'What the price includes.' }),
+    age: z.int().nullable().meta({ description: 'Minimum age of the event; null if it has none.' }),
+    content: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
     additional_info: z.string().nullable(),
   }),
   supplements: z.array(supplementBody),
-  status: z.enum(views.lookupStatuses).meta({ description: '`pending` until it is paid, then `activated`.' }),
-  total_extras: amount('Supplements and warranty.'),
+  status: z
+    .enum(views.lookupStatuses)
+    .meta({
+      description:
+        'Ticket status: `pending` until payment, then `activated`; `expired` if it was not paid in time.',
+    }),
+  total_extras: amount('Total of supplements and warranty.'),
   total_fees: z.number(),
-  total_paid: amount('What was paid for it: 0 while it is pending.'),
+  total_paid: amount('Amount paid; 0 while the ticket is pending.'),
   invoice_reference: z.string().nullable(),
   corrective_invoice_references: z.array(z.string()),
 })
