@@ -3,35 +3,38 @@ import { printMoment } from '../../shared/format-timestamp.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
-/** The JSON shape of an event (INTERFACE, Event). */
+/** JSON shape of an event (INTERFACE, Event). */
 export const eventBody = z.object({
-  _id: z.string().meta({ description: 'Identifier of the event.' }),
+  _id: z.string().meta({ description: 'Event identifier.' }),
   name: z.string(),
   slug: z.string(),
   description: z.string().nullable(),
-  age: z.string().nullable().meta({ description: 'Minimum age as text; null for any age.' }),
+  age: z.string().nullable().meta({ description: 'Minimum age, as text; null for any age.' }),
   outfit: z.string().nullable().meta({ description: 'Dress code.' }),
   ambiences: z.array(z.string()),
   music_genres: z.array(z.string()),
   artists: z.array(z.object({ name: z.string(), image_url: z.url().nullable() })),
-  display_date: z.iso.datetime().nullable().meta({ description: 'The moment to show to people.' }),
+  display_date: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'Date to display if it differs from the start.' }),
   start_date: z.iso.datetime(),
   end_date: z.iso.datetime(),
   organization_id: z.string(),
   image_url: z.url().nullable(),
   location_id: z.string().nullable(),
   ticket_rates: z.array(ticketRateBody).optional().meta({
-    description: 'Present when populated with `ticket-rates`.',
+    description: 'Ticket rates of the event. Present if `populate` asks for them.',
   }),
   iframe: z
     .object({ tag_url: z.url().nullable(), script_url: z.url().nullable() })
     .nullable()
-    .meta({ description: 'What embeds the event in another page; null where there is none.' }),
+    .meta({ description: 'Widget that sells the event on another web page; null if there is none.' }),
 })
 
 export type EventBody = z.output<typeof eventBody>
 
-/** An event as INTERFACE.md shapes it; `ticket_rates` only where they are given. */
+/** An event as INTERFACE.md shapes it. Omits `ticket_rates` if they are undefined. */
 export const toEventBody = (event: Event, ticketRates?: TicketRateBody[]): EventBody => ({
   _id: event.id,
   name: event.name,

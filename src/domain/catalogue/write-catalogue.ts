@@ -3,9 +3,6 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { prices, questions, supplements, ticketRates } from '../ticket-rate/table.ts'
-import { currenciesOf } from './check-catalogue.ts'
-import { among, type Existing, type ExistingChild } from './find-existing.ts'
-import type { Catalogue, Entry } from './read-catalogue.ts'
 import {
   eventRow,
   locationRow,
@@ -14,7 +11,10 @@ import {
   questionRow,
   supplementRow,
   ticketRateRow,
-} from './rows.ts'
+} from './catalogue-rows.ts'
+import { currenciesOf } from './check-catalogue.ts'
+import { among, type Existing, type ExistingChild } from './find-existing.ts'
+import type { Catalogue, Entry } from './read-catalogue.ts'
 import { upsert } from './upsert.ts'
 
 type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions

@@ -5,10 +5,10 @@ import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { changes, changeType } from '../change/table.ts'
 
-/** One that is deleted keeps its row: a change on its way into the outbox may still refer to it, and must not fail. */
+/** A deleted webhook keeps its row, because a transaction that is writing to the outbox may still refer to it. */
 export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
 
-/** An address that a channel or an integration wants to be told at. */
+/** Endpoints at which channels and integrations receive changes. */
 export const webhooks = pgTable(
   'webhooks',
   {
@@ -18,16 +18,16 @@ export const webhooks = pgTable(
     url: text().notNull(),
     types: changeType().array().notNull(),
     status: webhookStatus().notNull().default('enabled'),
-    /** Why it was disabled: a code such as `GONE`. */
+    /** Reason code, such as `GONE`. */
     disabledReason: text('disabled_reason'),
-    /** Signs what is sent. It is kept as it is, because signing needs it. */
+    /** Signs messages. Stored in clear text, because signing needs it. */
     secret: text().notNull(),
-    /** Signs as well until `previousSecretUntil`, so that rotation loses nothing. */
+    /** Also signs until `previousSecretUntil`, so that receivers can rotate without losing messages. */
     previousSecret: text('previous_secret'),
     previousSecretUntil: timestampMs('previous_secret_until'),
-    /** Since when nothing got through; null as long as it does. */
+    /** Time since which all deliveries have failed; null while they succeed. */
     failingSince: timestampMs('failing_since'),
-    /** Until when it asked to be left alone. */
+    /** End of the pause that the receiver asked for (`Retry-After`). */
     pausedUntil: timestampMs('paused_until'),
     createdAt: createdAt(),
   },
@@ -40,7 +40,7 @@ export const webhooks = pgTable(
 
 export const webhookDeliveryStatus = pgEnum('webhook_delivery_status', ['pending', 'delivered', 'dead'])
 
-/** One change on its way to one webhook. */
+/** Job queue: the delivery of one change to one webhook. */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {
@@ -52,7 +52,7 @@ export const webhookDeliveries = pgTable(
       .references(() => changes.id),
     status: webhookDeliveryStatus().notNull().default('pending'),
     ...dueColumns(),
-    /** The HTTP status of the last answer. */
+    /** HTTP status of the last response. */
     lastStatus: integer('last_status'),
     createdAt: createdAt(),
     deliveredAt: timestampMs('delivered_at'),

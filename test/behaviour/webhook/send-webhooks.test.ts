@@ -6,7 +6,7 @@ import { startBackground } from '../../../src/app/jobs.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
-import { takeDeliveries } from '../../../src/domain/webhook/send/take-deliveries.ts'
+import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveries.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, checkedOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
@@ -388,7 +388,7 @@ test('what is on its way when the process stops, or was to be, is sent again by 
 
 test('what a process took that died is sent by another, once its lease is over', async () => {
   const { id } = await told()
-  await takeDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
+  await claimDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
   await send(sale)
   expect(receiver.take()).toEqual([])
   const lease = await pauseOf(id)
