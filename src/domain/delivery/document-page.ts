@@ -9,7 +9,7 @@ import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { findSheet, isDocumentToken, isGood } from './find-sheets.ts'
 
-// Drawing takes the processor, and must not be what keeps others from buying.
+// Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
 
 const sendNote = (reply: FastifyReply, status: number, title: string, text: string): FastifyReply =>
@@ -35,8 +35,8 @@ function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyR
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
-/** `/tickets/{token}.pdf`: the ticket that its buyer was sent, for whoever has the address. One that was cancelled lets
- *  nobody in, and is gone: 410. Errors are pages, because a person opens this. */
+/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket is answered 410.
+ *  Errors are HTML pages, because a person opens this URL. */
 export async function addDocumentPage(
   app: FastifyInstance,
   { db }: Services,

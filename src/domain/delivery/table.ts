@@ -5,10 +5,10 @@ import { createdAt, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
 
 export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
-/** `skipped` is what there is nothing to do for: its medium is not enabled, or its tickets were cancelled. */
+/** `skipped` means that there is nothing to send: its medium is not enabled, or its tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
-/** The tickets of one checkout on their way to one person. */
+/** Job queue: the tickets of one checkout, to be sent to one recipient. */
 export const deliveries = pgTable(
   'deliveries',
   {
@@ -17,7 +17,7 @@ export const deliveries = pgTable(
       .notNull()
       .references(() => payments.id),
     medium: deliveryMedium().notNull(),
-    /** An e-mail address or a phone number, as the tickets have it. */
+    /** E-mail address or phone number, as on the tickets. */
     recipient: text().notNull(),
     status: deliveryStatus().notNull().default('pending'),
     ...dueColumns(),

@@ -3,7 +3,7 @@ import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
 import type { Sheet } from './find-sheets.ts'
 
-/** What a mail says, for whoever reads HTML and whoever doesn't. */
+/** Content of a mail, as plain text and as HTML. */
 export type MailText = { subject: string; text: string; html: string }
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
@@ -34,7 +34,7 @@ function toText([first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): strin
   return lines.filter((line) => line !== null).join('\n')
 }
 
-// Mail clients read tables, and styles only where they stand.
+// Mail clients need table layouts and inline styles.
 const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 
 function card(sheet: Sheet, publicUrl: string): Html {
@@ -85,7 +85,7 @@ ${sheets.map((sheet) => card(sheet, publicUrl))}
 `
 }
 
-/** The mail that brings somebody tickets of one checkout. `publicUrl` is where their documents are reached. */
+/** Writes the mail with the tickets of one checkout. `publicUrl` is the base of the links to their PDFs. */
 export const writeMail = (sheets: [Sheet, ...Sheet[]], publicUrl: string): MailText => ({
   subject: oneLine(`${sheets.length > 1 ? 'Your tickets' : 'Your ticket'} for ${sheets[0].event.name}`),
   text: toText(sheets, publicUrl),
