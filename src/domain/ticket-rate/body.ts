@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { printMoment } from '../../shared/format-timestamp.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
-import { isAvailable, leftOf, listedPrices } from './current-price.ts'
+import { isAvailable, leftOf, visiblePrices } from './current-price.ts'
 import type { Price, Question, Supplement, TicketRate } from './table.ts'
 
 // JSON shapes of INTERFACE.md. Amounts are in major units of the organization's currency.
@@ -37,11 +37,9 @@ export const supplementBody = z.object({
 export const questionBody = z.object({
   _id: z.string(),
   label: z.string(),
-  type: z
-    .string()
-    .meta({
-      description: 'Kind of answer: `dropdown` takes one of `items`; any other type takes free text.',
-    }),
+  type: z.string().meta({
+    description: 'Kind of answer: `dropdown` takes one of `items`; any other type takes free text.',
+  }),
   required: z.boolean(),
   items: z.array(z.string()).meta({ description: 'Choices of a dropdown.' }),
 })
@@ -57,12 +55,9 @@ export const ticketRateBody = z.object({
     .nullable()
     .meta({ description: 'Start of the sale; null if it is always on sale.' }),
   complete: z.boolean().meta({ description: 'True if the sale was closed by hand, whatever stock is left.' }),
-  type: z
-    .string()
-    .meta({
-      description:
-        'Kind of stock, as the catalogue names it: `limited` has a capacity, `unlimited` has none.',
-    }),
+  type: z.string().meta({
+    description: 'Kind of stock, as the catalogue names it: `limited` has a capacity, `unlimited` has none.',
+  }),
   prices: z.array(priceBody).meta({
     description:
       'Prices in order of position; the current one is the first that can be bought. See `show_all_prices`.',
@@ -142,7 +137,7 @@ export const toTicketRateBody = (
   valid_from: rate.validFrom && printMoment(rate.validFrom),
   complete: rate.complete,
   type: rate.type,
-  prices: listedPrices(rate, prices, now).map(toPriceBody),
+  prices: visiblePrices(rate, prices, now).map(toPriceBody),
   supplements: supplements.map(toSupplementBody),
   available: isAvailable(rate, event, prices, now),
   availability: { sold: rate.soldBefore + rate.sold, available: leftOf(rate) },

@@ -3,7 +3,7 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
-import { currentPrice, isAvailable, leftOf, listedPrices } from './current-price.ts'
+import { currentPrice, isAvailable, leftOf, visiblePrices } from './current-price.ts'
 import { PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { TicketRate } from './table.ts'
 
@@ -116,7 +116,7 @@ TicketRateRef.implement({
       description: 'Prices in order of position; only the current one unless `showAllPrices`.',
       extensions: { preload: loadPrices },
       resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => listedPrices(rate, prices, now)),
+        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => visiblePrices(rate, prices, now)),
     }),
     currentPrice: t.field({
       type: PriceRef,

@@ -25,14 +25,14 @@ import {
   ticketRates,
 } from './table.ts'
 
-/** A rate, with what is left of it. */
+/** Columns of a rate with its stock counters. */
 export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
 const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
 const supplementRows = fewRowsOf(getTableColumns(supplements))
 const questionRows = fewRowsOf(getTableColumns(questions))
 
-/** What is listed of each of the rates `keys`, in order. Whoever sees a rate sees these. */
-export const listedPrices: Find<Price> = {
+/** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
+export const ratePrices: Find<Price> = {
   rows: priceRows,
   query: (select) =>
     select
@@ -41,7 +41,7 @@ export const listedPrices: Find<Price> = {
       .where(and(anyOf(prices.ticketRateId, 'keys'), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
 }
-export const listedSupplements: Find<Supplement> = {
+export const rateSupplements: Find<Supplement> = {
   rows: supplementRows,
   query: (select) =>
     select
@@ -49,7 +49,7 @@ export const listedSupplements: Find<Supplement> = {
       .where(and(anyOf(supplements.ticketRateId, 'keys'), not(supplements.removed)))
       .orderBy(asc(supplements.position), asc(supplements.id)),
 }
-export const listedQuestions: Find<Question> = {
+export const rateQuestions: Find<Question> = {
   rows: questionRows,
   query: (select) =>
     select
@@ -65,17 +65,17 @@ const stockById: Named<Stock> = {
 }
 
 const pricesByTicketRateId: Batch<Price> = {
-  ...listedPrices,
+  ...ratePrices,
   name: 'prices_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
 const supplementsByTicketRateId: Batch<Supplement> = {
-  ...listedSupplements,
+  ...rateSupplements,
   name: 'supplements_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
 const questionsByTicketRateId: Batch<Question> = {
-  ...listedQuestions,
+  ...rateQuestions,
   name: 'questions_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
@@ -97,51 +97,51 @@ const priceById: Batch<Price> = {
   key: ({ id }) => id,
 }
 
-/** What comes along with the rates of an event. */
-type Below = {
+/** Loaders that the rates of an event prime. */
+type ChildLoaders = {
   pricesByTicketRateId: Loader<Price[]>
   supplementsByTicketRateId: Loader<Supplement[]>
   questionsByTicketRateId: Loader<Question[]>
 }
 
-// What is left is read for each request, whatever is remembered.
-function loadRates(catalogue: Reader, below: Below): Loader<TicketRate[]> {
+// Stock is read for each request, even if the rest of the offer is cached.
+function loadRates(catalogue: Reader, children: ChildLoaders): Loader<TicketRate[]> {
   const offerByEventId = loadOffers(catalogue)
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const found = await catalogue.find(
+    const stocks = await catalogue.find(
       stockById,
       offers.flatMap((offer) => offer?.stockIds ?? []),
     )
-    const leftOf = new Map<string, Stock>()
-    for (const stock of found) leftOf.set(stock.id, stock)
+    const stockOf = new Map<string, Stock>()
+    for (const stock of stocks) stockOf.set(stock.id, stock)
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
         const { id } = rate.row
-        const left = leftOf.get(id)
-        if (!left) continue
-        const shown: Price[] = []
+        const rateStock = stockOf.get(id)
+        if (!rateStock) continue
+        const listed: Price[] = []
         for (const price of prices) {
-          const left = leftOf.get(price.row.id)
-          if (left) shown.push(price.with(left))
+          const priceStock = stockOf.get(price.row.id)
+          if (priceStock) listed.push(price.with(priceStock))
         }
-        rates.push(rate.with(left))
-        below.pricesByTicketRateId.prime(id, shown)
-        below.supplementsByTicketRateId.prime(id, supplements)
-        below.questionsByTicketRateId.prime(id, questions)
+        rates.push(rate.with(rateStock))
+        children.pricesByTicketRateId.prime(id, listed)
+        children.supplementsByTicketRateId.prime(id, supplements)
+        children.questionsByTicketRateId.prime(id, questions)
       }
       return rates
     })
   })
 }
 
-/** A rate is found by its own id even when it is no longer listed, because tickets of it may be out. */
+/** `ticketRateById` and `priceById` find removed rows too, because sold tickets may refer to them. */
 export const ticketRateLoaders = {
   pricesByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, pricesByTicketRateId),
   supplementsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, supplementsByTicketRateId),
   questionsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, questionsByTicketRateId),
-  ticketRatesByEventId: ({ catalogue }: Readers, below: Below) => loadRates(catalogue, below),
+  ticketRatesByEventId: ({ catalogue }: Readers, children: ChildLoaders) => loadRates(catalogue, children),
   ticketRateById: ({ catalogue }: Readers) => loadOne(catalogue, ticketRateById),
   priceById: ({ catalogue }: Readers) => loadOne(catalogue, priceById),
 }

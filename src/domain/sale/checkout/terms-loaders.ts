@@ -6,7 +6,7 @@ import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
-import { listedPrices, listedQuestions, listedSupplements, rateColumns } from '../../ticket-rate/loaders.ts'
+import { rateColumns, ratePrices, rateQuestions, rateSupplements } from '../../ticket-rate/loaders.ts'
 import {
   type Price,
   type Question,
@@ -63,7 +63,7 @@ const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
 /** What finds the terms of rates by the rates' ids, whoever asks: rows for `toTerms`. */
-export const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
+export const findTerms: Finds<Parts> = [sales, ratePrices, rateSupplements, rateQuestions, overdueHolds]
 
 /** The terms of each rate, by its id. */
 export function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
