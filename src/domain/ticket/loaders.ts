@@ -18,14 +18,14 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
   priceAdditionalInfo: prices.additionalInfo,
 })
 
-// A channel reads the tickets that it created, whatever became of its grant; an integration its organization's.
+// A channel may read the tickets that it sold, even if its grant was revoked; an integration those of its organization.
 const own = or(
   eq(tickets.channelId, sql.placeholder('channelId')),
   anyOf(tickets.organizationId, 'ownOrganizationIds'),
 )
 
-/** What finds tickets by their ids with all that is shown of them, because a second statement would cost what the first
- *  does. */
+/** Query for tickets by id with everything that the lookup view shows. One join, because a second statement would double
+ *  the cost. */
 export const findTickets: Find<LookupTicket> = {
   rows: lookupRows,
   query: (select) =>
@@ -37,18 +37,18 @@ export const findTickets: Find<LookupTicket> = {
       .where(anyOf(tickets.id, 'keys')),
 }
 
-// All look up together, whoever's the tickets are.
-const ticketByTurn = coalesceReads<LookupTicket>(async (db, keys) => {
+// Coalesces the lookups of all callers, so it is unscoped.
+const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
   const found = await rowStatement(db, 'ticket_by_id', findTickets).execute({ keys })
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
-/** A ticket, whoever may see it: to be shown as `toSeen` gives it. */
+/** Finds a ticket without checking the caller's scope: pass the result through `toSeen`. */
 export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
-  isIdentifier(id) ? ticketByTurn(db, id) : null
+  isIdentifier(id) ? ticketCoalesced(db, id) : null
 
-/** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the
- *  organization no longer grants them. */
+/** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event if the
+ *  organization has revoked the grant. */
 export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
   const { channelId, organizationId } = ticket

@@ -2,7 +2,7 @@ import type { Context } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { LookupTicket } from './table.ts'
 
-/** A ticket of the caller's. Refuses: NOT_FOUND, for somebody else's too (DECISIONS 2). */
+/** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
 export async function requireTicket(id: string, { loaders }: Context): Promise<LookupTicket> {
   const ticket = await loaders.ticketById.load(id)
   if (!ticket)

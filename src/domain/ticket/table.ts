@@ -18,7 +18,7 @@ import { prices, ticketRates } from '../ticket-rate/table.ts'
 export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelled', 'expired'])
 
 export type Answer = { questionId: string; answer: string }
-/** A supplement as it was sold. Amounts in minor units. */
+/** Supplement as it was sold. Amounts in minor units. */
 export type SoldSupplement = {
   supplementId: string
   label: string
@@ -26,7 +26,7 @@ export type SoldSupplement = {
   hasFakePrice: boolean
   fakeAmount: number | null
 }
-/** A refund as the checkout view tells it. Amount in minor units, `at` as ISO 8601. */
+/** Refund as the checkout view shows it. Amount in minor units, `at` in ISO 8601. */
 export type RefundMade = { channelId: string; amount: number; at: string }
 
 const amount = (name: string) => minorUnits(name).notNull()
@@ -36,7 +36,7 @@ export const tickets = pgTable(
   {
     id: text().primaryKey(),
     paymentId: text('payment_id').notNull(),
-    /** The ticket's place in its checkout. */
+    /** Index of the ticket in its checkout. */
     position: integer().notNull(),
     organizationId: text('organization_id').notNull(),
     channelId: text('channel_id').notNull(),
@@ -55,7 +55,7 @@ export const tickets = pgTable(
     refundedAmount: amount('refunded_amount').default(0),
     refundedAt: timestampMs('refunded_at'),
     refunds: jsonb().$type<RefundMade[]>().notNull().default([]),
-    /** Hours before the event until which a ticket with a warranty is refunded; 0 without one. */
+    /** Hours before the event at which the warranty ends; 0 without a warranty. */
     warrantyHours: integer('warranty_hours').notNull(),
     fullName: text('full_name').notNull(),
     email: text().notNull(),
@@ -70,14 +70,14 @@ export const tickets = pgTable(
     answers: jsonb().$type<Answer[]>().notNull().default([]),
     supplements: jsonb().$type<SoldSupplement[]>().notNull().default([]),
     metadata: jsonb().$type<Record<string, unknown>>(),
-    /** People that the ticket admits. */
+    /** Number of people that the ticket admits. */
     admits: integer().notNull().default(1),
-    /** People already in. */
+    /** Number of people already admitted. */
     entered: integer().notNull().default(0),
     lastEntryAt: timestampMs('last_entry_at'),
-    /** When somebody was first let in with it. */
+    /** First entry. */
     firstEntryAt: timestampMs('first_entry_at'),
-    /** The unguessable part of the address of its document; null until it is paid. */
+    /** Unguessable part of the URL of its PDF; null until it is paid. */
     documentToken: text('document_token'),
     cancelledAt: timestampMs('cancelled_at'),
     invoiceReference: text('invoice_reference'),
@@ -86,8 +86,8 @@ export const tickets = pgTable(
     activatedAt: timestampMs('activated_at'),
   },
   (ticket) => [
-    // Each says with one look what single ones would say with two or more: a ticket is of its payment's organization,
-    // channel and rate, of that rate's event, and sold at a price of that rate.
+    // Composite keys check in one lookup what single ones would need several for: organization, channel and rate are those
+    // of the payment, the event is that of the rate, and the price belongs to the rate.
     foreignKey({
       name: 'tickets_of_their_payment',
       columns: [ticket.paymentId, ticket.organizationId, ticket.channelId, ticket.ticketRateId],
@@ -105,7 +105,7 @@ export const tickets = pgTable(
     }),
     index().on(ticket.paymentId, ticket.position),
     index().on(ticket.ticketRateId),
-    // An expired checkout gives its codes back, so that the channel can try again with them.
+    // The codes of an expired checkout can be used again, so that the channel can retry with them.
     uniqueIndex('tickets_qr_code_in_event')
       .on(ticket.qrCode, ticket.eventId)
       .where(sql`${ticket.status} <> 'expired'`),
@@ -126,8 +126,8 @@ export const tickets = pgTable(
 
 export type Ticket = typeof tickets.$inferSelect
 
-/** A ticket with what the lookup view says of its rate, its event and its price: null where the caller may not see
- *  them, or where they say nothing. */
+/** Ticket with the facts of its rate, event and price that the lookup view shows: null if the caller may not see them, or
+ *  if they are not set. */
 export type LookupTicket = Ticket & {
   rateName: string | null
   rateSlug: string | null
