@@ -6,7 +6,7 @@ import type { Organization } from '../organization/table.ts'
 import type { prices, Question, Supplement, ticketRates } from '../ticket-rate/table.ts'
 import type { Catalogue } from './read-catalogue.ts'
 
-// What is given in the file, as the row that it becomes. A field that is absent has its default here.
+// Maps objects of the file to database rows, with defaults for absent fields.
 
 type Given<Kind extends Exclude<keyof Catalogue, 'named' | 'problems'>> = Catalogue[Kind][number]
 

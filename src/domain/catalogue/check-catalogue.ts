@@ -3,12 +3,12 @@ import { decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry, Path } from './read-catalogue.ts'
 
-// Far beyond any ticket, and small enough that no sum of a checkout leaves the integers.
-const largestAmount = 10_000_000_000
+// Minor units. Far beyond any ticket, and small enough that no total of a checkout exceeds a safe integer.
+const maxAmount = 10_000_000_000
 
 const invalid = (path: Path, message: string): Problem => ({ code: 'INVALID', message, path })
 
-/** The mistakes that only the whole file and the database tell: identifiers, references, currencies. */
+/** Finds mistakes that need the whole file and the database: identifiers, references, currencies. */
 export function checkCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {
   return [
     ...[
@@ -74,7 +74,7 @@ function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
   return problems
 }
 
-/** The currency of each organization that is known: as the database has it, else as the file says. */
+/** Currency of each known organization: from the database, else from the file. */
 export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<string, string> =>
   new Map([
     ...catalogue.organizations.map(({ id, given }): [string, string] => [id, given.currency]),
@@ -94,8 +94,8 @@ function wrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
     const currency = currencies.get(organizationId)
     if (!currency) continue
     const field = path.at(-1)
-    if (toMinor(amount, currency) > largestAmount)
-      problems.push(invalid(path, `${field} must be at most ${largestAmount} minor units.`))
+    if (toMinor(amount, currency) > maxAmount)
+      problems.push(invalid(path, `${field} must be at most ${maxAmount} minor units.`))
     else if (!isAmount(amount, currency))
       problems.push(
         invalid(path, `${field} must have at most ${decimalsOf(currency)} decimals, as ${currency} has.`),

@@ -19,15 +19,15 @@ import { upsert } from './upsert.ts'
 
 type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
 
-/** Writes what a checked file names, and removes from sale what its lists no longer name. */
+/** Writes the objects of a checked file, and removes from sale what its lists no longer name. */
 export async function writeCatalogue(tx: Connection, catalogue: Catalogue, existing: Existing) {
   const currencies = currenciesOf(catalogue, existing)
-  // The organization of a checked entry is known.
+  // After the checks, every entry has a known organization.
   const currencyOf = ({ organizationId }: Entry<unknown>) => currencies.get(organizationId) ?? ''
 
-  // Nothing is deleted, because tickets of it may be out.
-  async function remove(table: ChildTable, gone: ExistingChild[]): Promise<{ removed: number }> {
-    const ids = gone.map(({ id }) => id)
+  // Marks rows instead of deleting them, because sold tickets may refer to them.
+  async function remove(table: ChildTable, rows: ExistingChild[]): Promise<{ removed: number }> {
+    const ids = rows.map(({ id }) => id)
     if (ids.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, ids))
     return { removed: ids.length }
   }
@@ -46,7 +46,7 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
       ...(await remove(ticketRates, unnamed(existing.ticketRates, rates, eventsWithRates))),
     },
     prices: {
-      ...(await upsert(tx, prices, placedPrices(catalogue, existing), (price) =>
+      ...(await upsert(tx, prices, pricesWithPositions(catalogue, existing), (price) =>
         priceRow(price, currencyOf(price)),
       )),
       ...(await remove(prices, unnamed(existing.prices, catalogue.prices, withAllPrices))),
@@ -64,7 +64,7 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   }
 }
 
-/** What is on sale in one of these parents, and not in the file. */
+/** Finds rows that are on sale under one of these parents but not in the file. */
 function unnamed(
   existing: Map<string, ExistingChild>,
   named: Entry<unknown>[],
@@ -77,9 +77,9 @@ function unnamed(
   )
 }
 
-/** The prices with the positions that they are to have. Where a list shows the current price alone, the others stay as
- *  they are: those that the database has keep their places, and new ones come after all of them. */
-function placedPrices({ prices, ticketRates }: Catalogue, existing: Existing): Catalogue['prices'] {
+/** Assigns positions to prices. A list that shows only the current price leaves the others on sale: existing prices keep
+ *  their positions, and new ones come after them. */
+function pricesWithPositions({ prices, ticketRates }: Catalogue, existing: Existing): Catalogue['prices'] {
   const partial = ticketRates.filter(({ given }) => given.show_all_prices === false)
   const lastOf = new Map(
     unnamed(existing.prices, prices, partial).map(({ parentId }): [string, number] => [parentId, 0]),
