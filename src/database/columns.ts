@@ -1,6 +1,7 @@
 import { bigint, numeric, timestamp } from 'drizzle-orm/pg-core'
 
-/** `timestamptz(3)`: to the millisecond, as a JavaScript Date, so that a value reads back as it was written. */
+/** `timestamptz(3)`: to the millisecond, as a JavaScript Date, so that a value reads back as it was
+ *  written. */
 export const timestampMs = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
 export const createdAt = () => timestampMs('created_at').notNull().defaultNow()

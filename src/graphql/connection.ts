@@ -39,8 +39,8 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
   hasNextPage: found.length > first,
 })
 
-/** Defines the connection and edge types of a list. `things` names its items in the descriptions. A node of the list
- *  may carry more than `Shape`, such as its cursor. */
+/** Defines the connection and edge types of a list. `things` names its items in the descriptions. A node of
+ *  the list may carry more than `Shape`, such as its cursor. */
 export function connectionOf<Shape extends object, Node extends Shape = Shape>(
   name: string,
   node: ObjectRef<typeof builder.$inferSchemaTypes, Shape>,

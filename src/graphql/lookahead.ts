@@ -86,8 +86,8 @@ async function runSteps(parents: unknown[], steps: Step[], ctx: Context): Promis
 
 const stepsByNode = new WeakMap<FieldNode, Step[]>()
 
-/** Looks ahead at the selection below a field and loads it level by level, for all parents of a level at once. The
- *  resolvers then find their values in the loaders, without a promise each. */
+/** Looks ahead at the selection below a field and loads it level by level, for all parents of a level at
+ *  once. The resolvers then find their values in the loaders, without a promise each. */
 export async function preload(parents: unknown[], info: GraphQLResolveInfo, ctx: Context): Promise<void> {
   const { fieldNodes, fragments, returnType } = info
   const [first] = fieldNodes

@@ -29,8 +29,8 @@ export const ErrorCodeRef = builder.enumType('ErrorCode', {
   values: codes,
 })
 
-/** Defines the interface of a family of errors. `typeOf` maps a code to the type that carries its facts; a code without
- *  facts is an `InputError`. */
+/** Defines the interface of a family of errors. `typeOf` maps a code to the type that carries its facts; a
+ *  code without facts is an `InputError`. */
 export const problemRef = (name: string, description: string, typeOf: Partial<Record<Code, string>>) =>
   builder.interfaceRef<Problem>(name).implement({
     description,

@@ -50,7 +50,7 @@ export const statusOf = {
 
 export type Code = keyof typeof statusOf
 
-/** Details that a client needs to correct its request: counts, limits, ISO 8601 timestamps, amounts in major units. */
+/** Details for correcting a request: counts, limits, ISO 8601 timestamps, amounts in major units. */
 export type Facts = {
   available?: number
   min?: number
@@ -77,7 +77,7 @@ export const illegalTransition = (thing: string, from: string, to: string): Prob
   facts: { from, to },
 })
 
-/** An error that clients may see. Any other error is masked at the HTTP boundary and carries only the request id. */
+/** An error that clients may see. Any other error is masked, and shows only the request id. */
 export class Refusal extends Error {
   readonly problems: [Problem, ...Problem[]]
   /** Code of the first problem. */

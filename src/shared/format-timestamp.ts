@@ -12,14 +12,14 @@ function format(date: Date): string {
   return `${day}T${time}.${threeDigits[date.getUTCMilliseconds()]}Z`
 }
 
-// Direct-mapped cache: most events begin on the hour and prices end on few days, so the same timestamps recur.
+// Direct-mapped cache: events begin on the hour and prices end on few days, so timestamps recur.
 const slots = 4096
 const minute = 60_000
 const times = new Float64Array(slots).fill(Number.NaN)
 const texts: string[] = Array(slots).fill('')
 
-/** Formats a timestamp in ISO 8601, UTC, with milliseconds (DECISIONS 1). Optimized, because a page of events has a
- *  thousand of them. Slow form: `(date) => date.toISOString()`. */
+/** Formats a timestamp in ISO 8601, UTC, with milliseconds (DECISIONS 1). Optimized, because a page of events
+ *  has a thousand of them. Slow form: `(date) => date.toISOString()`. */
 export function formatTimestamp(date: Date): string {
   const time = date.getTime()
   const slot = Math.abs(Math.trunc(time / minute)) % slots

@@ -28,7 +28,7 @@ const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 export const newId = (prefix: Prefix): string =>
   `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
 
-/** Returns a generator of strictly ascending identifiers, even within a millisecond or if the clock is set back. */
+/** Returns a generator of strictly ascending ids, even within a millisecond or if the clock is set back. */
 export function ascendingIds(prefix: Prefix): () => string {
   const randomLength = 16
   const after = (id: string) =>
@@ -44,7 +44,7 @@ export function ascendingIds(prefix: Prefix): () => string {
 /** SHA-256 of a text, in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text)
 
-/** Derives a stable identifier from names, for imported objects without one, so that a second import finds them. */
+/** Derives a stable id from names, so that a second import finds objects that came without one. */
 export const derivedId = (prefix: Prefix, ...names: string[]): string =>
   `${prefix}_${sha256(JSON.stringify(names)).slice(0, 26)}`
 

@@ -70,8 +70,8 @@ function measureMetadata(value: object): { bytes: number; storable: boolean } {
   }
 }
 
-/** An object of at most 1024 bytes as UTF-8 JSON. Other JSON values are refused, because a text that looks like a number
- *  reads back from jsonb as a number. */
+/** An object of at most 1024 bytes as UTF-8 JSON. Other JSON values are refused, because a text that looks
+ *  like a number reads back from jsonb as a number. */
 export const metadata = z
   .record(z.string(), z.unknown(), 'must be a JSON object')
   .superRefine((value, issues) => {
@@ -92,7 +92,8 @@ export const idempotencyKey = z
 const minDate = new Date('0001-01-01T00:00:00Z')
 const maxDate = new Date('9999-12-31T23:59:59.999Z')
 
-/** Reports whether a date is valid and in a range that PostgreSQL reads: it accepts no year 0 and no five-digit years. */
+/** Reports whether a date is valid and in a range that PostgreSQL reads: it accepts no year 0 and no
+ *  five-digit years. */
 export const isStorableDate = (date: Date): boolean => date >= minDate && date <= maxDate
 
 /** Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC (DECISIONS 3). */
@@ -106,7 +107,7 @@ export const moment = z
   )
   .refine(isStorableDate, 'must be in the years 1 to 9999')
 
-// Rounds to a tenth of a millimetre, because the square of a tiny number underflows, which PostgreSQL refuses.
+// Rounds to a tenth of a millimetre: the square of a tiny number underflows, which PostgreSQL refuses.
 const roundDegrees = (degrees: number) => Math.round(degrees * 1e9) / 1e9
 
 export const latitude = z
@@ -129,8 +130,8 @@ export const pageSize = z
   .int('must be a whole number')
   .min(1, 'must be at least 1')
   .max(100, 'must be at most 100')
-/** Maximum offset of a page, because the database reads all skipped rows. Clients page through longer lists by dates, or by
- *  cursors over GraphQL. */
+/** Maximum offset of a page, because the database reads all skipped rows. Clients page through longer lists
+ *  by dates, or by cursors over GraphQL. */
 export const maxOffset = 10_000
 export const offset = z
   .int('must be a whole number')

@@ -24,7 +24,7 @@ export const isAmount = (major: number, currency: string): boolean =>
 // A percentage has at most four decimals, so it is an integer number of millionths.
 const perMillion = 1_000_000n
 
-/** Computes a percentage of an amount in minor units, rounded half up once, without floating point (DECISIONS 1). */
+/** Computes a percentage of an amount in minor units, rounded half up once, in integers (DECISIONS 1). */
 export function percentageOf(minor: number, percentage: number): number {
   const millionths = BigInt(minor) * BigInt(Math.round(percentage * 10_000))
   return Number((millionths * 2n + perMillion) / (perMillion * 2n))

@@ -1,6 +1,7 @@
-/** Limits of a request, for both surfaces. A request within them is answered or refused in less than a tenth of a second,
- *  so that it does not hold up others; they are checked before any input is coerced (DECISIONS 10). Real requests stay far
- *  below: a checkout of 50 tickets that fills the body has some 6,000 values, 8 levels deep. */
+/** Limits of a request, for both surfaces. A request within them is answered or refused in less than a tenth
+ *  of a second, so that it does not hold up others; they are checked before any input is coerced (DECISIONS
+ *  10). Real requests stay far below: a checkout of 50 tickets that fills the body has some 6,000 values, 8
+ *  levels deep. */
 export const requestLimits = {
   /** Bytes of the body. */
   maxBodyBytes: 256 * 1024,
@@ -14,24 +15,24 @@ export const requestLimits = {
   maxNameLength: 1_024,
   /** Characters of a GraphQL document. */
   maxDocumentLength: 50_000,
-  /** Lines of a GraphQL document. Equal to the limit of tokens, because locating an error takes time linear in lines. */
+  /** Lines of a GraphQL document, as many as tokens: locating an error takes time linear in lines. */
   maxDocumentLines: 2_000,
   /** Tokens of a GraphQL document, without comments. */
   maxDocumentTokens: 2_000,
   maxAliases: 30,
-  /** Values in an introspection response. Tools need fewer than 8,000, including all descriptions and arguments. */
+  /** Values in an introspection response. Tools need fewer than 8,000, descriptions and arguments included. */
   maxIntrospectedValues: 20_000,
-  /** Cost of an operation. Measured: a page of 50 events with everything under them costs 35,350 and takes a tenth of a
-   *  second, one of 100 costs 65,700, ten of 50 cost 353,500; everything about a checkout, selected twice, costs 138,790
-   *  and is 9 deep. */
+  /** Cost of an operation. Measured: a page of 50 events with everything under them costs 35,350 and takes a
+   *  tenth of a second, one of 100 costs 65,700, ten of 50 cost 353,500; everything about a checkout,
+   *  selected twice, costs 138,790 and is 9 deep. */
   maxComplexity: 150_000,
   maxDepth: 10,
   maxBreadth: 2_000,
-  /** Errors at which validation of a document, or of variables, stops, because building each error is expensive. */
+  /** Errors after which validation of a document, or of variables, stops: each one is expensive to build. */
   maxGraphqlErrors: 10,
   /** Errors in a response. */
   maxErrors: 100,
-  /** Approximate total characters of the errors, so that a response is not many times the size of its request. */
+  /** Approximate total characters of the errors, so that a response is not far larger than its request. */
   maxErrorCharacters: 16_384,
   /** Characters of a message that quotes names from a document or from variables. */
   maxMessageLength: 500,

@@ -15,8 +15,8 @@ import {
   timezone,
 } from './fields.ts'
 
-// Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*. Each `satisfies`
-// ensures that no field of a REST body is missing here.
+// Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
+// Each `satisfies` ensures that no field of a REST body is missing here.
 
 const derived =
   'Identifier. If absent, derived from the names, so that a second import finds the object again.'

@@ -8,51 +8,51 @@ import type { Catalogue } from './read-catalogue.ts'
 
 // Maps objects of the file to database rows, with defaults for absent fields.
 
-type Given<Kind extends Exclude<keyof Catalogue, 'named' | 'problems'>> = Catalogue[Kind][number]
+type Input<Kind extends Exclude<keyof Catalogue, 'named' | 'problems'>> = Catalogue[Kind][number]
 
-export const organizationRow = ({ id, key, given }: Given<'organizations'>): Organization => ({
+export const organizationRow = ({ id, key, input }: Input<'organizations'>): Organization => ({
   id,
-  name: given.name,
+  name: input.name,
   slug: key,
-  currency: given.currency,
-  platformFeePercentage: given.platform_fee_percentage ?? 0,
+  currency: input.currency,
+  platformFeePercentage: input.platform_fee_percentage ?? 0,
 })
 
-export const locationRow = ({ id, given }: Given<'locations'>): Location => ({
+export const locationRow = ({ id, input }: Input<'locations'>): Location => ({
   id,
-  organizationId: given.organization_id,
-  name: given.name,
-  address: given.address,
-  city: given.city,
-  countryCode: given.country_code,
-  latitude: given.latitude ?? null,
-  longitude: given.longitude ?? null,
-  timezone: given.timezone ?? 'UTC',
+  organizationId: input.organization_id,
+  name: input.name,
+  address: input.address,
+  city: input.city,
+  countryCode: input.country_code,
+  latitude: input.latitude ?? null,
+  longitude: input.longitude ?? null,
+  timezone: input.timezone ?? 'UTC',
 })
 
 export const eventRow = ({
   id,
   key,
-  given,
-}: Given<'events'>): Omit<typeof events.$inferSelect, 'revision'> => ({
+  input,
+}: Input<'events'>): Omit<typeof events.$inferSelect, 'revision'> => ({
   id,
-  organizationId: given.organization_id,
-  locationId: given.location_id ?? null,
-  name: given.name,
+  organizationId: input.organization_id,
+  locationId: input.location_id ?? null,
+  name: input.name,
   slug: key,
-  description: given.description,
-  age: given.age,
-  outfit: given.outfit,
-  ambiences: given.ambiences ?? [],
-  musicGenres: given.music_genres ?? [],
-  artists: (given.artists ?? []).map(({ name, image_url }) => ({ name, imageUrl: image_url })),
-  displayDate: given.display_date ?? null,
-  startDate: given.start_date,
-  endDate: given.end_date,
-  imageUrl: given.image_url,
-  iframeTagUrl: given.iframe?.tag_url ?? null,
-  iframeScriptUrl: given.iframe?.script_url ?? null,
-  searchWords: toVector(searchWords(given.name)),
+  description: input.description,
+  age: input.age,
+  outfit: input.outfit,
+  ambiences: input.ambiences ?? [],
+  musicGenres: input.music_genres ?? [],
+  artists: (input.artists ?? []).map(({ name, image_url }) => ({ name, imageUrl: image_url })),
+  displayDate: input.display_date ?? null,
+  startDate: input.start_date,
+  endDate: input.end_date,
+  imageUrl: input.image_url,
+  iframeTagUrl: input.iframe?.tag_url ?? null,
+  iframeScriptUrl: input.iframe?.script_url ?? null,
+  searchWords: toVector(searchWords(input.name)),
 })
 
 export const ticketRateRow = ({
@@ -61,67 +61,67 @@ export const ticketRateRow = ({
   parentId,
   organizationId,
   position,
-  given,
-}: Given<'ticketRates'>): typeof ticketRates.$inferSelect => ({
+  input,
+}: Input<'ticketRates'>): typeof ticketRates.$inferSelect => ({
   id,
   organizationId,
   eventId: parentId,
   position,
-  name: given.name,
+  name: input.name,
   slug: key,
-  validFrom: given.valid_from ?? null,
-  complete: given.complete ?? false,
-  type: given.type ?? (given.availability?.available == null ? 'unlimited' : 'limited'),
-  min: given.min || null,
-  max: given.max || null,
-  showAllPrices: given.show_all_prices ?? true,
-  warrantyEnabled: given.warranty?.enabled ?? false,
-  warrantyPercentage: given.warranty?.percentage ?? 0,
-  warrantyHours: given.warranty?.hours ?? 0,
+  validFrom: input.valid_from ?? null,
+  complete: input.complete ?? false,
+  type: input.type ?? (input.availability?.available == null ? 'unlimited' : 'limited'),
+  min: input.min || null,
+  max: input.max || null,
+  showAllPrices: input.show_all_prices ?? true,
+  warrantyEnabled: input.warranty?.enabled ?? false,
+  warrantyPercentage: input.warranty?.percentage ?? 0,
+  warrantyHours: input.warranty?.hours ?? 0,
   removed: false,
 })
 
 export const priceRow = (
-  { id, key, parentId, position, given }: Given<'prices'>,
+  { id, key, parentId, position, input }: Input<'prices'>,
   currency: string,
 ): typeof prices.$inferSelect => ({
   id,
   ticketRateId: parentId,
   position,
   name: key,
-  amount: toMinor(given.price, currency),
+  amount: toMinor(input.price, currency),
   currency,
-  validUntil: given.valid_until ?? null,
-  includes: given.includes,
-  additionalInfo: given.additional_info,
-  feeType: given.fee_type ?? 'percentage',
+  validUntil: input.valid_until ?? null,
+  includes: input.includes,
+  additionalInfo: input.additional_info,
+  feeType: input.fee_type ?? 'percentage',
   feeQuantity:
-    given.fee_type === 'fixed' ? toMinor(given.fee_quantity ?? 0, currency) : (given.fee_quantity ?? 0),
+    input.fee_type === 'fixed' ? toMinor(input.fee_quantity ?? 0, currency) : (input.fee_quantity ?? 0),
   removed: false,
 })
 
 export const supplementRow = (
-  { id, parentId, position, given }: Given<'supplements'>,
+  { id, parentId, position, input }: Input<'supplements'>,
   currency: string,
 ): Supplement => ({
   id,
   ticketRateId: parentId,
   position,
-  label: given.label,
-  amount: toMinor(given.price, currency),
+  label: input.label,
+  amount: toMinor(input.price, currency),
   currency,
-  hasFakePrice: given.has_fake_price ?? false,
-  fakeAmount: given.fake_price == null ? null : toMinor(given.fake_price, currency),
+  hasFakePrice: input.has_fake_price ?? false,
+  fakeAmount: input.fake_price == null ? null : toMinor(input.fake_price, currency),
   removed: false,
 })
 
-export const questionRow = ({ id, parentId, position, given }: Given<'questions'>): Question => ({
+export const questionRow = ({ id, parentId, position, input }: Input<'questions'>): Question => ({
   id,
   ticketRateId: parentId,
   position,
-  label: given.label,
-  type: given.type ?? (given.items?.length ? 'dropdown' : 'text'),
-  required: given.required ?? false,
-  items: given.items ?? [],
+  label: input.label,
+  type: input.type ?? (input.items?.length ? 'dropdown' : 'text'),
+  required: input.required ?? false,
+  items: input.items ?? [],
   removed: false,
 })

@@ -27,11 +27,11 @@ export function checkCatalogue(catalogue: Catalogue, existing: Existing): Proble
 
 function duplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
   const seen = new Map<string, Path>()
-  return entries.flatMap(({ id, path, given }) => {
+  return entries.flatMap(({ id, path, input }) => {
     const first = seen.get(id)
     seen.set(id, first ?? path)
     if (!first) return []
-    const message = given._id
+    const message = input._id
       ? `The identifier ${id} is also that of ${first.join('.')}.`
       : `This has the same name as ${first.join('.')}: give it an _id of its own.`
     return [invalid([...path, '_id'], message)]
@@ -63,10 +63,10 @@ function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
   const problems = catalogue.references
     .filter(({ kind, id }) => !catalogue.named[kind].has(id) && !known[kind].has(id))
     .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
-  for (const { path, given, parentId, organizationId } of catalogue.ticketRates) {
-    if (given.event_id && given.event_id !== parentId)
+  for (const { path, input, parentId, organizationId } of catalogue.ticketRates) {
+    if (input.event_id && input.event_id !== parentId)
       problems.push(invalid([...path, 'event_id'], `The rate stands in the event ${parentId}.`))
-    if (given.organization_id && given.organization_id !== organizationId)
+    if (input.organization_id && input.organization_id !== organizationId)
       problems.push(
         invalid([...path, 'organization_id'], `The event is of the organization ${organizationId}.`),
       )
@@ -77,15 +77,15 @@ function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
 /** Currency of each known organization: from the database, else from the file. */
 export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<string, string> =>
   new Map([
-    ...catalogue.organizations.map(({ id, given }): [string, string] => [id, given.currency]),
+    ...catalogue.organizations.map(({ id, input }): [string, string] => [id, input.currency]),
     ...existing.organizations,
   ])
 
 function wrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   const problems: Problem[] = []
-  for (const { id, path, given } of catalogue.organizations) {
+  for (const { id, path, input } of catalogue.organizations) {
     const currency = existing.organizations.get(id)
-    if (currency && currency !== given.currency)
+    if (currency && currency !== input.currency)
       problems.push(invalid([...path, 'currency'], `The organization is in ${currency}, and stays so.`))
   }
 

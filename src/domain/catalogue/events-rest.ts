@@ -17,16 +17,12 @@ const query = z.strictObject({
   organization_id: scalars.identifier
     .optional()
     .meta({ description: 'Returns only events of this organization.' }),
-  start_date: scalars.moment
-    .optional()
-    .meta({
-      description: 'Returns only events that start at or after this time. A plain date means midnight UTC.',
-    }),
-  end_date: scalars.moment
-    .optional()
-    .meta({
-      description: 'Returns only events that end at or before this time. A plain date means midnight UTC.',
-    }),
+  start_date: scalars.moment.optional().meta({
+    description: 'Returns only events that start at or after this time. A plain date means midnight UTC.',
+  }),
+  end_date: scalars.moment.optional().meta({
+    description: 'Returns only events that end at or before this time. A plain date means midnight UTC.',
+  }),
   populate: z
     .string()
     .transform((list) => list.split(',').map((option) => option.trim()))
@@ -104,7 +100,7 @@ async function ticketRateBodies(events: Event[], { loaders, now }: Context): Pro
   )
 }
 
-// Links to the next and previous pages (RFC 8288). `requestUrl` is the target of the request line: a path or a full URL.
+// Links to the next and previous pages (RFC 8288). `requestUrl` is a path or a full URL.
 function linksOf(address: string, requestUrl: string, { limit, offset }: Query, hasNext: boolean): string {
   const link = (rel: string, to: number) => {
     const { searchParams } = new URL(requestUrl, address)

@@ -55,8 +55,9 @@ export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>
     .transform((text) => text?.trim() || null)
     .pipe(type.nullable())
 
-/** Options of a rule between fields that runs even if another field is invalid, so that all mistakes are reported at once.
- *  The compared values may then have any type, so the rule must pass whenever it cannot compare them. */
+/** Options of a rule between fields that runs even if another field is invalid, so that all mistakes are
+ *  reported at once. The compared values may then have any type, so the rule must pass whenever it cannot
+ *  compare them. */
 export const rule = (field: string, message: string) => ({
   path: [field],
   message,

@@ -8,8 +8,8 @@ import { checkStock, writeStock } from './import-stock.ts'
 import { readCatalogue } from './read-catalogue.ts'
 import { writeCatalogue } from './write-catalogue.ts'
 
-/** Counts of an import, by kind. `stock` counts rates and prices whose capacity, or number of places sold elsewhere, is
- *  new. */
+/** Counts of an import, by kind. `stock` counts rates and prices whose capacity, or number of places sold
+ *  elsewhere, is new. */
 export type Summary = Awaited<ReturnType<typeof importCatalogue>>
 
 // Key of the advisory lock: any number that no other lock of this service uses.
@@ -30,9 +30,9 @@ function refuse(problems: Problem[]): void {
   )
 }
 
-/** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`. Updates rows with
- *  the same identifiers, keeps sales and holds, and removes from sale what a list no longer names. Atomic: a file with any
- *  mistake is refused whole.
+/** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
+ *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
+ *  names. Atomic: a file with any mistake is refused whole.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
 export async function importCatalogue(db: Database, json: unknown) {
   const catalogue = readCatalogue(json)

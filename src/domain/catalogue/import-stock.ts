@@ -17,7 +17,7 @@ type Wanted = {
 type Decision = { rows: Pick<Stock, 'id' | 'capacity' | 'soldBefore'>[]; problems: Problem[] }
 
 const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
-  ...ticketRates.map(({ id, path, given: { availability } }) => {
+  ...ticketRates.map(({ id, path, input: { availability } }) => {
     const sold = availability?.sold ?? 0
     const left = availability?.available ?? null
     return {
@@ -27,10 +27,10 @@ const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
       sold,
     }
   }),
-  ...prices.map(({ id, path, given }) => ({
+  ...prices.map(({ id, path, input }) => ({
     id,
     path: [...path, 'quantity'],
-    capacity: given.quantity || null,
+    capacity: input.quantity || null,
     sold: 0,
   })),
 ]
@@ -72,8 +72,8 @@ export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<
   return decide(wanted, await selectStock(tx, wanted)).problems
 }
 
-/** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows in the same
- *  order as a checkout. Call it last in a transaction, because sales wait for these locks. */
+/** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows
+ *  in the same order as a checkout. Call it last in a transaction, because sales wait for these locks. */
 export async function writeStock(
   tx: Connection,
   catalogue: Catalogue,

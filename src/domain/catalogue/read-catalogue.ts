@@ -17,7 +17,7 @@ import {
 export type Path = (string | number)[]
 
 /** A well-formed object of the file, with its path and its parents. */
-export type Entry<Given> = {
+export type Entry<Input> = {
   path: Path
   id: string
   /** Name among its siblings: slug, name or label. */
@@ -26,7 +26,7 @@ export type Entry<Given> = {
   parentId: string
   organizationId: string
   position: number
-  given: Given
+  input: Input
 }
 
 type Referred = 'organization' | 'location'
@@ -42,7 +42,8 @@ export type Catalogue = {
   prices: EntriesOf<typeof priceFile>
   supplements: EntriesOf<typeof supplementFile>
   questions: EntriesOf<typeof questionFile>
-  /** Every `_id` of an organization or location, even malformed ones, so that references to those are not reported too. */
+  /** Every `_id` of an organization or location, even malformed ones, so that references to those are not
+   *  reported too. */
   named: Record<Referred, Set<string>>
   /** All references and amounts, including those of malformed objects. */
   references: { kind: Referred; id: string; path: Path }[]
@@ -70,7 +71,7 @@ function itemsOf(holder: unknown, name: string, path: Path): Item[] {
 const slugOf = ({ slug, name }: { slug: string | null; name: string }) =>
   slug ?? (searchWords(name).join('-') || 'untitled')
 
-/** Flattens a file. Parses each object by itself, so that a malformed one does not hide the mistakes of others. */
+/** Flattens a file. Parses each object by itself, so that a malformed one hides no mistakes of others. */
 export function readCatalogue(json: unknown): Catalogue {
   const catalogue: Catalogue = {
     organizations: [],
@@ -94,21 +95,21 @@ export function readCatalogue(json: unknown): Catalogue {
     return null
   }
 
-  // Adds an object to its list and returns its id. A malformed one returns its own `_id`, or its path: nothing will be
-  // written, but its children can still be checked.
-  function addEntry<Given extends { _id?: string | null }>(
-    entries: Entry<Given>[],
+  // Adds an object to its list and returns its id. A malformed one returns its own `_id`, or its path:
+  // nothing will be written, but its children can still be checked.
+  function addEntry<Input extends { _id?: string | null }>(
+    entries: Entry<Input>[],
     prefix: Parameters<typeof derivedId>[0],
-    type: z.ZodType<Given>,
-    keyOf: (given: Given) => string,
+    type: z.ZodType<Input>,
+    keyOf: (input: Input) => string,
     { raw, path, position }: Item,
     { id: parentId, organizationId }: Parent,
   ): string {
-    const given = parse(type, raw, path)
-    if (!given) return textIn(raw, '_id') || path.join('.')
-    const key = keyOf(given)
-    const id = given._id ?? derivedId(prefix, parentId, key)
-    entries.push({ path, id, key, parentId, organizationId, position, given })
+    const input = parse(type, raw, path)
+    if (!input) return textIn(raw, '_id') || path.join('.')
+    const key = keyOf(input)
+    const id = input._id ?? derivedId(prefix, parentId, key)
+    entries.push({ path, id, key, parentId, organizationId, position, input })
     return id
   }
 

@@ -7,10 +7,10 @@ export type Tally = { added: number; updated: number; unchanged: number; removed
 
 const batchSize = 5_000
 
-/** Inserts a row for each item, or updates the row with the same `id`; an unchanged row is not written. Writes only the
- *  columns that `rowOf` returns. Rows are sent as one JSON parameter, because PostgreSQL takes at most 65,535 parameters, and
- *  building a statement of that many is slower than running it. Rows are built batch by batch: building all at once would
- *  take memory, and leave the transaction idle meanwhile. */
+/** Inserts a row for each item, or updates the row with the same `id`; an unchanged row is not written.
+ *  Writes only the columns that `rowOf` returns. Rows are sent as one JSON parameter, because PostgreSQL
+ *  takes at most 65,535 parameters, and building a statement of that many is slower than running it. Rows are
+ *  built batch by batch: building all at once would take memory, and leave the transaction idle meanwhile. */
 export async function upsert<
   Table extends PgTable,
   Column extends keyof Table['$inferSelect'] & string,
@@ -37,8 +37,8 @@ async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, 
   const byColumn = rows.map((row) =>
     Object.fromEntries(Object.entries(row).map(([key, value]) => [columns[key]?.name, value])),
   )
-  // A row never changes its parent. Setting a key column, even to its current value, would lock the row against sales that
-  // refer to it.
+  // A row never changes its parent. Setting a key column, even to its current value, would lock the row
+  // against sales that refer to it.
   const keys = getTableConfig(table).uniqueConstraints.flatMap(({ columns }) =>
     columns.map(({ name }) => name),
   )

@@ -33,10 +33,10 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   }
 
   const rates = catalogue.ticketRates
-  const eventsWithRates = catalogue.events.filter(({ given }) => given.ticket_rates)
-  const withAllPrices = rates.filter(({ given }) => given.prices && given.show_all_prices !== false)
-  const withSupplements = rates.filter(({ given }) => given.supplements)
-  const withQuestions = rates.filter(({ given }) => given.questions)
+  const eventsWithRates = catalogue.events.filter(({ input }) => input.ticket_rates)
+  const withAllPrices = rates.filter(({ input }) => input.prices && input.show_all_prices !== false)
+  const withSupplements = rates.filter(({ input }) => input.supplements)
+  const withQuestions = rates.filter(({ input }) => input.questions)
   return {
     organizations: await upsert(tx, organizations, catalogue.organizations, organizationRow),
     locations: await upsert(tx, locations, catalogue.locations, locationRow),
@@ -77,10 +77,10 @@ function unnamed(
   )
 }
 
-/** Assigns positions to prices. A list that shows only the current price leaves the others on sale: existing prices keep
- *  their positions, and new ones come after them. */
+/** Assigns positions to prices. A list that shows only the current price leaves the others on sale: existing
+ *  prices keep their positions, and new ones come after them. */
 function pricesWithPositions({ prices, ticketRates }: Catalogue, existing: Existing): Catalogue['prices'] {
-  const partial = ticketRates.filter(({ given }) => given.show_all_prices === false)
+  const partial = ticketRates.filter(({ input }) => input.show_all_prices === false)
   const lastOf = new Map(
     unnamed(existing.prices, prices, partial).map(({ parentId }): [string, number] => [parentId, 0]),
   )

@@ -13,15 +13,16 @@ const withoutPosition = preparedSql<{ organization_id: string }>(
   () => sql`select distinct organization_id from ${changes} where feed_position is null`,
 )
 
-// The row lock on the feed lasts to the commit, so only one process at a time assigns positions in a feed; others skip a
-// locked one. The snapshot of this statement may be older than the other's commit and contain changes that have a position
-// by now: the update rechecks each row and skips those, which leaves gaps in the numbers.
+// The row lock on the feed lasts to the commit, so only one process at a time assigns positions in a feed;
+// others skip a locked one. The snapshot of this statement may be older than the other's commit and contain
+// changes that have a position by now: the update rechecks each row and skips those, which leaves gaps in the
+// numbers.
 //
-// Changes of one subject keep their order: the batch takes the first ones of each subject (`order by sequence`), and the
-// sort keys within the batch never decrease along a subject.
+// Changes of one subject keep their order: the batch takes the first ones of each subject (`order by
+// sequence`), and the sort keys within the batch never decrease along a subject.
 //
-// The update must find each row by its key. Statistics say that hardly any row lacks a position, so the planner would
-// scan that partial index once per row: hence `coalesce`, a condition that no index supports.
+// The update must find each row by its key. Statistics say that hardly any row lacks a position, so the
+// planner would scan that partial index once per row: hence `coalesce`, a condition that no index supports.
 const assign = preparedSql<{ assigned: number; made: boolean }>(
   'assign_positions',
   () => sql`
@@ -59,7 +60,7 @@ const assign = preparedSql<{ assigned: number; made: boolean }>(
   select (select count(*) from assigned)::integer as assigned, exists (select from made) as made`,
 )
 
-/** Assigns feed positions to the committed changes of one organization, unless another process is doing so. */
+/** Assigns feed positions to the committed changes of one organization, unless another process does. */
 async function assignIn(db: Database, organizationId: string): Promise<void> {
   for (let hasMore = true; hasMore; ) {
     const [outcome] = await assign(db, { organizationId })
@@ -68,9 +69,9 @@ async function assignIn(db: Database, organizationId: string): Promise<void> {
   }
 }
 
-/** Assigns feed positions to committed changes: of the given organizations, or of all that have changes without one. A
- *  long transaction delays only its own changes, and the changes of one subject keep their sequence. Safe to run in several
- *  processes at once: for each feed, one of them does the work. */
+/** Assigns feed positions to committed changes: of the given organizations, or of all that have changes
+ *  without one. A long transaction delays only its own changes, and the changes of one subject keep their
+ *  sequence. Safe to run in several processes at once: for each feed, one of them does the work. */
 export async function assignPositions(db: Database, organizationIds?: string[]): Promise<void> {
   const ids = organizationIds ?? (await withoutPosition(db, {})).map(({ organization_id }) => organization_id)
   for (const id of ids) await assignIn(db, id)

@@ -18,7 +18,7 @@ const unknown = () =>
   new Refusal({
     code: 'CURSOR_UNKNOWN',
     message:
-      'after is no cursor of this feed: it is another caller’s, another database’s, of an earlier version, or of changes that a restore took back. Ask without after: the feed begins again with the oldest, and each change has the id that it had.',
+      'after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, or names changes that a restore undid. Start again without after: the feed begins with the oldest change, and every change keeps its id.',
     path: ['after'],
   })
 
@@ -33,7 +33,7 @@ const digestOf = (feed: string, last: [part: number, { id: string; position: num
 
 /** Encodes read positions as an opaque cursor, some seven characters per part. */
 export function toCursor(feed: string, read: ReadPositions): string {
-  const last = [...read].sort(([one], [other]) => one - other)
+  const last = [...read].sort(([a], [b]) => a - b)
   const numbers = last.flatMap(([part, { position }], index) => [
     part - (last[index - 1]?.[0] ?? 0),
     position,
@@ -58,8 +58,8 @@ export function readCursor(cursor: string): DecodedCursor {
   return { digest, positions }
 }
 
-/** Verifies a cursor against the changes found at its positions, and returns them. Refuses: CURSOR_UNKNOWN, unless they
- *  are the changes that the cursor was made from. */
+/** Verifies a cursor against the changes found at its positions, and returns them. Refuses: CURSOR_UNKNOWN,
+ *  unless they are the changes that the cursor was made from. */
 export function verifyCursor(
   { digest, positions }: DecodedCursor,
   feed: string,
@@ -67,7 +67,7 @@ export function verifyCursor(
 ): ReadPositions {
   const read = new Map<number, { id: string; position: number }>()
   for (const { part, position, id } of found) if (id !== null) read.set(part, { id, position })
-  const last = [...read].sort(([one], [other]) => one - other)
+  const last = [...read].sort(([a], [b]) => a - b)
   if (last.length !== positions.length || digestOf(feed, last) !== digest) throw unknown()
   return read
 }

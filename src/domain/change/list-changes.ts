@@ -10,9 +10,10 @@ import { type Change, changes } from './table.ts'
 
 const parameter = sql.placeholder
 
-// A feed consists of parts, each ordered by one organization's positions. A channel has two parts per organization that
-// ever granted it: its own changes, and, while granted, changes for every channel. They are separate so that the second
-// does not advance while the grant is revoked. An integration has one part, with all changes of its organization.
+// A feed consists of parts, each ordered by one organization's positions. A channel has two parts per
+// organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
+// separate so that the second does not advance while the grant is revoked. An integration has one part, with
+// all changes of its organization.
 const parts = sql`(
   select ${channelOrganizations.number}::bigint * 2 + kind as part, ${channelOrganizations.organizationId} as organization_id,
     case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
@@ -22,12 +23,12 @@ const parts = sql`(
   union all select 0, id, null, true from unnest(${parameter('ownOrganizationIds')}::text[]) as own(id)
 ) as parts`
 
-const heard = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
+const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
 
 // Changes after the cursor. Each part is an index scan that stops at the limit.
 const changesAfter = (from: SQL, limit: SQL) => {
   const next = (isOfPart: SQL) => sql`
-    select found.*, parts.part from ${from} left join ${heard} on heard.part = parts.part cross join lateral (
+    select found.*, parts.part from ${from} left join ${cursorPositions} on heard.part = parts.part cross join lateral (
       select * from ${changes} where organization_id = parts.organization_id and ${isOfPart}
         and feed_position > coalesce(heard.position, 0)
       order by feed_position limit ${limit}
@@ -38,9 +39,9 @@ const changesAfter = (from: SQL, limit: SQL) => {
   ) as found`
 }
 
-// Merges organizations by time while keeping each one's order: `reached` is the latest time among a change and those before
-// it in the same organization. A page of n changes can only contain the n organizations whose next change is earliest, so
-// the others are not read.
+// Merges organizations by time while keeping each one's order: `reached` is the latest time among a change
+// and those before it in the same organization. A page of n changes can only contain the n organizations
+// whose next change is earliest, so the others are not read.
 const limit = sql`${parameter('limit')}::integer`
 const merged = sql`(
   with early as materialized (
@@ -57,7 +58,7 @@ type CursorChange = { part: number; position: number; id: string | null }
 const cursorChanges: Find<CursorChange> = {
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
-    select.from(sql`(select heard.part, heard.position, ${changes}.id from ${heard} left join ${parts} on parts.part = heard.part
+    select.from(sql`(select heard.part, heard.position, ${changes}.id from ${cursorPositions} left join ${parts} on parts.part = heard.part
       left join ${changes} on ${changes}.organization_id = parts.organization_id
         and ${changes}.feed_position = heard.position) as told`),
 }
@@ -77,8 +78,8 @@ const withoutPosition: Find<{ organizationId: string }> = {
         and (parts.audience is null or coalesce(channel_id, '') = parts.audience))) as waiting`),
 }
 
-// Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a position; the
-// background job logs it.
+// Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
+// position; the background job logs it.
 const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
   await assignPositions(db, organizationIds).catch(() => {})
   return new Map<string, never>()
@@ -87,10 +88,10 @@ const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
 /** A change in a feed, and the cursor after it. */
 export type FeedChange = Change & { cursor(): string }
 
-/** Returns up to `limit` changes of the caller's feed after a cursor, oldest first. A channel's feed has its payments and
- *  tickets and the rates of organizations that granted it; an integration's has all changes of its organization. The part
- *  before a cursor never changes, so a client can resume from it (DECISIONS 7, 11). Changes of one organization keep its
- *  order; those of several are merged by time.
+/** Returns up to `limit` changes of the caller's feed after a cursor, oldest first. A channel's feed has its
+ *  payments and tickets and the rates of organizations that granted it; an integration's has all changes of
+ *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS 7,
+ *  11). Changes of one organization keep its order; those of several are merged by time.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string | null, limit: number, ctx: Context): Promise<FeedChange[]> {
   const caller = requireCaller(ctx)

@@ -17,8 +17,8 @@ export const changeType = pgEnum('change_type', [
   'rate.available',
 ])
 
-/** Last position assigned in each organization's feed. The row is inserted on first use, and locked while positions are
- *  assigned. */
+/** Last position assigned in each organization's feed. The row is inserted on first use, and locked while
+ *  positions are assigned. */
 export const changeFeeds = pgTable('change_feeds', {
   organizationId: text('organization_id')
     .primaryKey()
@@ -42,15 +42,16 @@ export const changes = pgTable(
       .references(() => organizations.id),
     /** Channel that it concerns; null for all channels that the organization has granted. */
     channelId: text('channel_id').references(() => channels.id),
-    /** Position in the organization's feed: 1, 2, 3, with few gaps. Assigned after the commit, and null until then; later
-     *  assignments are always higher. */
+    /** Position in the organization's feed: 1, 2, 3, with few gaps. Assigned after the commit, and null until
+     *  then; later assignments are always higher. */
     feedPosition: bigint('feed_position', { mode: 'number' }),
     /** State that clients receive, with REST field names. Amounts in major units. */
     data: jsonb().$type<Record<string, unknown>>().notNull(),
     createdAt: createdAt(),
   },
-  // Indexes on positions are partial, so that sales, which insert without a position, need not update them. A partial
-  // unique index is also no key, so that assigning a position does not wait for transactions that refer to the row.
+  // Indexes on positions are partial, so that sales, which insert without a position, need not update them. A
+  // partial unique index is also no key, so that assigning a position does not wait for transactions that
+  // refer to the row.
   (change) => [
     uniqueIndex('changes_of_subject').on(change.subjectId, change.sequence),
     uniqueIndex('changes_in_feed')

@@ -36,7 +36,7 @@ async function replay(
   if (made.requestHash !== requestHash)
     throw new Refusal({
       code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'Another scan was made under this nonce.',
+      message: 'This nonce was used for another scan.',
       path: ['nonce'],
     })
   return { ...made, replayed: true }
@@ -68,9 +68,10 @@ async function count(tx: Connection, { id, admits }: Ticket, scan: { direction: 
   if (counted && isIn) await recordChanges(tx, [ticketChange('ticket.entered', counted)])
 }
 
-/** Checks a ticket of the integration's organization in or out. Returns a rejection as a result and not as a refusal,
- *  because the scanner must show it. Idempotent by nonce, whatever happened to the ticket since. Two scanners at once admit
- *  only once. The doors open `admissionHours` before the event, compared with the time of the scan.
+/** Checks a ticket of the integration's organization in or out. Returns a rejection as a result and not as a
+ *  refusal, because the scanner must show it. Idempotent by nonce, whatever happened to the ticket since. Two
+ *  scanners at once admit only once. The doors open `admissionHours` before the event, compared with the time
+ *  of the scan.
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 5). */
 export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
   const { integrationId, organizationIds } = requireIntegration(ctx)

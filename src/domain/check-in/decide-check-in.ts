@@ -12,8 +12,8 @@ const refusedBy = ({ status, eventId }: Ticket, scan: Scan): CheckIn['result'] |
   return status === 'active' ? null : 'UNPAID'
 }
 
-/** Decides the result of a scan. `force` overrides TOO_EARLY and ALREADY_ENTERED, for people who left without a scan; it
- *  never admits without a paid ticket for this event. */
+/** Decides the result of a scan. `force` overrides TOO_EARLY and ALREADY_ENTERED, for people who left without
+ *  a scan; it never admits without a paid ticket for this event. */
 export function decideCheckIn(ticket: Ticket, scan: Scan, { opensAt }: Doors): CheckIn['result'] {
   const refused = refusedBy(ticket, scan)
   if (refused) return refused

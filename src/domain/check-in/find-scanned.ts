@@ -4,9 +4,9 @@ import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import type { CheckInInput } from './check-in-input.ts'
 
-/** Finds and row-locks the ticket of a scan within these organizations; null if there is none. A code is unique only
- *  within its event: tickets of the event at the door come first, then active ones, then those of the event nearest in
- *  time. */
+/** Finds and row-locks the ticket of a scan within these organizations; null if there is none. A code is
+ *  unique only within its event: tickets of the event at the door come first, then active ones, then those of
+ *  the event nearest in time. */
 export async function findScanned(tx: Connection, organizationIds: string[], input: CheckInInput) {
   const { qrCode, ticketId, eventId } = input
   const [found] = await tx

@@ -35,8 +35,8 @@ function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyR
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
-/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket is answered 410.
- *  Errors are HTML pages, because a person opens this URL. */
+/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket is
+ *  answered 410. Errors are HTML pages, because a person opens this URL. */
 export async function addDocumentPage(
   app: FastifyInstance,
   { db }: Services,

@@ -3,8 +3,8 @@ import type { Sheet } from './find-sheets.ts'
 
 type Documented = Pick<Ticket, 'status' | 'documentToken'>
 
-/** URL of a ticket's PDF. The token is unguessable, and anybody with the URL has the ticket. Null unless the ticket is
- *  active. */
+/** URL of a ticket's PDF. The token is unguessable, and anybody with the URL has the ticket. Null unless the
+ *  ticket is active. */
 export const documentUrl = ({ status, documentToken }: Documented, publicUrl: string): string | null =>
   status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
 

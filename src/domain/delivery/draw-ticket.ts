@@ -8,8 +8,8 @@ const load = () => Promise.all([import('./draw-sheet.ts'), import('./load-fonts.
 
 const oneAtATime = pLimit(1)
 
-/** Draws a ticket as a one-page PDF: the event with its local time, the attendee, and the code to scan at the door. Names
- *  may be in any script. */
+/** Draws a ticket as a one-page PDF: the event with its local time, the attendee, and the code to scan at the
+ *  door. Names may be in any script. */
 export const drawTicket = (sheet: Sheet): Promise<Buffer> =>
   oneAtATime(async () => {
     // Each ticket blocks the event loop for some milliseconds, so pending requests run before the next one.

@@ -76,8 +76,8 @@ const token = /^[0-9a-f]{64}$/
 /** Reports whether a text has the form of a document token. */
 export const isDocumentToken = (text: string) => token.test(text)
 
-/** Finds a ticket by its document token, whatever its status. The token is the authorization, so there is no caller. Null
- *  if there is none; a malformed token costs no SQL. */
+/** Finds a ticket by its document token, whatever its status. The token is the authorization, so there is no
+ *  caller. Null if there is none; a malformed token costs no SQL. */
 export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
   if (!isDocumentToken(documentToken)) return null
   const [found] = await byToken(db).execute({ token: documentToken })

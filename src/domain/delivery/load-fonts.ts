@@ -8,8 +8,8 @@ export type Face = { name: string; font: Font }
 /** Fonts of each weight, in the order in which a character is looked up. */
 export type Fonts = { regular: Face[]; bold: Face[] }
 
-// Noto Sans comes in one file per script. Unifont, a bitmap font with every character of the basic plane, is the
-// fallback.
+// Noto Sans comes in one file per script. Unifont, a bitmap font with every character of the basic plane, is
+// the fallback.
 const scripts = [
   ...['latin', 'latin-ext', 'vietnamese', 'cyrillic', 'cyrillic-ext', 'greek', 'greek-ext', 'devanagari'],
 ]
@@ -21,8 +21,8 @@ const fileOf = {
 
 const { resolve } = createRequire(import.meta.url)
 
-// fontkit caches the code points of a glyph on first use. If that use is as a part of another glyph, as u is of ú, no
-// document has that letter in its text layer from then on. Naming all glyphs first avoids this.
+// fontkit caches the code points of a glyph on first use. If that use is as a part of another glyph, as u is
+// of ú, no document has that letter in its text layer from then on. Naming all glyphs first avoids this.
 function nameGlyphs(font: Font): void {
   for (const codePoint of font.characterSet) font.glyphForCodePoint(codePoint)
 }

@@ -16,8 +16,9 @@ function deliveriesOf({ payment, tickets }: Paid) {
   return [...to('email', emails), ...to('whatsapp', phones)]
 }
 
-/** Queues the tickets of paid checkouts for sending, in the transaction that makes them paid: one mail per address and one
- *  message per phone number, if the checkout asked for it (INTERFACE, `send_resourcers`). A background job sends them. */
+/** Queues the tickets of paid checkouts for sending, in the transaction that makes them paid: one mail per
+ *  address and one message per phone number, if the checkout asked for it (INTERFACE, `send_resourcers`). A
+ *  background job sends them. */
 export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<void> {
   const queued = paid.filter(({ payment }) => payment.sendResourcers).flatMap(deliveriesOf)
   if (queued.length > 0) await tx.insert(deliveries).values(queued).onConflictDoNothing()

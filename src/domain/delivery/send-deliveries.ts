@@ -54,10 +54,10 @@ async function attempt(
   }
 }
 
-/** Sends due deliveries for some seconds at most, at least once. Any number of processes may run it: each claims its own
- *  rows, and a claim of a process that died expires after some minutes. A mail whose process died before it could record
- *  success is sent again under the same Message-ID. Failures are retried with backoff; a delivery is `dead` after
- *  `maxAttempts` or a permanent refusal. */
+/** Sends due deliveries for some seconds at most, at least once. Any number of processes may run it: each
+ *  claims its own rows, and a claim of a process that died expires after some minutes. A mail whose process
+ *  died before it could record success is sent again under the same Message-ID. Failures are retried with
+ *  backoff; a delivery is `dead` after `maxAttempts` or a permanent refusal. */
 export async function sendDeliveries(db: Database, senders: Senders): Promise<void> {
   const limit = pLimit(limits.concurrency)
   // One connection is enough here, and leaves the others to checkouts.

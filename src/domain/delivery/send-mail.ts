@@ -113,8 +113,9 @@ function folderTransport(folder: string): Transport {
   }
 }
 
-/** Creates a sender of mails with the tickets as PDFs and the event as a calendar file: over SMTP, or into a folder if no
- *  server is set. `publicUrl` is the base URL of links; `onWritten` is called for each mail written to the folder. */
+/** Creates a sender of mails with the tickets as PDFs and the event as a calendar file: over SMTP, or into a
+ *  folder if no server is set. `publicUrl` is the base URL of links; `onWritten` is called for each mail
+ *  written to the folder. */
 export function mailSender(
   { smtpUrl, from, folder }: MailConfig,
   publicUrl: () => string,

@@ -59,8 +59,9 @@ function networkCode(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'ECONNECTION'
 }
 
-/** Creates a sender that sends one template message per ticket, with a link to its PDF, which WhatsApp fetches from
- *  `publicUrl`. The template needs a document header and two body parameters: the event's name and its start. */
+/** Creates a sender that sends one template message per ticket, with a link to its PDF, which WhatsApp
+ *  fetches from `publicUrl`. The template needs a document header and two body parameters: the event's name
+ *  and its start. */
 export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
   return async (delivery, sheets) => {
     for (const sheet of sheets) {

@@ -2,8 +2,8 @@ import type { Face } from './load-fonts.ts'
 
 type Document = PDFKit.PDFDocument
 
-/** Style of a text. Each character uses the first font that has it. The text is set at the largest size (points) that
- *  needs no more than `maxLines`, else truncated at the smallest. */
+/** Style of a text. Each character uses the first font that has it. The text is set at the largest size
+ *  (points) that needs no more than `maxLines`, else truncated at the smallest. */
 export type Style = { faces: Face[]; sizes: [number, ...number[]]; color: string; maxLines?: number }
 type Run = { face: Face; text: string }
 
@@ -42,7 +42,7 @@ function runsOf(text: string, faces: Face[]): Run[] {
   return runs
 }
 
-// Keeps composed letters whole. Decomposed, they look the same but copy out of the PDF with each accent twice.
+// Keeps composed letters whole. Decomposed, they look the same but copy with each accent twice.
 const features = { ccmp: false }
 
 const advanceOf = ({ face, text }: Run, size: number) =>
@@ -93,8 +93,8 @@ function layOut(
   return { size, lines: truncate(lines, maxLines, (text) => widthOf(text, faces, size) <= width) }
 }
 
-/** Lays out a text in a box of this width. Returns its height in points, and a function that draws it from the top left
- *  corner of the box down, left-aligned or centred. */
+/** Lays out a text in a box of this width. Returns its height in points, and a function that draws it from
+ *  the top left corner of the box down, left-aligned or centred. */
 export function layOutText(text: string, style: Style, width: number, align: 'left' | 'center' = 'left') {
   const { size, lines } = layOut(text, style, width)
   const height = lines.length * size * lineHeight

@@ -5,7 +5,7 @@ import { createdAt, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
 
 export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
-/** `skipped` means that there is nothing to send: its medium is not enabled, or its tickets were cancelled. */
+/** `skipped`: there is nothing to send, because the medium is not enabled or the tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
 /** Job queue: the tickets of one checkout, to be sent to one recipient. */

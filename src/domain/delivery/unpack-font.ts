@@ -7,8 +7,8 @@ const headerBytes = { woff: 44, sfnt: 12 }
 const entryBytes = { woff: 20, sfnt: 16 }
 const aligned = (length: number) => Math.ceil(length / 4) * 4
 
-/** Unpacks a WOFF 1.0 font into TrueType. Drawing with a WOFF font inflates its tables again for each document, which
- *  takes seconds for a large one. */
+/** Unpacks a WOFF 1.0 font into TrueType. Drawing with a WOFF font inflates its tables again for each
+ *  document, which takes seconds for a large one. */
 export async function unpackFont(woff: Buffer): Promise<Buffer> {
   const count = woff.readUInt16BE(12)
   const tables = await Promise.all(

@@ -2,8 +2,8 @@ import ical, { ICalCalendarMethod } from 'ical-generator'
 import { placeOf } from '../event/local-time.ts'
 import type { Sheet } from './find-sheets.ts'
 
-/** Writes an event as an iCalendar file, with times in UTC so that every calendar shows them right. The UID is stable, so
- *  that sending it again updates the same entry; `domain` is its namespace. */
+/** Writes an event as an iCalendar file, with times in UTC so that every calendar shows them right. The UID
+ *  is stable, so that sending it again updates the same entry; `domain` is its namespace. */
 export function writeCalendar({ event, location, organizationName }: Sheet, domain: string): string {
   const calendar = ical({
     prodId: { company: 'Boxoffice', product: 'tickets', language: 'EN' },

@@ -21,8 +21,8 @@ export function trackCpu<Result>(work: () => Result): Result {
 
 let lastSeen = { loop: performance.eventLoopUtilization(), worked }
 
-/** Pauses if requests kept the process busy since the last call: buyers wait for their checkouts, but nobody for a
- *  mail. */
+/** Pauses if requests kept the process busy since the last call: buyers wait for their checkouts, but nobody
+ *  for a mail. */
 export async function yieldToRequests(): Promise<void> {
   const loop = performance.eventLoopUtilization()
   const { active, idle } = performance.eventLoopUtilization(loop, lastSeen.loop)

@@ -35,8 +35,8 @@ const conditions = {
   locationId: eq(events.locationId, parameter('locationId')),
   startDate: gte(events.startDate, parameter('startDate')),
   endDate: lte(events.endDate, parameter('endDate')),
-  // An event that has not ended cannot have begun longer ago than the longest event takes. This bound lets the index on
-  // `start_date` skip past events, however many there are.
+  // An event that has not ended cannot have begun longer ago than the longest event takes. This bound lets
+  // the index on `start_date` skip past events, however many there are.
   notEnded: sql`${events.endDate} > now() and ${events.startDate} >= now() - make_interval(secs =>
     (select max(${duration(events)}) from ${events})::double precision)`,
   search: sql`${events.searchWords} @@ ${parameter('search')}::tsquery`,
@@ -126,8 +126,8 @@ const eventCount = (db: Database, names: Condition[]) =>
     ),
   )
 
-/** Finds events that a channel may see, ordered by `startDate` and id. Returns one more than `first` if the list continues.
- *  Without a date, finds only events that have not ended (INTERFACE, GET /events; DECISIONS 3). */
+/** Finds events that a channel may see, ordered by `startDate` and id. Returns one more than `first` if the
+ *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context): Promise<Event[]> {
   const { organizationIds } = requireChannel(ctx)
   const { names, values } = readFilter(filter)

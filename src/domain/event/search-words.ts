@@ -24,7 +24,7 @@ const fold = (text: string) =>
     .replace(/[\u0300-\u036f]/g, '')
     .replace(/[ßæœþøłđðħŧŋıςʼ]/g, (letter) => plain[letter] ?? letter)
 
-/** Splits a text into words, folded to ignore case and accents: runs of letters, digits and marks (DECISIONS 3).
+/** Splits a text into words without case and accents: runs of letters, digits and marks (DECISIONS 3).
  *  A run of more than 100 characters is split, because PostgreSQL limits a lexeme to 2 kB. */
 export const searchWords = (text: string): string[] => fold(text).match(/[\p{L}\p{N}\p{M}]{1,100}/gu) ?? []
 
@@ -33,6 +33,6 @@ export const searchWords = (text: string): string[] => fold(text).match(/[\p{L}\
 /** Formats words as a `tsvector`, for the column that searches read. */
 export const toVector = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ')
 
-/** Formats words as a `tsquery` that requires, for each of them, a word that starts with it. No words give an empty query,
- *  which matches nothing: callers must not filter by it. */
+/** Formats words as a `tsquery` that requires, for each of them, a word that starts with it. No words give an
+ *  empty query, which matches nothing: callers must not filter by it. */
 export const toQuery = (words: readonly string[]): string => words.map((word) => `'${word}':*`).join(' & ')

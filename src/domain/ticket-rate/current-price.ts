@@ -15,8 +15,8 @@ export const isBuyable = (price: Price, now: Date): boolean =>
   (price.validUntil === null || price.validUntil.getTime() > now.getTime()) &&
   !isUsedUp(price)
 
-/** Finds the price at which a rate is sold: the first of `prices`, in order of position, that can be bought. Null if there
- *  is none (DECISIONS 3). */
+/** Finds the price at which a rate is sold: the first of `prices`, in order of position, that can be bought.
+ *  Null if there is none (DECISIONS 3). */
 export const currentPrice = (prices: readonly Price[], now: Date): Price | null =>
   prices.find((price) => isBuyable(price, now)) ?? null
 
@@ -31,8 +31,8 @@ export function visiblePrices(
   return current ? [current] : []
 }
 
-/** Reports whether a rate can be bought now: on sale, not closed, not used up, with a current price, and before the event
- *  begins (DECISIONS 3). */
+/** Reports whether a rate can be bought now: on sale, not closed, not used up, with a current price, and
+ *  before the event begins (DECISIONS 3). */
 export const isAvailable = (
   rate: TicketRate,
   event: Pick<Event, 'startDate'>,

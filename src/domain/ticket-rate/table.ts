@@ -4,8 +4,8 @@ import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import { events } from '../event/table.ts'
 import { organizations } from '../organization/table.ts'
 
-/** Stock counters of a ticket rate or of one of its prices, under the same `id`. Separate from the catalogue rows, so that
- *  sales never write to rows that the listing of events reads. */
+/** Stock counters of a ticket rate or of one of its prices, under the same `id`. Separate from the catalogue
+ *  rows, so that sales never write to rows that the listing of events reads. */
 export const stock = pgTable(
   'stock',
   {

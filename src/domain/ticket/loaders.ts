@@ -18,14 +18,15 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
   priceAdditionalInfo: prices.additionalInfo,
 })
 
-// A channel may read the tickets that it sold, even if its grant was revoked; an integration those of its organization.
+// A channel may read the tickets that it sold, even if its grant was revoked; an integration those of its
+// organization.
 const own = or(
   eq(tickets.channelId, sql.placeholder('channelId')),
   anyOf(tickets.organizationId, 'ownOrganizationIds'),
 )
 
-/** Query for tickets by id with everything that the lookup view shows. One join, because a second statement would double
- *  the cost. */
+/** Query for tickets by id with everything that the lookup view shows. One join, because a second statement
+ *  would double the cost. */
 export const findTickets: Find<LookupTicket> = {
   rows: lookupRows,
   query: (select) =>
@@ -47,8 +48,8 @@ const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
 export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
   isIdentifier(id) ? ticketCoalesced(db, id) : null
 
-/** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event if the
- *  organization has revoked the grant. */
+/** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event
+ *  if the organization has revoked the grant. */
 export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
   const { channelId, organizationId } = ticket

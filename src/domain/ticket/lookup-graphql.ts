@@ -7,7 +7,8 @@ import * as parts from './parts-graphql.ts'
 import type { LookupTicket, Ticket } from './table.ts'
 import * as views from './views.ts'
 
-/** Resolves a field from the ticket's rate, event or price. Loads them if the ticket came without, as from a checkout. */
+/** Resolves a field from the ticket's rate, event or price. Loads them if the ticket came without, as from a
+ *  checkout. */
 const fromLookup =
   <Value>(read: (ticket: LookupTicket) => Value) =>
   (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): Maybe<Value> => {

@@ -86,8 +86,8 @@ export const tickets = pgTable(
     activatedAt: timestampMs('activated_at'),
   },
   (ticket) => [
-    // Composite keys check in one lookup what single ones would need several for: organization, channel and rate are those
-    // of the payment, the event is that of the rate, and the price belongs to the rate.
+    // Composite keys check in one lookup what single ones would need several for: organization, channel and
+    // rate are those of the payment, the event is that of the rate, and the price belongs to the rate.
     foreignKey({
       name: 'tickets_of_their_payment',
       columns: [ticket.paymentId, ticket.organizationId, ticket.channelId, ticket.ticketRateId],
@@ -126,8 +126,8 @@ export const tickets = pgTable(
 
 export type Ticket = typeof tickets.$inferSelect
 
-/** Ticket with the facts of its rate, event and price that the lookup view shows: null if the caller may not see them, or
- *  if they are not set. */
+/** Ticket with the facts of its rate, event and price that the lookup view shows: null if the caller may not
+ *  see them, or if they are not set. */
 export type LookupTicket = Ticket & {
   rateName: string | null
   rateSlug: string | null

@@ -18,8 +18,8 @@ type ChangedTicket = Pick<
 
 type TicketChangeType = Extract<NewChange['type'], `ticket.${string}`>
 
-/** Builds the change of a ticket from its current state, with the field names of the lookup view. Contains no personal data
- *  and no code. */
+/** Builds the change of a ticket from its current state, with the field names of the lookup view. Contains no
+ *  personal data and no code. */
 export const ticketChange = (type: TicketChangeType, ticket: ChangedTicket): NewChange => ({
   type,
   subjectId: ticket.id,

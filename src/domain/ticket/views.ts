@@ -17,8 +17,8 @@ export const isPaid = ({ activatedAt }: Ticket): boolean => activatedAt !== null
 /** Amount paid by the buyer; 0 while it is pending. */
 export const totalPaid = (ticket: Ticket): number => (isPaid(ticket) ? ticket.totalAmount : 0)
 
-/** Amount that the organization keeps after refunds and the platform's commission, cancelled or not. Never negative: after
- *  a full refund the organization keeps nothing and owes no commission. */
+/** Amount that the organization keeps after refunds and the platform's commission, cancelled or not. Never
+ *  negative: after a full refund the organization keeps nothing and owes no commission. */
 export const raised = (ticket: Ticket): number =>
   isPaid(ticket) ? Math.max(0, ticket.totalAmount - ticket.refundedAmount - ticket.platformFeeAmount) : 0
 

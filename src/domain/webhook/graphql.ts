@@ -13,7 +13,7 @@ import { webhookChanges } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
   description:
-    'Whether changes are sent to a webhook. While it is `disabled`, changes are not queued for it: read them from the feed.',
+    'Status of a webhook. While it is `disabled`, changes are not queued for it: read them from the feed.',
   values: webhookStatus.enumValues.filter((status) => status !== 'deleted'),
 })
 

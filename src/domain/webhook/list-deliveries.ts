@@ -15,8 +15,8 @@ export const selectDeliveries = (db: Connection) =>
 
 type Page = { status: WebhookDelivery['status'] | undefined; after: string | undefined; limit: number }
 
-/** Lists the deliveries to a webhook, newest change first, as change identifiers are ordered by time. `after` is the
- *  identifier of a change. */
+/** Lists the deliveries to a webhook, newest change first, as change identifiers are ordered by time. `after`
+ *  is the identifier of a change. */
 export const listDeliveries = (
   db: Connection,
   { id }: Pick<Webhook, 'id'>,

@@ -14,7 +14,7 @@ export function isOwn(ctx: Context): SQL | undefined {
   return and(owner, ne(webhooks.status, 'deleted'))
 }
 
-/** Condition that matches the caller's webhook with this identifier. A malformed identifier matches nothing. */
+/** Condition that matches the caller's webhook with this id. A malformed id matches nothing. */
 export const isOwnWith = (id: string, ctx: Context): SQL | undefined =>
   and(isOwn(ctx), scalars.identifier.safeParse(id).success ? eq(webhooks.id, id) : sql`false`)
 

@@ -34,7 +34,7 @@ export const redeliverWebhook = (
     if (!delivery)
       throw new Refusal({
         code: 'NOT_FOUND',
-        message: 'Nothing of the kind was sent to this webhook.',
+        message: 'This webhook has no delivery of this change.',
         path: ['changeId'],
       })
     return delivery

@@ -14,8 +14,8 @@ const maxWebhooks = 10
 
 type Caller = ReturnType<typeof requireCaller>
 
-// Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to the owner,
-// proceed.
+// Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to
+// the owner, proceed.
 const lockOwner = (tx: Connection, caller: Caller): Promise<unknown> =>
   caller.kind === 'channel'
     ? tx
@@ -35,9 +35,9 @@ const ownerOf = (caller: Caller) =>
 /** A webhook with its secret in clear text, which is shown only once. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string }
 
-/** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the rates of
- *  organizations that granted it, for an integration all of its organization. Refuses: INVALID, ADDRESS_NOT_ALLOWED,
- *  TOO_MANY_WEBHOOKS (DECISIONS 7). */
+/** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
+ *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
+ *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS (DECISIONS 7). */
 export async function registerWebhook(
   { url, types }: z.output<typeof webhookInput>,
   ctx: Context,
@@ -57,7 +57,7 @@ export async function registerWebhook(
     if (existing.length >= maxWebhooks)
       throw new Refusal({
         code: 'TOO_MANY_WEBHOOKS',
-        message: `There may be ${maxWebhooks} webhooks at the most.`,
+        message: `A caller can have at most ${maxWebhooks} webhooks.`,
         facts: { limit: maxWebhooks },
       })
     const [webhook] = await tx.insert(webhooks).values(row).returning()

@@ -8,8 +8,8 @@ import { newWebhookSecret } from './webhook-secret.ts'
 
 const overlapSeconds = 24 * 3600
 
-/** Replaces the secret of a webhook. The previous one also signs for another day, so that the receiver can switch at
- *  its own time; older ones stop signing. Refuses: NOT_FOUND. */
+/** Replaces the secret of a webhook. The previous one also signs for another day, so that the receiver can
+ *  switch at its own time; older ones stop signing. Refuses: NOT_FOUND. */
 export async function rotateWebhookSecret(id: string, ctx: Context): Promise<WebhookWithSecret> {
   const secret = newWebhookSecret()
   const rotated = await ctx.db

@@ -5,7 +5,7 @@ import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { changes, changeType } from '../change/table.ts'
 
-/** A deleted webhook keeps its row, because a transaction that is writing to the outbox may still refer to it. */
+/** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */
 export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
 
 /** Endpoints at which channels and integrations receive changes. */

@@ -5,7 +5,7 @@ import { noFailures, resumeDeliveries } from './send/resume-deliveries.ts'
 import { type Webhook, webhooks } from './table.ts'
 import { readUrl, type webhookChanges } from './webhook-input.ts'
 
-/** Changes the URL or the types of a webhook. Pending deliveries go to the new URL. A disabled webhook stays disabled.
+/** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
  *  Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
 export async function updateWebhook(
   id: string,

@@ -41,8 +41,8 @@ function problemOf(url: URL, privateWebhooks: boolean): Omit<Problem, 'path'> | 
   return isAllowedPort(url) ? null : notAllowed('url must lead to port 443, or to one from 1024 on.')
 }
 
-/** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery. Refuses:
- *  INVALID, ADDRESS_NOT_ALLOWED. */
+/** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
+ *  Refuses: INVALID, ADDRESS_NOT_ALLOWED. */
 export function readUrl(text: string, privateWebhooks: boolean): string {
   const url = new URL(text)
   const problem = problemOf(url, privateWebhooks)

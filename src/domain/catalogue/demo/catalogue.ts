@@ -13,9 +13,9 @@ import { artists, series, themes } from './themes.ts'
 const hour = 3_600_000
 const eventsPerPlace = 20
 
-/** Generates a demo catalogue, the same for the same count and day. Each event depends only on its number, so a larger demo
- *  contains the smaller one. Every event has four rates; the fourth takes turns between unlimited, sold out, free, closed,
- *  with hidden price steps, and not yet on sale. */
+/** Generates a demo catalogue, the same for the same count and day. Each event depends only on its number, so
+ *  a larger demo contains the smaller one. Every event has four rates; the fourth takes turns between
+ *  unlimited, sold out, free, closed, with hidden price steps, and not yet on sale. */
 export function demoCatalogue({ events: count, now }: { events: number; now: Date }) {
   const today = new Date(now.toISOString().slice(0, 10))
   const placeCount = firstVenues + Math.ceil(count / eventsPerPlace)
@@ -95,8 +95,8 @@ const withIds = (rate: RateInput, id: string): RateInput => ({
   questions: rate.questions?.map((question, i) => ({ ...question, _id: `que_demo_${id}_${i + 1}` })),
 })
 
-/** Imports a demo of this many events, dated from today by the database's clock. Seeding again moves the dates to today and
- *  keeps sales. */
+/** Imports a demo of this many events, dated from today by the database's clock. Seeding again moves the
+ *  dates to today and keeps sales. */
 export async function seedDemo(db: Database, { events: count }: { events: number }) {
   const [clock] = await db
     .select({ now: sql`now()`.mapWith(events.startDate) })

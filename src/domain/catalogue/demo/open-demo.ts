@@ -50,8 +50,8 @@ async function issue(db: Database): Promise<DemoCredentials> {
   }
 }
 
-/** Finds a demo rate that is on sale for some days, and its current price. Null after that; seeding again moves the demo to
- *  today. */
+/** Finds a demo rate that is on sale for some days, and its current price. Null after that; seeding again
+ *  moves the demo to today. */
 export async function demoOffer(db: Database): Promise<{ ticketRateId: string; priceId: string } | null> {
   const ticketRateId = 'rate_demo_9_1'
   const [price] = await db
@@ -68,9 +68,9 @@ export async function demoOffer(db: Database): Promise<{ ticketRateId: string; p
   return price ? { ticketRateId, priceId: price.id } : null
 }
 
-/** Seeds an empty database with the demo catalogue, once, and issues keys for it. Stores the keys beside the data in a file
- *  that only its owner can read, because the database keeps only their hashes. Returns null if the catalogue is not the
- *  demo's. */
+/** Seeds an empty database with the demo catalogue, once, and issues keys for it. Stores the keys beside the
+ *  data in a file that only its owner can read, because the database keeps only their hashes. Returns null if
+ *  the catalogue is not the demo's. */
 export async function openDemo(db: Database, folder: string): Promise<DemoCredentials | null> {
   const file = join(folder, 'demo.json')
   const saved = await read(file)

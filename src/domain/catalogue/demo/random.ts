@@ -23,9 +23,9 @@ export function randomFrom(seed: number): Random {
     pickSome: (list, count) =>
       list
         .map((item, position) => ({ item, position, rank: fraction() }))
-        .sort((one, other) => one.rank - other.rank)
+        .sort((a, b) => a.rank - b.rank)
         .slice(0, count)
-        .sort((one, other) => one.position - other.position)
+        .sort((a, b) => a.position - b.position)
         .map(({ item }) => item),
   }
 }

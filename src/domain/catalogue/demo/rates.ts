@@ -31,7 +31,7 @@ const money: Record<DemoCurrency, { perEuro: number; step: number }> = {
 }
 
 const hour = 3_600_000
-export const plus = (moment: Date, hours: number) => new Date(moment.getTime() + hours * hour).toISOString()
+export const plus = (date: Date, hours: number) => new Date(date.getTime() + hours * hour).toISOString()
 
 export function toPrice({ currency }: Pick<Sale, 'currency'>, euros: number): number {
   const { perEuro, step } = money[currency]

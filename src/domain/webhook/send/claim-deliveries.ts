@@ -29,8 +29,8 @@ export type ClaimedDelivery = {
 
 type Limits = { limit: number; leaseSeconds: number; except: string[] }
 
-/** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that a large
- *  backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
+/** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
+ *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
 export async function claimDeliveries(
   db: Database,
   { limit, leaseSeconds, except }: Limits,

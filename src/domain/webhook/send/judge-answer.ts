@@ -43,9 +43,9 @@ function pauseOf({ status, retryAfter }: Answer): number {
   return status === 429 || status === 502 || status === 504 ? defaultPause : 0
 }
 
-/** Decides what follows from the response to an attempt. 2xx is success, 410 disables the webhook, and 429, 502, 504 and
- *  `Retry-After` pause it. Retries have up to 10 % jitter, so that deliveries which failed together spread out (Standard
- *  Webhooks, operational considerations). */
+/** Decides what follows from the response to an attempt. 2xx is success, 410 disables the webhook, and 429,
+ *  502, 504 and `Retry-After` pause it. Retries have up to 10 % jitter, so that deliveries which failed
+ *  together spread out (Standard Webhooks, operational considerations). */
 export function judgeAnswer(answer: Answer, attempts: number): Verdict {
   const { status } = answer
   const isGone = status === 410

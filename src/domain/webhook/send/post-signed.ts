@@ -8,11 +8,11 @@ import { isPublicAddress, literalAddress } from './public-address.ts'
 // Only the status of a response matters.
 const maxAnswerBytes = 64 * 1024
 
-/** Response to a request: a status, or an error code if there was none. `retryAfter` is the pause that the receiver asks
- *  for, in seconds. */
+/** Response to a request: a status, or an error code if there was none. `retryAfter` is the pause that the
+ *  receiver asks for, in seconds. */
 export type Answer = { status: number | null; error: string | null; retryAfter: number | null }
 
-/** `privateWebhooks` allows private addresses, `timeoutSeconds` covers the whole exchange, and `stopping` aborts it. */
+/** `privateWebhooks` allows private addresses. `timeoutSeconds` covers the whole exchange; `stopping` aborts it. */
 export type PostOptions = { privateWebhooks: boolean; timeoutSeconds: number; stopping: AbortSignal }
 
 const notAllowed = () =>
@@ -39,8 +39,8 @@ function readRetryAfter({ headers, statusCode = 0 }: IncomingMessage): number | 
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'FAILED'
 
-/** Posts a JSON body without following redirects, and waits for the whole response. Never throws: a failure is returned
- *  as an error code. */
+/** Posts a JSON body without following redirects, and waits for the whole response. Never throws: a failure
+ *  is returned as an error code. */
 export async function postSigned(
   url: URL,
   { headers, body }: { headers: Record<string, string>; body: string },

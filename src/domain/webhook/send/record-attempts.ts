@@ -12,8 +12,8 @@ export type Attempt = { claimed: ClaimedDelivery; verdict: Verdict }
 // A webhook is disabled after failing for this long, which is longer than all attempts of one delivery take.
 const maxFailing = sql`interval '5 days'`
 
-// Matching on `attempts` and `pending` leaves alone a delivery that another process has claimed since, or that was
-// redelivered.
+// Matching on `attempts` and `pending` leaves alone a delivery that another process has claimed since, or
+// that was redelivered.
 const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
@@ -48,8 +48,8 @@ const webhookOf = (attempts: Attempt[]) => ({
   pause: Math.max(...attempts.map(({ verdict }) => verdict.pauseSeconds)),
 })
 
-/** Records the outcome of attempts, on the deliveries and on their webhooks: one that is gone, or has failed for five
- *  days, is disabled with a reason that its owner can read (Standard Webhooks). */
+/** Records the outcome of attempts, on the deliveries and on their webhooks: one that is gone, or has failed
+ *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
   const rows = tried.map(({ claimed, verdict }) => ({

@@ -14,7 +14,7 @@ const release = preparedSql('give_back_webhook_deliveries', () => {
     and ${status} = 'pending'`
 })
 
-/** Returns claimed but unsent deliveries to the queue before their lease ends, without counting an attempt. */
+/** Returns claimed but unsent deliveries to the queue before their lease ends. Counts no attempt. */
 export async function releaseDeliveries(db: Database, claimed: ClaimedDelivery[]): Promise<void> {
   if (claimed.length === 0) return
   await release(db, {

@@ -6,7 +6,7 @@ import { webhookDeliveries } from '../table.ts'
 /** Columns of a webhook that is to be tried as if it had never failed. */
 export const noFailures = { failingSince: null, pausedUntil: null }
 
-/** Makes all pending deliveries of a webhook due now, because a repaired receiver need not wait out the backoff. */
+/** Makes all pending deliveries of a webhook due now, so that a repaired receiver skips the backoff. */
 export async function resumeDeliveries(tx: Connection, webhookId: string): Promise<void> {
   await tx
     .update(webhookDeliveries)

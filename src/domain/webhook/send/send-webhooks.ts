@@ -16,7 +16,7 @@ const maxClaimed = 400
 // Rate limit of one process, which has buyers to serve as well.
 const maxPerSecond = 500
 
-/** Body of a message. `sequence` numbers the changes of one subject, so that a receiver can restore their order. */
+/** Body of a message. Receivers can restore the order of a subject's changes by `sequence`. */
 const toBody = ({ change }: ClaimedDelivery): string =>
   JSON.stringify({
     type: change.type,
@@ -43,9 +43,9 @@ async function send(claimed: ClaimedDelivery, options: PostOptions): Promise<Att
 
 const pause = (milliseconds: number) => setTimeout(Math.max(0, milliseconds), undefined, { ref: false })
 
-/** Sends due deliveries, signed and at least once, until none is left. Any number of processes may run it at once, each
- *  on its own rows, and a slow webhook delays no other. On shutdown, requests in flight are aborted and their deliveries
- *  released (DECISIONS 7; Standard Webhooks). */
+/** Sends due deliveries, signed and at least once, until none is left. Any number of processes may run it at
+ *  once, each on its own rows, and a slow webhook delays no other. On shutdown, requests in flight are
+ *  aborted and their deliveries released (DECISIONS 7; Standard Webhooks). */
 export async function sendWebhooks(
   db: Database,
   { timeoutSeconds = 10, ...more }: Omit<PostOptions, 'timeoutSeconds'> & { timeoutSeconds?: number },
