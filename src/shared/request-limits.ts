@@ -20,7 +20,7 @@ export const requestLimits = {
   /** Tokens of a GraphQL document, without comments. */
   maxDocumentTokens: 2_000,
   maxAliases: 30,
-  /** Values in an introspection response. Tools need fewer than 8,000, descriptions and arguments included. */
+  /** Values in an introspection response. Tools need fewer than 8,000, with descriptions and arguments. */
   maxIntrospectedValues: 20_000,
   /** Cost of an operation. Measured: a page of 50 events with everything under them costs 35,350 and takes a
    *  tenth of a second, one of 100 costs 65,700, ten of 50 cost 353,500; everything about a checkout,

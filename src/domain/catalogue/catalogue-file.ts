@@ -18,8 +18,7 @@ import {
 // Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
 // Each `satisfies` ensures that no field of a REST body is missing here.
 
-const derived =
-  'Identifier. If absent, derived from the names, so that a second import finds the object again.'
+const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
 
 export const organizationFile = z.strictObject({
   _id: identifier,
@@ -28,7 +27,7 @@ export const organizationFile = z.strictObject({
   currency,
   platform_fee_percentage: percentage
     .nullish()
-    .describe('Commission of the platform, as a percentage of each price. Defaults to 0.'),
+    .describe('Commission of the platform, in percent of each price.'),
 })
 
 export const locationFile = z
@@ -56,7 +55,7 @@ export const priceFile = z
     valid_until: timestamp.nullish(),
     quantity: count(0)
       .nullish()
-      .describe('Maximum number of tickets sold at this price; 0 or absent means no limit of its own.'),
+      .describe('Maximum number of tickets at this price; 0 or absent for no limit.'),
     includes: optional(text(2000)),
     additional_info: optional(text(2000)),
     fee_type: z.enum(['percentage', 'fixed'], 'must be percentage or fixed').nullish(),
@@ -79,9 +78,7 @@ export const questionFile = z
   .strictObject({
     _id: identifier.nullish().describe(derived),
     label: text(500),
-    type: optional(text(50)).describe(
-      'Kind of answer. Defaults to `dropdown` if there are items, else to `text`.',
-    ),
+    type: optional(text(50)).describe('Kind of answer. Defaults to `dropdown` with items, else `text`.'),
     required: z.boolean().nullish(),
     items: z.array(text(200)).nullish(),
   } satisfies Record<keyof z.output<typeof questionBody>, z.ZodType>)
@@ -110,18 +107,14 @@ const ticketRateShape = {
   availability: availability
     .nullish()
     .describe(
-      'Places sold and available, whose sum is the capacity. Unlimited if absent, or if `available` is null.',
+      'Places sold and left; their sum is the capacity. Unlimited if absent, or `available` is null.',
     ),
-  min: count(0).nullish().describe('Minimum number of tickets per checkout; 0 or absent means no minimum.'),
-  max: count(0)
-    .nullish()
-    .describe('Maximum number of tickets per checkout; 0 or absent means no limit of its own.'),
+  min: count(0).nullish().describe('Minimum number of tickets per checkout; 0 or absent for no limit.'),
+  max: count(0).nullish().describe('Maximum number of tickets per checkout; 0 or absent for no limit.'),
   show_all_prices: z
     .boolean()
     .nullish()
-    .describe(
-      'If false, prices that are not in the list stay on sale, because the list of such a rate shows only the current one.',
-    ),
+    .describe('If false, prices missing from the list stay on sale: an export lists only the current one.'),
   warranty: z
     .strictObject({
       enabled: z.boolean().nullish(),

@@ -3,7 +3,7 @@ import type { Context } from '../../request/context.ts'
 import { isOwnWith, requireFound } from './own-webhook.ts'
 import { webhookDeliveries, webhooks } from './table.ts'
 
-/** Deletes a webhook and its secrets, and drops its pending deliveries. Returns its id. Refuses: NOT_FOUND. */
+/** Deletes a webhook with its secrets, and drops pending deliveries. Returns its id. Refuses: NOT_FOUND. */
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
   ctx.db.transaction(async (tx) => {
     const deleted = await tx

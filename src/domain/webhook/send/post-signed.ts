@@ -12,7 +12,7 @@ const maxAnswerBytes = 64 * 1024
  *  receiver asks for, in seconds. */
 export type Answer = { status: number | null; error: string | null; retryAfter: number | null }
 
-/** `privateWebhooks` allows private addresses. `timeoutSeconds` covers the whole exchange; `stopping` aborts it. */
+/** `privateWebhooks` allows private addresses. `timeoutSeconds` is for the whole exchange. `stopping` aborts. */
 export type PostOptions = { privateWebhooks: boolean; timeoutSeconds: number; stopping: AbortSignal }
 
 const notAllowed = () =>
