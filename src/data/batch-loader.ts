@@ -1,7 +1,16 @@
 import DataLoader from 'dataloader'
-import { byKey, type Find, findTogether, isIdentifier, keyedBy, rowStatement, type Scope } from './prepared.ts'
 import { type Database, isTransient, isUnavailable } from '../database/database.ts'
+import { isFast } from '../shared/fast.ts'
 import { Loader } from './loader.ts'
+import {
+  byKey,
+  type Find,
+  findTogether,
+  isIdentifier,
+  keyedBy,
+  rowStatement,
+  type Scope,
+} from './prepared.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** What loaders find by keys, under a name that is unique in the house. */
@@ -64,7 +73,7 @@ async function findAll(db: Database, scope: Scope, asks: readonly Ask[]): Promis
 // can't answer now is not asked the same again, in as many statements as there were asks.
 const findEach = (db: Database, scope: Scope, asks: readonly Ask[]): Promise<(unknown[] | Error)[]> => {
   const alone = () => Promise.all(asks.map((ask) => findOne(db, scope, ask).catch((error: Error) => error)))
-  if (asks.length === 1 || !mayJoin(db, nameOf(asks))) return alone()
+  if (asks.length === 1 || !isFast('joined-reads') || !mayJoin(db, nameOf(asks))) return alone()
   return findAll(db, scope, asks).catch((error: unknown) => {
     if (isUnavailable(error) && !isTransient(error)) throw error
     return alone()

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Connection, Database } from '../database/database.ts'
-import { busy } from '../shared/errors.ts'
 import { perDatabase } from '../database/per-database.ts'
+import { busy } from '../shared/errors.ts'
 
 /** Limits of a bulkhead: pieces of work that run at a time, and that wait. More are refused. */
 export type BulkheadLimits = { maxAtOnce: number; maxWaiting: number }

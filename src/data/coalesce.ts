@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
+import { isFast } from '../shared/fast.ts'
 
 /** What is asked for in one turn of the event loop, and what comes of it. */
 type Turn<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
@@ -14,6 +15,7 @@ const timeoutMs = 5
 export function coalesceReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {
+  if (!isFast('coalesce')) return async (db, key) => (await read(db, [key])).get(key) ?? null
   const turns = new WeakMap<Database, Turn<Row>>()
   const running = new WeakMap<Database, Promise<unknown>>()
 

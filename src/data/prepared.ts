@@ -45,7 +45,7 @@ function queryOf<Row>(db: Database, { rows, query }: Find<Row>, prefix?: string)
   return { sql: rows.wrap(sql, prefix), params }
 }
 
-/** The same for rows that are read by the thousand: see rows.ts. */
+/** The same for rows that are read by the thousand: see json-rows.ts. */
 export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): Prepared<Row> =>
   once(db, name, () => {
     const query = queryOf(db, find)

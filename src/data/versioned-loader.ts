@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
+import { isFast } from '../shared/fast.ts'
 import { Loader } from './loader.ts'
 
 /** A value, and the revision that it is of: whatever changes it gives it another, in the same transaction. */
@@ -71,7 +72,7 @@ export function versionedLoaders<Value extends object>(
   }
   return (remembering, read) => {
     const most = maxOf(remembering)
-    const memory = most > 0 ? memoryOf(remembering.db, most) : null
+    const memory = most > 0 && isFast('versioned-loader') ? memoryOf(remembering.db, most) : null
     return new VersionedLoader(memory, remembering.revisions, read)
   }
 }

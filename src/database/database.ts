@@ -50,7 +50,7 @@ export type DatabaseOptions = {
 }
 
 /** Where the migrations are that this version comes with. */
-export const migrations = { migrationsFolder: fileURLToPath(new URL('../../../drizzle', import.meta.url)) }
+export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizzle', import.meta.url)) }
 /** What Drizzle tells `onStatement` by. */
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }

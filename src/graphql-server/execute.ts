@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { MediaType } from '../http/accept.ts'
 import type { Answer } from '../http/representation.ts'
 import type { Context } from '../request/context.ts'
+import { isFast } from '../shared/fast.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
@@ -122,7 +123,7 @@ export function createExecutor(limits: RequestLimits): Executor {
   async function execute(asking: Asking): Promise<Answer> {
     const { parameters, ctx, isCatalogue } = asking
     const form = formOf(asking)
-    const found = form === null ? undefined : known.get(form)
+    const found = form === null || !isFast('skip-yoga') ? undefined : known.get(form)
     if (form === null || !found) return executeByYoga(asking, form)
     const { operation, headers, variants } = found
     ctx.isMeasured = operation.hasFixedCost

@@ -2,20 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCredentials } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/known-credentials.ts'
 import type { SharedReads } from '../cache/response-cache.ts'
+import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
+import { createLookupContext } from '../domain/ticket/loaders.ts'
 import { chooseMediaType, type MediaType } from '../http/accept.ts'
 import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { sendRead } from '../http/send-representation.ts'
-import {
-  type Context,
-  catalogueContext,
-  createCheckoutContext,
-  createContext,
-  createLookupContext,
-  type Services,
-} from '../request/context.ts'
+import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, statusOf } from '../shared/errors.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 import { isCatalogueRead } from './cacheable-operations.ts'

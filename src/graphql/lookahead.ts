@@ -8,7 +8,9 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import type { Loader, Maybe } from '../data/loader.ts'
-import type { Context, Loaders } from '../request/context.ts'
+import type { Context } from '../request/context.ts'
+import type { LoaderDefinition } from '../request/loaders.ts'
+import { isFast } from '../shared/fast.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -19,13 +21,14 @@ declare module 'graphql' {
 
 /** Defines a field that is resolved from a loader by a key of its parent, with its lookahead. */
 export const viaLoader = <Parent, Value>(
-  loaderOf: (loaders: Loaders) => Loader<Value>,
+  definition: LoaderDefinition<Loader<Value>>,
   keyOf: (parent: Parent) => string,
 ) => ({
   extensions: {
-    preload: (parents: Parent[], { loaders }: Context) => loaderOf(loaders).loadAll(parents.map(keyOf)),
+    preload: (parents: Parent[], { loaders }: Context) => loaders.get(definition).loadAll(parents.map(keyOf)),
   },
-  resolve: (parent: Parent, _args: object, { loaders }: Context) => loaderOf(loaders).get(keyOf(parent)),
+  resolve: (parent: Parent, _args: object, { loaders }: Context) =>
+    loaders.get(definition).get(keyOf(parent)),
 })
 
 type Step = { preload: (parents: unknown[], ctx: Context) => Maybe<unknown[]>; steps: Step[] }
@@ -89,6 +92,7 @@ const stepsByNode = new WeakMap<FieldNode, Step[]>()
 /** Looks ahead at the selection below a field and loads it level by level, for all parents of a level at
  *  once. The resolvers then find their values in the loaders, without a promise each. */
 export async function preload(parents: unknown[], info: GraphQLResolveInfo, ctx: Context): Promise<void> {
+  if (!isFast('lookahead')) return
   const { fieldNodes, fragments, returnType } = info
   const [first] = fieldNodes
   if (!first) return

@@ -1,5 +1,7 @@
+import { isFast } from '../shared/fast.ts'
 import { type Literal, toLiteral, wordLength } from './encoded-literal.ts'
 
+const fast = isFast('encoded-literal')
 const quote = 0x22
 const backslash = 0x5c
 const zero = 0x30
@@ -88,7 +90,18 @@ class JsonWriter {
   }
 
   /** What is JSON already. A loop, because there are thousands of few bytes. */
-  raw({ length, words }: Literal): void {
+  raw(literal: Literal): void {
+    if (fast) this.#words(literal)
+    else this.#copy(literal)
+  }
+
+  #copy({ length, bytes }: Literal): void {
+    this.#reserve(length)
+    this.#bytes.set(bytes, this.#at)
+    this.#at += length
+  }
+
+  #words({ length, words }: Literal): void {
     // The last word may be longer than what is left of the literal.
     this.#reserve(length + wordLength)
     const view = this.#view

@@ -2,7 +2,10 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { requireCaller } from '../../request/context.ts'
 import { LocationRef } from '../location/graphql.ts'
+import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
+import { organizationById } from '../organization/loaders.ts'
+import { eventById } from './loaders.ts'
 import type { Artist, Event } from './table.ts'
 
 export const EventRef = builder.objectRef<Event>('Event')
@@ -66,10 +69,7 @@ EventRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'Organizer of the event.',
-      ...viaLoader(
-        (loaders) => loaders.organizationById,
-        (event: Event) => event.organizationId,
-      ),
+      ...viaLoader(organizationById, (event: Event) => event.organizationId),
     }),
     location: t.field({
       type: LocationRef,
@@ -77,10 +77,10 @@ EventRef.implement({
       description: 'Venue of the event.',
       extensions: {
         preload: (events, { loaders }) =>
-          loaders.locationById.loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
+          loaders.get(locationById).loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
       },
       resolve: (event, _args, { loaders }) =>
-        event.locationId ? loaders.locationById.get(event.locationId) : null,
+        event.locationId ? loaders.get(locationById).get(event.locationId) : null,
     }),
   }),
 })
@@ -93,6 +93,6 @@ builder.queryFields((t) => ({
     description:
       'Finds an event by its identifier. Null if it does not exist or is not visible to the caller.',
     args: { id: t.arg.id({ required: true, description: 'Event identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.eventById.load(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(eventById, id),
   }),
 }))

@@ -1,6 +1,7 @@
 import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
+import { organizationById } from '../organization/loaders.ts'
 import type { Location } from './table.ts'
 
 export const LocationRef = builder.objectRef<Location>('Location')
@@ -34,10 +35,7 @@ LocationRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'Organization that uses it.',
-      ...viaLoader(
-        (loaders) => loaders.organizationById,
-        (location: Location) => location.organizationId,
-      ),
+      ...viaLoader(organizationById, (location: Location) => location.organizationId),
     }),
   }),
 })

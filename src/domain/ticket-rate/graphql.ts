@@ -3,7 +3,15 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
+import { eventById } from '../event/loaders.ts'
 import { currentPrice, isAvailable, leftOf, visiblePrices } from './current-price.ts'
+import {
+  pricesByTicketRateId,
+  questionsByTicketRateId,
+  supplementsByTicketRateId,
+  ticketRateById,
+  ticketRatesByEventId,
+} from './loaders.ts'
 import { PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { TicketRate } from './table.ts'
 
@@ -38,7 +46,7 @@ export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
 const idOf = ({ id }: { id: string }) => id
 
 const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
-  loaders.pricesByTicketRateId.loadAll(rates.map(idOf))
+  loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
 
 TicketRateRef.implement({
   description: 'Kind of ticket for an event, with its own stock and prices.',
@@ -78,14 +86,14 @@ TicketRateRef.implement({
       extensions: {
         preload: (rates, ctx) =>
           Promise.all([
-            ctx.loaders.eventById.loadAll(rates.map(({ eventId }) => eventId)),
+            ctx.loaders.get(eventById).loadAll(rates.map(({ eventId }) => eventId)),
             loadPrices(rates, ctx),
           ]),
       },
       resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.eventById.get(rate.eventId), (event) =>
+        whenKnown(loaders.get(eventById).get(rate.eventId), (event) =>
           whenKnown(
-            loaders.pricesByTicketRateId.get(rate.id),
+            loaders.get(pricesByTicketRateId).get(rate.id),
             (prices) => event !== null && isAvailable(rate, event, prices, now),
           ),
         ),
@@ -106,17 +114,16 @@ TicketRateRef.implement({
       // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
       description: 'Event that it admits to.',
-      ...viaLoader(
-        (loaders) => loaders.eventById,
-        (rate: TicketRate) => rate.eventId,
-      ),
+      ...viaLoader(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({
       type: [PriceRef],
       description: 'Prices in order of position; only the current one unless `showAllPrices`.',
       extensions: { preload: loadPrices },
       resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => visiblePrices(rate, prices, now)),
+        whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) =>
+          visiblePrices(rate, prices, now),
+        ),
     }),
     currentPrice: t.field({
       type: PriceRef,
@@ -125,17 +132,17 @@ TicketRateRef.implement({
         'First price by position that has not passed `validUntil` and is not used up; null if there is none.',
       extensions: { preload: loadPrices },
       resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => currentPrice(prices, now)),
+        whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) => currentPrice(prices, now)),
     }),
     supplements: t.field({
       type: [SupplementRef],
       description: 'Extras that can be bought with a ticket.',
-      ...viaLoader((loaders) => loaders.supplementsByTicketRateId, idOf),
+      ...viaLoader(supplementsByTicketRateId, idOf),
     }),
     questions: t.field({
       type: [QuestionRef],
       description: 'Questions that the buyer answers for each ticket.',
-      ...viaLoader((loaders) => loaders.questionsByTicketRateId, idOf),
+      ...viaLoader(questionsByTicketRateId, idOf),
     }),
   }),
 })
@@ -144,7 +151,7 @@ builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
     description: 'Kinds of ticket that the event has.',
-    ...viaLoader((loaders) => loaders.ticketRatesByEventId, idOf),
+    ...viaLoader(ticketRatesByEventId, idOf),
   }),
 )
 
@@ -156,6 +163,6 @@ builder.queryField('ticketRate', (t) =>
     description:
       'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
     args: { id: t.arg.id({ required: true, description: 'Ticket rate identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketRateById.load(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(ticketRateById, id),
   }),
 )

@@ -1,15 +1,9 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
-import {
-  type Batch,
-  loadMany,
-  loadOne,
-  type Named,
-  type Reader,
-  type Readers,
-} from '../../data/batch-loader.ts'
+import { type Batch, loadMany, loadOne, type Named, type Readers } from '../../data/batch-loader.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find } from '../../data/prepared.ts'
+import type { Loaders } from '../../request/loaders.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
   leftColumns,
@@ -64,22 +58,22 @@ const stockById: Named<Stock> = {
   query: (select) => select.from(stock).where(anyOf(stock.id, 'keys')),
 }
 
-const pricesByTicketRateId: Batch<Price> = {
+const priceBatch: Batch<Price> = {
   ...ratePrices,
   name: 'prices_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
-const supplementsByTicketRateId: Batch<Supplement> = {
+const supplementBatch: Batch<Supplement> = {
   ...rateSupplements,
   name: 'supplements_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
-const questionsByTicketRateId: Batch<Question> = {
+const questionBatch: Batch<Question> = {
   ...rateQuestions,
   name: 'questions_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
-const ticketRateById: Batch<TicketRate> = {
+const rateByIdBatch: Batch<TicketRate> = {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
   query: (select) =>
@@ -89,7 +83,7 @@ const ticketRateById: Batch<TicketRate> = {
       .where(and(anyOf(ticketRates.id, 'keys'), anyOf(ticketRates.organizationId, 'organizationIds'))),
   key: ({ id }) => id,
 }
-const priceById: Batch<Price> = {
+const priceByIdBatch: Batch<Price> = {
   name: 'price_by_id',
   rows: priceRows,
   query: (select) =>
@@ -97,15 +91,12 @@ const priceById: Batch<Price> = {
   key: ({ id }) => id,
 }
 
-/** Loaders that the rates of an event prime. */
-type ChildLoaders = {
-  pricesByTicketRateId: Loader<Price[]>
-  supplementsByTicketRateId: Loader<Supplement[]>
-  questionsByTicketRateId: Loader<Question[]>
-}
+export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, priceBatch)
+export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, supplementBatch)
+export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, questionBatch)
 
 // Stock is read for each request, even if the rest of the offer is cached.
-function loadRates(catalogue: Reader, children: ChildLoaders): Loader<TicketRate[]> {
+export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
   const offerByEventId = loadOffers(catalogue)
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
@@ -127,21 +118,15 @@ function loadRates(catalogue: Reader, children: ChildLoaders): Loader<TicketRate
           if (priceStock) listed.push(price.with(priceStock))
         }
         rates.push(rate.with(rateStock))
-        children.pricesByTicketRateId.prime(id, listed)
-        children.supplementsByTicketRateId.prime(id, supplements)
-        children.questionsByTicketRateId.prime(id, questions)
+        loaders.get(pricesByTicketRateId).prime(id, listed)
+        loaders.get(supplementsByTicketRateId).prime(id, supplements)
+        loaders.get(questionsByTicketRateId).prime(id, questions)
       }
       return rates
     })
   })
 }
 
-/** `ticketRateById` and `priceById` find removed rows too, because sold tickets may refer to them. */
-export const ticketRateLoaders = {
-  pricesByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, pricesByTicketRateId),
-  supplementsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, supplementsByTicketRateId),
-  questionsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, questionsByTicketRateId),
-  ticketRatesByEventId: ({ catalogue }: Readers, children: ChildLoaders) => loadRates(catalogue, children),
-  ticketRateById: ({ catalogue }: Readers) => loadOne(catalogue, ticketRateById),
-  priceById: ({ catalogue }: Readers) => loadOne(catalogue, priceById),
-}
+// These find removed rows too, because sold tickets may refer to them.
+export const ticketRateById = ({ catalogue }: Readers) => loadOne(catalogue, rateByIdBatch)
+export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)

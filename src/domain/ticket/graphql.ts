@@ -2,9 +2,13 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { requireCaller } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { EventRef } from '../event/graphql.ts'
+import { eventById } from '../event/loaders.ts'
 import { PaymentRef } from '../payment/graphql.ts'
+import { paymentById } from '../payment/loaders.ts'
 import { TicketRateRef } from '../ticket-rate/graphql.ts'
+import { priceById, ticketRateById } from '../ticket-rate/loaders.ts'
 import { PriceRef } from '../ticket-rate/parts-graphql.ts'
+import { ticketById, ticketsByPaymentId } from './loaders.ts'
 import { maxTickets } from './max-tickets.ts'
 import * as parts from './parts-graphql.ts'
 import type { Ticket } from './table.ts'
@@ -125,20 +129,20 @@ TicketRef.implement({
         nullable: true,
         description:
           'Event that it admits to. Null if the organization has revoked the grant of the calling channel.',
-        resolve: (ticket, _args, { loaders }) => loaders.eventById.load(ticket.eventId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(eventById, ticket.eventId),
       }),
       ticketRate: t.field({
         type: TicketRateRef,
         nullable: true,
         description:
           'Ticket rate of the ticket. Null if the organization has revoked the grant of the calling channel.',
-        resolve: (ticket, _args, { loaders }) => loaders.ticketRateById.load(ticket.ticketRateId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(ticketRateById, ticket.ticketRateId),
       }),
       price: t.field({
         type: PriceRef,
         nullable: true,
         description: 'Price it was sold at.',
-        resolve: (ticket, _args, { loaders }) => loaders.priceById.load(ticket.priceId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(priceById, ticket.priceId),
       }),
       payment: t.field({
         type: PaymentRef,
@@ -146,7 +150,7 @@ TicketRef.implement({
         // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
         complexity: { field: 1, multiplier: 10 },
         description: 'Payment of its checkout.',
-        resolve: (ticket, _args, { loaders }) => loaders.paymentById.load(ticket.paymentId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(paymentById, ticket.paymentId),
       }),
     }
   },
@@ -157,7 +161,7 @@ builder.objectField(PaymentRef, 'tickets', (t) =>
     type: [TicketRef],
     complexity: { field: 1, multiplier: maxTickets },
     description: 'Tickets that it pays for.',
-    resolve: (payment, _args, { loaders }) => loaders.ticketsByPaymentId.load(payment.id),
+    resolve: (payment, _args, { loaders }) => loaders.load(ticketsByPaymentId, payment.id),
   }),
 )
 
@@ -168,6 +172,6 @@ builder.queryField('ticket', (t) =>
     description:
       'Finds a ticket by its identifier: for a channel among those it sold, for an integration among those of its organization. Null if there is none.',
     args: { id: t.arg.id({ required: true, description: 'Ticket identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketById.get(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.get(ticketById).get(id),
   }),
 )

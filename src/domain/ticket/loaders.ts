@@ -3,8 +3,16 @@ import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, isIdentifier, rowStatement, type Scope } from '../../data/prepared.ts'
+import {
+  anyOf,
+  type Find,
+  findTogether,
+  isIdentifier,
+  rowStatement,
+  type Scope,
+} from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
 import { events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type LookupTicket, type Ticket, tickets } from './table.ts'
@@ -27,7 +35,7 @@ const own = or(
 
 /** Query for tickets by id with everything that the lookup view shows. One join, because a second statement
  *  would double the cost. */
-export const findTickets: Find<LookupTicket> = {
+const findTickets: Find<LookupTicket> = {
   rows: lookupRows,
   query: (select) =>
     select
@@ -44,13 +52,13 @@ const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
-/** Finds a ticket without checking the caller's scope: pass the result through `toSeen`. */
+/** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. */
 export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
   isIdentifier(id) ? ticketCoalesced(db, id) : null
 
 /** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event
  *  if the organization has revoked the grant. */
-export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
+function toVisible(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
   const { channelId, organizationId } = ticket
   if (channelId !== scope.channelId && !scope.ownOrganizationIds.includes(organizationId)) return null
@@ -58,7 +66,7 @@ export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket 
   return { ...ticket, rateName: null, rateSlug: null, eventAge: null }
 }
 
-const ticketsByPaymentId: Batch<Ticket> = {
+const byPaymentId: Batch<Ticket> = {
   name: 'tickets_by_payment_id',
   rows: rowsOf(getTableColumns(tickets)),
   query: (select) =>
@@ -69,8 +77,18 @@ const ticketsByPaymentId: Batch<Ticket> = {
   key: ({ paymentId }) => paymentId,
 }
 
-export const ticketLoaders = {
-  ticketById: ({ own: { db, scope } }: Readers) =>
-    new Loader((ids) => Promise.all(ids.map(async (id) => toSeen(await findTicket(db, id), scope)))),
-  ticketsByPaymentId: ({ own }: Readers) => loadMany(own, ticketsByPaymentId),
-}
+export const ticketById = ({ own: { db, scope } }: Readers) =>
+  new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(db, id), scope))))
+export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
+
+/** Creates the context of a request for one ticket, which it reads with the key. */
+export const createLookupContext = createContextWith<LookupTicket>({
+  async find(db, keyIds, ids) {
+    const [keys, found] = await findTogether(db, 'key_and_ticket_by_id', [keysByKeyId, findTickets], {
+      keyIds,
+      keys: ids,
+    })
+    return [keys, new Map(found.map((ticket) => [ticket.id, ticket]))]
+  },
+  prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toVisible(ticket, loaders.own.scope)),
+})

@@ -1,4 +1,5 @@
 import { json } from '../../json/json-writer.ts'
+import { isFast } from '../../shared/fast.ts'
 import type { Write } from './complete-value.ts'
 
 // As many as come between an object and its coming again, as a rule: the prices of a rate, some organizations.
@@ -7,6 +8,7 @@ const remembered = 8
 /** Copies an object that was written a moment ago, in the same way: many events have one organization, and the current
  *  price is one of the prices. */
 export function writeAgain(write: Write): Write {
+  if (!isFast('repeat-object')) return write
   const values: unknown[] = Array(remembered).fill(null)
   const starts: number[] = Array(remembered).fill(0)
   const ends: number[] = Array(remembered).fill(0)
