@@ -12,7 +12,7 @@ const maxAnswerBytes = 64 * 1024
  *  receiver asks for, in seconds. */
 export type Answer = { status: number | null; error: string | null; retryAfter: number | null }
 
-/** `privateWebhooks` allows private addresses. `timeoutSeconds` is for the whole exchange. `stopping` aborts. */
+/** `privateWebhooks` allows private addresses, `timeoutSeconds` bounds the exchange, `stopping` aborts it. */
 export type PostOptions = { privateWebhooks: boolean; timeoutSeconds: number; stopping: AbortSignal }
 
 const notAllowed = () =>
