@@ -6,23 +6,25 @@ import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 /** JSON shape of an event (INTERFACE, Event). */
 export const eventBody = z.object({
   _id: z.string().meta({ description: 'Event identifier.' }),
-  name: z.string(),
-  slug: z.string(),
-  description: z.string().nullable(),
+  name: z.string().meta({ description: 'Display name.' }),
+  slug: z.string().meta({ description: 'URL-friendly name.' }),
+  description: z.string().nullable().meta({ description: 'Description for the public.' }),
   age: z.string().nullable().meta({ description: 'Minimum age, as text; null for any age.' }),
   outfit: z.string().nullable().meta({ description: 'Dress code.' }),
-  ambiences: z.array(z.string()),
-  music_genres: z.array(z.string()),
-  artists: z.array(z.object({ name: z.string(), image_url: z.url().nullable() })),
+  ambiences: z.array(z.string()).meta({ description: 'Moods, such as `dancing` or `open air`.' }),
+  music_genres: z.array(z.string()).meta({ description: 'Music genres.' }),
+  artists: z
+    .array(z.object({ name: z.string(), image_url: z.url().nullable() }))
+    .meta({ description: 'Performers, with the URL of a picture.' }),
   display_date: z.iso
     .datetime()
     .nullable()
     .meta({ description: 'Date to display if it differs from the start.' }),
-  start_date: z.iso.datetime(),
-  end_date: z.iso.datetime(),
-  organization_id: z.string(),
-  image_url: z.url().nullable(),
-  location_id: z.string().nullable(),
+  start_date: z.iso.datetime().meta({ description: 'Start of the event, and end of its ticket sale.' }),
+  end_date: z.iso.datetime().meta({ description: 'End of the event.' }),
+  organization_id: z.string().meta({ description: 'Identifier of the organizer.' }),
+  image_url: z.url().nullable().meta({ description: 'URL of the poster.' }),
+  location_id: z.string().nullable().meta({ description: 'Identifier of the venue.' }),
   ticket_rates: z.array(ticketRateBody).optional().meta({
     description: 'Ticket rates of the event. Present if `populate` asks for them.',
   }),

@@ -9,7 +9,7 @@ import type { Price, Question, Supplement, TicketRate } from './table.ts'
 
 export const priceBody = z.object({
   _id: z.string().meta({ description: 'Price identifier, the `price_id` of a checkout.' }),
-  name: z.string(),
+  name: z.string().meta({ description: 'Display name.' }),
   price: z.number().meta({ description: 'Price in major units, without fees.' }),
   valid_until: z.iso
     .datetime()
@@ -19,7 +19,7 @@ export const priceBody = z.object({
     .int()
     .meta({ description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.' }),
   includes: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
-  additional_info: z.string().nullable(),
+  additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
   fee_type: z.enum(['percentage', 'fixed']).meta({ description: 'Unit of `fee_quantity`.' }),
   fee_quantity: z.number().meta({
     description: 'Fee added to the price: a percentage, or an amount in major units.',
@@ -27,29 +27,29 @@ export const priceBody = z.object({
 })
 
 export const supplementBody = z.object({
-  _id: z.string(),
-  label: z.string(),
+  _id: z.string().meta({ description: 'Supplement identifier, the `supplement_id` of a checkout.' }),
+  label: z.string().meta({ description: 'Display name.' }),
   price: z.number().meta({ description: 'Price in major units.' }),
   has_fake_price: z.boolean().meta({ description: 'True if `fake_price` is to be shown struck through.' }),
   fake_price: z.number().nullable().meta({ description: 'Price to show struck through, in major units.' }),
 })
 
 export const questionBody = z.object({
-  _id: z.string(),
-  label: z.string(),
+  _id: z.string().meta({ description: 'Question identifier, the `question_id` of an answer.' }),
+  label: z.string().meta({ description: 'Question text.' }),
   type: z.string().meta({
     description: 'Kind of answer: `dropdown` takes one of `items`; any other type takes free text.',
   }),
-  required: z.boolean(),
+  required: z.boolean().meta({ description: 'True if an answer is required.' }),
   items: z.array(z.string()).meta({ description: 'Choices of a dropdown.' }),
 })
 
 export const ticketRateBody = z.object({
   _id: z.string().meta({ description: 'Ticket rate identifier, the `ticket_rate_id` of a checkout.' }),
-  organization_id: z.string(),
-  event_id: z.string(),
-  name: z.string(),
-  slug: z.string(),
+  organization_id: z.string().meta({ description: 'Identifier of the organization that sells it.' }),
+  event_id: z.string().meta({ description: 'Identifier of its event.' }),
+  name: z.string().meta({ description: 'Display name.' }),
+  slug: z.string().meta({ description: 'URL-friendly name.' }),
   valid_from: z.iso
     .datetime()
     .nullable()
@@ -62,7 +62,7 @@ export const ticketRateBody = z.object({
     description:
       'Prices in order of position; the current one is the first that can be bought. See `show_all_prices`.',
   }),
-  supplements: z.array(supplementBody),
+  supplements: z.array(supplementBody).meta({ description: 'Extras that can be bought with a ticket.' }),
   available: z.boolean().meta({ description: 'True if the rate can be bought now.' }),
   availability: z.object({
     sold: z.int().meta({ description: 'Number of paid tickets.' }),
@@ -72,7 +72,7 @@ export const ticketRateBody = z.object({
   }),
   min: z.int().nullable().meta({ description: 'Minimum number of tickets per checkout; null means 1.' }),
   max: z.int().nullable().meta({ description: 'Maximum number of tickets per checkout; null means 50.' }),
-  questions: z.array(questionBody),
+  questions: z.array(questionBody).meta({ description: 'Questions that the buyer answers for each ticket.' }),
   show_all_prices: z
     .boolean()
     .meta({ description: 'True if `prices` lists all prices; false if it lists only the current one.' }),
