@@ -160,11 +160,11 @@ function problemsOf(issue: Issue): Problem[] {
   if (issue.code === 'invalid_type' && issue.input === undefined)
     return [{ code: 'REQUIRED', message: 'This field is required.', path }]
   const custom: { code?: Code; facts?: Facts } = issue.code === 'custom' ? (issue.params ?? {}) : {}
-  return [{ code: custom.code ?? 'INVALID', message: sentence(issue, path), path, facts: custom.facts }]
+  return [{ code: custom.code ?? 'INVALID', message: toSentence(issue, path), path, facts: custom.facts }]
 }
 
 // Messages of this file begin with «must»; those of zod are full sentences.
-const sentence = (issue: Issue, path: (string | number)[]) =>
+const toSentence = (issue: Issue, path: (string | number)[]) =>
   issue.message.startsWith('must ')
     ? `${path.findLast((key) => typeof key === 'string') ?? 'The value'} ${issue.message}.`
     : `${issue.message}.`

@@ -18,14 +18,14 @@ export function checkCatalogue(catalogue: Catalogue, existing: Existing): Proble
       [...catalogue.ticketRates, ...catalogue.prices],
       catalogue.supplements,
       catalogue.questions,
-    ].flatMap(duplicates),
-    ...takenIds(catalogue, existing),
-    ...wrongReferences(catalogue, existing),
-    ...wrongAmounts(catalogue, existing),
+    ].flatMap(findDuplicates),
+    ...findTakenIds(catalogue, existing),
+    ...findWrongReferences(catalogue, existing),
+    ...findWrongAmounts(catalogue, existing),
   ]
 }
 
-function duplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
+function findDuplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
   const seen = new Map<string, Path>()
   return entries.flatMap(({ id, path, input }) => {
     const first = seen.get(id)
@@ -38,7 +38,7 @@ function duplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
   })
 }
 
-function takenIds(catalogue: Catalogue, existing: Existing): Problem[] {
+function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
   const taken = (
     entries: Entry<unknown>[],
     parentOf: (id: string) => string | undefined,
@@ -58,7 +58,7 @@ function takenIds(catalogue: Catalogue, existing: Existing): Problem[] {
   ]
 }
 
-function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
+function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
   const known = { organization: existing.organizations, location: existing.locations }
   const problems = catalogue.references
     .filter(({ kind, id }) => !catalogue.named[kind].has(id) && !known[kind].has(id))
@@ -81,7 +81,7 @@ export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<stri
     ...existing.organizations,
   ])
 
-function wrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
+function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   const problems: Problem[] = []
   for (const { id, path, input } of catalogue.organizations) {
     const currency = existing.organizations.get(id)

@@ -84,7 +84,7 @@ const filterOf = (query: Query): EventFilter => ({
   near: nearOf(query),
 })
 
-async function ticketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
+async function toTicketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
   const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
   const [prices, supplements, questions] = await Promise.all([
@@ -147,7 +147,7 @@ export const eventRoutes =
           const { limit, offset, populate } = query
           const found = await searchEvents(filterOf(query), { first: limit, offset }, ctx)
           const shown = found.slice(0, limit)
-          const rates = populate && (await ticketRateBodies(shown, ctx))
+          const rates = populate && (await toTicketRateBodies(shown, ctx))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
           const link = linksOf(`${services.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
           return { body: pageBytes({ success: true, data }), link }

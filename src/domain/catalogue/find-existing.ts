@@ -48,7 +48,7 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
     .where(among(events.id, ids(catalogue.events)))
 
   // Rows with these ids, and all rows under these parents.
-  async function children(
+  async function readChildren(
     table: typeof ticketRates | typeof prices | typeof supplements | typeof questions,
     parent: PgColumn,
     own: string[],
@@ -72,15 +72,15 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
     organizations: new Map(organizationRows.map(({ id, currency }) => [id, currency])),
     locations: new Map(locationRows.map(({ id, organizationId }) => [id, organizationId])),
     events: new Map(eventRows.map(({ id, organizationId }) => [id, organizationId])),
-    ticketRates: await children(ticketRates, ticketRates.eventId, stocked, catalogue.events),
-    prices: await children(prices, prices.ticketRateId, stocked, catalogue.ticketRates),
-    supplements: await children(
+    ticketRates: await readChildren(ticketRates, ticketRates.eventId, stocked, catalogue.events),
+    prices: await readChildren(prices, prices.ticketRateId, stocked, catalogue.ticketRates),
+    supplements: await readChildren(
       supplements,
       supplements.ticketRateId,
       ids(catalogue.supplements),
       catalogue.ticketRates,
     ),
-    questions: await children(
+    questions: await readChildren(
       questions,
       questions.ticketRateId,
       ids(catalogue.questions),

@@ -26,7 +26,7 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   const currencyOf = ({ organizationId }: Entry<unknown>) => currencies.get(organizationId) ?? ''
 
   // Marks rows instead of deleting them, because sold tickets may refer to them.
-  async function remove(table: ChildTable, rows: ExistingChild[]): Promise<{ removed: number }> {
+  async function markRemoved(table: ChildTable, rows: ExistingChild[]): Promise<{ removed: number }> {
     const ids = rows.map(({ id }) => id)
     if (ids.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, ids))
     return { removed: ids.length }
@@ -43,29 +43,32 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
     events: await upsert(tx, events, catalogue.events, eventRow),
     ticketRates: {
       ...(await upsert(tx, ticketRates, rates, ticketRateRow)),
-      ...(await remove(ticketRates, unnamed(existing.ticketRates, rates, eventsWithRates))),
+      ...(await markRemoved(ticketRates, findUnlisted(existing.ticketRates, rates, eventsWithRates))),
     },
     prices: {
       ...(await upsert(tx, prices, pricesWithPositions(catalogue, existing), (price) =>
         priceRow(price, currencyOf(price)),
       )),
-      ...(await remove(prices, unnamed(existing.prices, catalogue.prices, withAllPrices))),
+      ...(await markRemoved(prices, findUnlisted(existing.prices, catalogue.prices, withAllPrices))),
     },
     supplements: {
       ...(await upsert(tx, supplements, catalogue.supplements, (supplement) =>
         supplementRow(supplement, currencyOf(supplement)),
       )),
-      ...(await remove(supplements, unnamed(existing.supplements, catalogue.supplements, withSupplements))),
+      ...(await markRemoved(
+        supplements,
+        findUnlisted(existing.supplements, catalogue.supplements, withSupplements),
+      )),
     },
     questions: {
       ...(await upsert(tx, questions, catalogue.questions, questionRow)),
-      ...(await remove(questions, unnamed(existing.questions, catalogue.questions, withQuestions))),
+      ...(await markRemoved(questions, findUnlisted(existing.questions, catalogue.questions, withQuestions))),
     },
   }
 }
 
 /** Finds rows that are on sale under one of these parents but not in the file. */
-function unnamed(
+function findUnlisted(
   existing: Map<string, ExistingChild>,
   named: Entry<unknown>[],
   parents: Entry<unknown>[],
@@ -82,7 +85,7 @@ function unnamed(
 function pricesWithPositions({ prices, ticketRates }: Catalogue, existing: Existing): Catalogue['prices'] {
   const partial = ticketRates.filter(({ input }) => input.show_all_prices === false)
   const lastOf = new Map(
-    unnamed(existing.prices, prices, partial).map(({ parentId }): [string, number] => [parentId, 0]),
+    findUnlisted(existing.prices, prices, partial).map(({ parentId }): [string, number] => [parentId, 0]),
   )
   for (const { parentId, position } of existing.prices.values()) {
     const last = lastOf.get(parentId)

@@ -49,7 +49,11 @@ function scannedAt(at: Date | null | undefined, now: Date): Date {
 }
 
 /** Counts somebody in or out, at the time of the scan. Scans may arrive in any order. */
-async function count(tx: Connection, { id, admits }: Ticket, scan: { direction: 'in' | 'out'; at: Date }) {
+async function countEntry(
+  tx: Connection,
+  { id, admits }: Ticket,
+  scan: { direction: 'in' | 'out'; at: Date },
+) {
   const at = sql`${scan.at.toISOString()}::timestamptz`
   const isIn = scan.direction === 'in'
   const [counted] = await tx
@@ -86,7 +90,7 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
     const { ticket, startDate } = scanned
     const opensAt = new Date(startDate.getTime() - ctx.services.admissionHours * hour)
     const result = decideCheckIn(ticket, { ...input, at }, { opensAt })
-    if (result === 'OK') await count(tx, ticket, { direction, at })
+    if (result === 'OK') await countEntry(tx, ticket, { direction, at })
     return { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }
   }
 

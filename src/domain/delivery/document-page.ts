@@ -20,9 +20,9 @@ const sendNote = (reply: FastifyReply, status: number, title: string, text: stri
   })
 
 const notes: Record<number, [title: string, text: string]> = {
-  404: ['No such ticket', 'The address is not complete, or it was never one of ours.'],
+  404: ['No such ticket', 'This link is incomplete or wrong.'],
   429: ['One moment', 'There were too many requests. Wait a little and try again.'],
-  503: ['We are busy', 'Your ticket is as good as before: try again in a moment.'],
+  503: ['We are busy', 'Your ticket is still valid. Try again in a moment.'],
 }
 
 function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyReply {
@@ -61,7 +61,7 @@ export async function addDocumentPage(
       const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
       if (!isGood(sheet.ticket))
-        return sendNote(reply, 410, 'This ticket was cancelled', 'Nobody gets in with it any more.')
+        return sendNote(reply, 410, 'This ticket was cancelled', 'It no longer admits anybody.')
       if (limit.pendingCount >= drawing.maxWaiting)
         throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
       const document = await limit(() => drawTicket(sheet))

@@ -16,7 +16,7 @@ export function writeCalendar({ event, location, organizationName }: Sheet, doma
     start: event.startDate,
     end: event.endDate,
     summary: event.name,
-    description: `By ${organizationName}. Your ticket is attached to the mail that this came with.`,
+    description: `By ${organizationName}. Your ticket is attached to the same mail.`,
     location:
       place !== '' ? { title: place, ...(lat !== null && lon !== null ? { geo: { lat, lon } } : {}) } : null,
   })

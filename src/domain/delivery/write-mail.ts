@@ -28,7 +28,7 @@ function toText([first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): strin
     placeOf(location),
     '',
     ...tickets,
-    'Show the code at the door: on a phone or on paper. Each code lets in once.',
+    'Show the code at the door: on a phone or on paper. Each code admits once.',
     `Order ${first.ticket.paymentId} · ${organizationName}`,
   ]
   return lines.filter((line) => line !== null).join('\n')
@@ -73,7 +73,7 @@ function toHtml(sheets: [Sheet, ...Sheet[]], publicUrl: string): Html {
 <p style="${line}">${localStart(event, location)}</p>
 ${place !== '' && html`<p style="${line}">${place}</p>`}
 </td></tr>
-<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">Here ${sheets.length > 1 ? 'are' : 'is'} ${ticketCount(sheets.length)}, attached as PDF. Show the code at the door: on a phone or on paper. Each code lets in once.</td></tr>
+<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">Here ${sheets.length > 1 ? 'are' : 'is'} ${ticketCount(sheets.length)}, attached as PDF. Show the code at the door: on a phone or on paper. Each code admits once.</td></tr>
 ${sheets.map((sheet) => card(sheet, publicUrl))}
 <tr><td style="height:8px;line-height:8px;font-size:8px">&nbsp;</td></tr>
 </table>

@@ -17,7 +17,7 @@ type EventConnection = {
   counted?: Promise<EventCount>
 }
 
-function counted(page: EventConnection, ctx: Context): Promise<EventCount> {
+function countOnce(page: EventConnection, ctx: Context): Promise<EventCount> {
   page.counted ??= countEvents(page.filter, ctx)
   return page.counted
 }
@@ -69,13 +69,13 @@ const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection')
       complexity: 100,
       description:
         'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
-      resolve: async (page, _args, ctx) => (await counted(page, ctx)).count,
+      resolve: async (page, _args, ctx) => (await countOnce(page, ctx)).count,
     }),
     totalCountIsCapped: t.boolean({
       complexity: 100,
       description:
         'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
-      resolve: async (page, _args, ctx) => (await counted(page, ctx)).isCapped,
+      resolve: async (page, _args, ctx) => (await countOnce(page, ctx)).isCapped,
     }),
   }),
 })

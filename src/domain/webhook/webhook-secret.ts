@@ -6,7 +6,7 @@ const prefix = 'whsec_'
 export const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
 
 /** Signs a message with each live secret: the value of `webhook-signature` (Standard Webhooks). */
-export const signatures = (secrets: string[], { id, timestamp, body }: Message): string =>
+export const sign = (secrets: string[], { id, timestamp, body }: Message): string =>
   secrets
     .map((secret) => {
       const key = Buffer.from(secret.slice(prefix.length), 'base64')

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { byKey } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
-import { signatures } from '../webhook-secret.ts'
+import { sign } from '../webhook-secret.ts'
 import { type ClaimedDelivery, claimDeliveries, pace } from './claim-deliveries.ts'
 import { judgeAnswer } from './judge-answer.ts'
 import { type PostOptions, postSigned } from './post-signed.ts'
@@ -35,7 +35,7 @@ async function send(claimed: ClaimedDelivery, options: PostOptions): Promise<Att
     'user-agent': 'Boxoffice-Webhooks',
     'webhook-id': message.id,
     'webhook-timestamp': String(message.timestamp),
-    'webhook-signature': signatures(claimed.secrets, message),
+    'webhook-signature': sign(claimed.secrets, message),
   }
   const answer = await postSigned(new URL(claimed.url), { headers, body: message.body }, options)
   return answer.error === 'STOPPED' ? null : { claimed, verdict: judgeAnswer(answer, claimed.attempts) }
