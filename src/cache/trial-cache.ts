@@ -30,11 +30,12 @@ export class TrialCache<Value extends object> {
     this.#trial.set(text, value)
   }
 
-  /** Ends the trial of what was set. */
+  /** Ends the trial of a value, and weighs it again. */
   keep(text: string): void {
-    const value = this.#trial.get(text)
+    const value = this.get(text)
     if (!value) return
     this.#trial.delete(text)
+    this.#kept.delete(text)
     this.#kept.set(text, value)
   }
 }

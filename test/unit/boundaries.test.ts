@@ -57,6 +57,7 @@ const mustNotImport: Record<string, string[]> = {
 }
 const mayUseDrizzle = /^(database|data|auth)\/|^domain\/(.*(table|loaders)$|catalogue\/)/
 const mayTouchProcess = [
+  'shared/fast',
   ...['server', 'cli', 'app/start', 'app/cluster', 'app/shutdown', 'app/unhandled'],
   'database/lock-folder',
 ]

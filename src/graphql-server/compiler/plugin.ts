@@ -15,7 +15,6 @@ import {
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { isFast } from '../../shared/fast.ts'
-import { bytesOf } from '../document-cache.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { type Outcomes, writeInTurn, writeTogether } from './execute-fields.ts'
@@ -42,9 +41,6 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
-// Measured: the functions of one variant hold about as much as the document, or less. Twice that is on the safe side.
-const functionsPerDocument = 2
-
 // Of one operation, for what its variables include and leave out. Whoever asks for more takes the standard way.
 const maxVariants = 16
 
@@ -58,7 +54,6 @@ const written = (bytes: Buffer): ExecutionResult => {
 /** A document's operation, made into functions as it is needed. */
 export class CompiledOperation {
   readonly #schema: GraphQLSchema
-  readonly #document: DocumentNode
   readonly #operation: OperationDefinitionNode
   readonly #fragments: Record<string, FragmentDefinitionNode>
   // The variables that decide what is included: their values are part of what is compiled.
@@ -69,7 +64,6 @@ export class CompiledOperation {
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#schema = schema
-    this.#document = document
     this.#operation = operation
     this.#fragments = Object.fromEntries(
       document.definitions.flatMap((definition) =>
@@ -96,11 +90,6 @@ export class CompiledOperation {
   /** How many variants of it there are. */
   get variants(): number {
     return this.#fields.size
-  }
-
-  /** How many bytes it holds, about: its document, and what has been made of that. */
-  bytes(): number {
-    return bytesOf(this.#document) * (1 + functionsPerDocument * this.variants)
   }
 
   /** What is wrong with the variables, the first few errors of it, as a request that can't be executed; null where they
