@@ -90,7 +90,8 @@ async function runSteps(parents: unknown[], steps: Step[], ctx: Context): Promis
 const stepsByNode = new WeakMap<FieldNode, Step[]>()
 
 /** Looks ahead at the selection below a field and loads it level by level, for all parents of a level at
- *  once. The resolvers then find their values in the loaders, without a promise each. Slow form: not called. */
+ *  once. The resolvers then find their values in the loaders, without a promise each.
+ *  Slow form: not called. */
 export async function preload(parents: unknown[], info: GraphQLResolveInfo, ctx: Context): Promise<void> {
   if (!isFast('lookahead')) return
   const { fieldNodes, fragments, returnType } = info
