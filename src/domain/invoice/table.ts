@@ -1,13 +1,5 @@
-import {
-  bigint,
-  integer,
-  pgEnum,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
+import { integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { createdAt, minorUnits } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
@@ -49,9 +41,9 @@ export const invoices = pgTable(
     /** Refund that a corrective invoice is for. */
     refundId: text('refund_id').references(() => refunds.id),
     /** Amount paid, or refunded for a corrective one, in minor units. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (invoice) => [
     uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),

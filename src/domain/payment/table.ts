@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import {
-  bigint,
   boolean,
   check,
   foreignKey,
@@ -9,12 +8,12 @@ import {
   pgTable,
   primaryKey,
   text,
-  timestamp,
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import { nowMs } from '../../data/leased-jobs.ts'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 export const paymentStatus = pgEnum('payment_status', [
@@ -40,7 +39,7 @@ export const payments = pgTable(
     ticketRateId: text('ticket_rate_id').notNull(),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),
-    totalAmount: bigint('total_amount', { mode: 'number' }).notNull(),
+    totalAmount: minorUnits('total_amount').notNull(),
     currency: text().notNull(),
     conditionsChanged: boolean('conditions_changed').notNull().default(false),
     /** Unguessable part of the payment page's URL. Grants access to the page. */
@@ -49,7 +48,7 @@ export const payments = pgTable(
     errorUrl: text('error_url'),
     sendResourcers: boolean('send_resourcers').notNull().default(false),
     /** Amount refunded so far, in minor units. */
-    refundedAmount: bigint('refunded_amount', { mode: 'number' }).notNull().default(0),
+    refundedAmount: minorUnits('refunded_amount').notNull().default(0),
     invoiceReference: text('invoice_reference'),
     /** Provider's identifier of the session that the buyer pays in; null until the buyer is sent there. */
     sessionId: text('session_id'),
@@ -57,12 +56,12 @@ export const payments = pgTable(
     /** True while the session may still lead to a charge: the provider has not reported its end. */
     sessionOpen: boolean('session_open').notNull().default(false),
     /** Time when an open session is due to be closed, or looked at again. Claiming it moves this on. */
-    sessionDueAt: timestamp('session_due_at', { withTimezone: true, precision: 3 }),
+    sessionDueAt: timestampMs('session_due_at'),
     /** Time of the last call to the provider for a buyer's page view. */
-    sessionAskedAt: timestamp('session_asked_at', { withTimezone: true, precision: 3 }),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }).notNull(),
-    paidAt: timestamp('paid_at', { withTimezone: true, precision: 3 }),
+    sessionAskedAt: timestampMs('session_asked_at'),
+    createdAt: createdAt(),
+    expiresAt: timestampMs('expires_at').notNull(),
+    paidAt: timestampMs('paid_at'),
   },
   (payment) => [
     foreignKey({
@@ -109,7 +108,7 @@ export const idempotencyKeys = pgTable(
     paymentId: text('payment_id')
       .notNull()
       .references(() => payments.id),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (key) => [index().on(key.createdAt)],
 )
@@ -126,9 +125,9 @@ export const charges = pgTable(
     /** Provider's identifier of the charge. */
     reference: text().notNull(),
     /** Minor units. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (charge) => [
     uniqueIndex('charges_reference').on(charge.provider, charge.reference),
@@ -147,7 +146,7 @@ export const providerEvents = pgTable(
     id: text().notNull(),
     type: text().notNull(),
     paymentId: text('payment_id').references(() => payments.id),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (event) => [primaryKey({ columns: [event.provider, event.id] })],
 )

@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm'
-import { bigint, check, index, pgEnum, pgTable, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import { check, index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
-
-const timestampMs = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed'])
 
@@ -45,7 +44,7 @@ export const refunds = pgTable(
     reason: refundReason().notNull(),
     status: refundStatus().notNull().default('pending'),
     /** Minor units. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
     /** SHA-256 of the caller and its idempotency key. */
     idempotencyKey: text('idempotency_key'),
@@ -54,7 +53,7 @@ export const refunds = pgTable(
     /** Provider's identifier of the refund. */
     reference: text(),
     ...dueColumns(),
-    createdAt: timestampMs('created_at').notNull().defaultNow(),
+    createdAt: createdAt(),
     succeededAt: timestampMs('succeeded_at'),
   },
   (refund) => [

@@ -9,7 +9,7 @@ import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
-import { listedPrices, listedQuestions, listedSupplements, rateColumns } from '../../ticket-rate/loaders.ts'
+import { rateColumns, ratePrices, rateQuestions, rateSupplements } from '../../ticket-rate/loaders.ts'
 import {
   type Price,
   type Question,
@@ -66,7 +66,7 @@ const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
 // Queries for the terms of rates by rate id. Convert their rows with `toTerms`.
-const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
+const findTerms: Finds<Parts> = [sales, ratePrices, rateSupplements, rateQuestions, overdueHolds]
 
 // Groups rows by rate id.
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {

@@ -59,9 +59,7 @@ async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]):
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
   const own = idsOf(ended.filter(isOwn))
-  const others = idsOf(
-    ended.filter((locked) => !isOwn(locked) && locked.settlement.outcome.kind === 'paid'),
-  )
+  const others = idsOf(ended.filter((locked) => !isOwn(locked) && locked.settlement.outcome.kind === 'paid'))
   if (own.length > 0)
     await tx
       .update(payments)
