@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
-import { createSharedReads } from '../cache/response-cache.ts'
+import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { trustProxyOf } from '../config/trust-proxy.ts'
 import type { Database } from '../database/database.ts'
@@ -8,7 +8,7 @@ import type { PaymentProvider } from '../domain/payment/provider.ts'
 import type { Demo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
-import { answerInTime } from '../http/answer-in-time.ts'
+import { limitResponseTime } from '../http/answer-in-time.ts'
 import {
   defaultTimeouts,
   limitConnections,
@@ -19,7 +19,7 @@ import { answerClientError, answerErrors } from '../http/error-handler.ts'
 import { addHealth, type WhyUnready } from '../http/health.ts'
 import { addHome } from '../http/home.ts'
 import { readJsonStrictly } from '../http/json-body.ts'
-import { errorInLogs } from '../http/mask-error.ts'
+import { serializeError } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { logRequests } from '../http/request-log.ts'
@@ -30,8 +30,8 @@ import { addDocumentation } from '../rest/openapi.ts'
 import { sendRefusal, validatorCompiler } from '../rest/route.ts'
 import { Refusal } from '../shared/errors.ts'
 import { type RequestLimits, requestLimits } from '../shared/request-limits.ts'
-import { closeConnectionsAtTheEnd } from './close-connections.ts'
-import { addPages } from './public-routes.ts'
+import { closeConnectionsOnShutdown } from './close-connections.ts'
+import { addPublicRoutes } from './public-routes.ts'
 import { addRoutes } from './routes.ts'
 
 export type AppOptions = {
@@ -103,7 +103,7 @@ export async function createApp({
     logger: {
       level: config.logLevel,
       base: logFacts ?? null,
-      serializers: { req: () => ({}), res: () => ({}), err: errorInLogs },
+      serializers: { req: () => ({}), res: () => ({}), err: serializeError },
       stream: logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -134,25 +134,25 @@ export async function createApp({
     publicUrl: publicUrlOf(app, config),
   }
   const rateLimits = createRateLimits(db, config.rateLimit)
-  const sharedReads = createSharedReads(db, config.sharedReadsMs)
+  const responseCache = createResponseCache(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
   readJsonStrictly(app, limits)
   logRequests(app)
-  closeConnectionsAtTheEnd(app, isLeaving)
+  closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)
-  answerInTime(app, answerTimeoutMs)
+  limitResponseTime(app, answerTimeoutMs)
   await addSecurity(app, config.corsOrigins)
   await rateLimits.addTo(app)
   refuseMalformedAddresses(app)
   addDocumentation(app)
   addHealth(app, whyUnready)
   addHome(app, printedSchema())
-  await addGraphql(app, services, { sharedReads, demo, limits })
-  await addRoutes(app, services, sharedReads, config)
-  await addPages(app, services, rateLimits)
+  await addGraphql(app, services, { responseCache, demo, limits })
+  await addRoutes(app, services, responseCache, config)
+  await addPublicRoutes(app, services, rateLimits)
   await app.ready()
   return app
 }

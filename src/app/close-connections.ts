@@ -8,7 +8,7 @@ const unusedMs = 250
  *  soon after. Else a client that keeps a connection, used or in store, would keep the service from ending. Already
  *  while it leaves, which is before the port is closed, each answer ends its connection: who asks again asks on a new one,
  *  which a load balancer leads elsewhere. */
-export function closeConnectionsAtTheEnd(app: FastifyInstance, isLeaving: () => boolean): void {
+export function closeConnectionsOnShutdown(app: FastifyInstance, isLeaving: () => boolean): void {
   const connections = new Set<Socket>()
   let closing = false
   const destroyUnused = () => {

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
-import { drainer, onShutdown } from './shutdown.ts'
+import { createDrainer, onShutdown } from './shutdown.ts'
 
 // Milliseconds until one that ended has a successor: twice as many each time that one ends before it ran for long.
 const shortestPause = 100
@@ -31,7 +31,7 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
     const startedAt = Date.now()
     const worker = cluster.fork()
     const { pid } = worker.process
-    workers.set(worker, drainer(worker, drainSeconds))
+    workers.set(worker, createDrainer(worker, drainSeconds))
     worker.on('error', (error) => log.error({ worker: pid, error: error.name }, 'a process is out of reach'))
     worker.once('listening', () => {
       if (hasStarted) return

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { accessCommands } from '../auth/commands.ts'
+import { authCommands } from '../auth/commands.ts'
 import { type Database, databaseCode, type OpenDatabase } from '../database/database.ts'
 import { catalogueCommands } from '../domain/catalogue/commands.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
@@ -61,7 +61,7 @@ const commands: Record<string, Command> = {
     }
   },
   ...catalogueCommands,
-  ...accessCommands,
+  ...authCommands,
   ...deliveryCommands,
 }
 
@@ -144,11 +144,11 @@ function describe(error: unknown): string {
 }
 
 /** What a command tells, and the exit code: 0 where it is done, 2 where it was called wrongly, else 1. */
-export type Told = { code: 0 | 1 | 2; output: string; errors: string }
+export type CommandResult = { code: 0 | 1 | 2; output: string; errors: string }
 
 /** Runs one command as the words behind `boxoffice` ask for it. Only a command that needs a database has one opened,
  *  which is closed before this resolves. */
-export async function runCommand(args: string[], openFor: OpenFor): Promise<Told> {
+export async function runCommand(args: string[], openFor: OpenFor): Promise<CommandResult> {
   try {
     return { code: 0, output: await run(args, openFor), errors: '' }
   } catch (error) {

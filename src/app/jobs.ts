@@ -9,7 +9,7 @@ import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { repeat } from './repeat.ts'
 
 /** What background work runs on. */
-export type BackgroundOptions = {
+export type JobOptions = {
   db: Database
   provider: PaymentProvider
   senders: Senders
@@ -21,7 +21,7 @@ export type BackgroundOptions = {
 type Task = { name: string; everySeconds: number; run: (stopping: AbortSignal) => Promise<unknown> }
 
 // Each process does all of it: whoever is free takes what is due.
-const tasksOf = ({ db, provider, senders, privateWebhooks, onMismatch }: BackgroundOptions): Task[] => [
+const tasksOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Task[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
   { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider, onMismatch) },
@@ -36,8 +36,8 @@ const tasksOf = ({ db, provider, senders, privateWebhooks, onMismatch }: Backgro
 
 /** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits
  *  for what runs. */
-export function startBackground(
-  options: BackgroundOptions,
+export function startJobs(
+  options: JobOptions,
   onError: (error: unknown, task: string) => void,
 ): () => Promise<void> {
   const stops = tasksOf(options).map(({ name, everySeconds, run }) =>

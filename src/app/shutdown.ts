@@ -10,7 +10,7 @@ const leave = 'leave'
 
 /** Looks after a worker from its fork on. What comes back tells it to leave, and to end so many seconds later; it may be
  *  called again. */
-export function drainer(worker: Worker, drainSeconds: number): () => void {
+export function createDrainer(worker: Worker, drainSeconds: number): () => void {
   let isListening = false
   let isLeaving = false
   const close = () => {
@@ -35,7 +35,7 @@ export function drainer(worker: Worker, drainSeconds: number): () => void {
   return end
 }
 
-export type Leaving = {
+export type ShutdownHandlers = {
   drainSeconds: number
   /** Called when the process is told to end: from then on it is not ready. */
   leave(): void
@@ -45,7 +45,7 @@ export type Leaving = {
 
 /** Waits until this process is told to end: by SIGTERM and SIGINT, which a worker passes on to the primary, whose word
  *  it then waits for. */
-export function onShutdown({ drainSeconds, leave: begin, stop }: Leaving): void {
+export function onShutdown({ drainSeconds, leave: begin, stop }: ShutdownHandlers): void {
   const { worker } = cluster
   const ask = () => {
     if (worker?.isConnected()) worker.send(drain)

@@ -7,7 +7,7 @@ import { openProvider } from '../domain/payment/open-provider.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { createApp } from './app.ts'
-import { startBackground } from './jobs.ts'
+import { startJobs } from './jobs.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
@@ -79,7 +79,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   )
   const { senders, close: closeSenders } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
   const { privateWebhooks } = config
-  const stopBackground = startBackground(
+  const stopBackground = startJobs(
     {
       ...{ db, provider, senders, privateWebhooks },
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and goes back'),

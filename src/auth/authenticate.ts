@@ -6,7 +6,7 @@ import { anyOf, type Find, rowStatement, statement } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { matchesHash, readKey } from './key.ts'
-import { type Credentials, rememberWhetherGood } from './known-credentials.ts'
+import { type Credentials, rememberValidity } from './known-credentials.ts'
 import { grants, integrations, keys } from './table.ts'
 
 /** Who calls, and whose objects it may see: organizations in the order of their ids. */
@@ -169,10 +169,10 @@ export async function authenticate(
 ): Promise<Authenticated | null> {
   try {
     const authenticated = await verify(db, credentials, findKey)
-    if (authenticated) rememberWhetherGood(db, credentials, true)
+    if (authenticated) rememberValidity(db, credentials, true)
     return authenticated
   } catch (error) {
-    if (error instanceof Refusal) rememberWhetherGood(db, credentials, false)
+    if (error instanceof Refusal) rememberValidity(db, credentials, false)
     throw error
   }
 }

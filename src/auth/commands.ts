@@ -125,7 +125,7 @@ function changeGrantTo(granted: boolean, given: object) {
   }
 }
 
-export const accessCommands = {
+export const authCommands = {
   'key issue channel': issueToChannel,
   'key issue integration': issueToIntegration,
   'key list': list,

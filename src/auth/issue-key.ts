@@ -5,7 +5,7 @@ import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
 import { hashSecret, type KeyMode, newKey } from './key.ts'
-import { forgetListed } from './known-credentials.ts'
+import { invalidateListed } from './known-credentials.ts'
 import { channelOrganizations, channels, grants, integrations, keys } from './table.ts'
 
 type Issue = {
@@ -38,7 +38,7 @@ export async function addGrants(tx: Connection, channelId: string, organizationI
 
 // A new key must be good at once, also for a sender whose address has failed too often.
 const issue = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
-  db.transaction(write).finally(() => forgetListed(db))
+  db.transaction(write).finally(() => invalidateListed(db))
 
 async function insertKey(
   tx: Connection,

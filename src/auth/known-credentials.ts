@@ -19,10 +19,10 @@ const knownByDatabase = new WeakMap<Database, LRUCache<string, true>>()
 const maxKnown = 20_000
 
 /** Whether credentials of this hash were good the last time that this process looked them up. */
-export const wereGood = (db: Database, hash: string): boolean => knownByDatabase.get(db)?.get(hash) === true
+export const wereValid = (db: Database, hash: string): boolean => knownByDatabase.get(db)?.get(hash) === true
 
-/** Keeps for `wereGood` what a lookup of credentials found. */
-export function rememberWhetherGood(db: Database, credentials: Credentials, isGood: boolean): void {
+/** Keeps for `wereValid` what a lookup of credentials found. */
+export function rememberValidity(db: Database, credentials: Credentials, isGood: boolean): void {
   const known = knownByDatabase.get(db) ?? new LRUCache<string, true>({ max: maxKnown })
   knownByDatabase.set(db, known)
   const hash = hashCredentials(credentials)
@@ -64,12 +64,12 @@ function namesOf(db: Database): Promise<Set<string>> {
   return names
 }
 
-/** Has `mayBeGood` read its list anew: to be called once credentials were issued. */
-export const forgetListed = (db: Database): void => void listedByDatabase.delete(db)
+/** Has `mayBeValid` read its list anew: to be called once credentials were issued. */
+export const invalidateListed = (db: Database): void => void listedByDatabase.delete(db)
 
 /** Whether credentials are worth looking up, for a sender who has failed too often: whether there are such keys and
  *  secrets, that nobody has revoked. Costs one statement a second, however many ask; nobody is let in by it. */
-export async function mayBeGood(
+export async function mayBeValid(
   db: Database,
   { apiKey, integrationId, secret }: Credentials,
 ): Promise<boolean> {

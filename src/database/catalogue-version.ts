@@ -11,10 +11,10 @@ const maxBehind = 2_000
 export const catalogueVersion = (db: Database): number => touched.get(db)?.times ?? 0
 
 /** When that was last, on the clock of `performance.now()`. */
-export const touchedAt = (db: Database): number => touched.get(db)?.at ?? Number.NEGATIVE_INFINITY
+export const invalidatedAt = (db: Database): number => touched.get(db)?.at ?? Number.NEGATIVE_INFINITY
 
 /** Whether that was so lately that a replica may not know of it yet. */
-export const wasJustInvalidated = (db: Database): boolean => performance.now() - touchedAt(db) < maxBehind
+export const wasJustInvalidated = (db: Database): boolean => performance.now() - invalidatedAt(db) < maxBehind
 
 /** Makes catalogue reads run anew in this process, on the primary: to be called once something is committed that must
  *  show at once. A rate or a price was used up or is free again, a catalogue was imported, a grant or a key changed. */

@@ -23,14 +23,14 @@ export type OpenDatabase = {
   hasStatementTimeouts(): Promise<boolean>
   /** Where the catalogue may be read a moment late: a replica that answers, else `db`. */
   replica(): Database
-  /** Begins to look after the replicas, and to read from them; `onNews` is told when one goes, stays away, and comes. */
-  followReplicas(onNews: (news: ReplicaNews) => void): Promise<void>
+  /** Begins to look after the replicas, and to read from them; `onStatus` is told when one goes, stays away, and comes. */
+  followReplicas(onStatus: (news: ReplicaStatus) => void): Promise<void>
   close(): Promise<void>
 }
 
 /** What is told of a replica, by its place in the setting: that it is out of reach, and the code that said so where there
  *  is one; that it is read from. */
-export type ReplicaNews = { replica: number; isUp: boolean; code: string | undefined }
+export type ReplicaStatus = { replica: number; isUp: boolean; code: string | undefined }
 
 /** A migration that waits for a lock: its file, how often it was tried, and the milliseconds until the next try. */
 export type MigrationWait = { file: string; tries: number; pauseMs: number }

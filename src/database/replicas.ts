@@ -1,5 +1,5 @@
 import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
-import { type Database, databaseCode, type OpenDatabase, type ReplicaNews } from './database.ts'
+import { type Database, databaseCode, type OpenDatabase, type ReplicaStatus } from './database.ts'
 
 // Milliseconds. Who waits longer for a replica asks the primary; it is then left alone until it answers again.
 const timeoutMs = 2_000
@@ -47,7 +47,7 @@ function fallBack(replica: Replica, primary: Database): void {
 /** The primary with replicas to read the catalogue from. Drizzle's own choose one as a statement is built, and ours are
  *  built once. A replica is read from once it was seen to answer with its tables up to date. */
 export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): OpenDatabase {
-  let tell: (news: ReplicaNews) => void = () => {}
+  let tell: (news: ReplicaStatus) => void = () => {}
   let turn = 0
   let closed = false
 
@@ -82,8 +82,8 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
       const up = replicas.filter(({ isUp }) => isUp)
       return up[turn++ % up.length]?.db ?? primary.db
     },
-    async followReplicas(onNews) {
-      tell = onNews
+    async followReplicas(onStatus) {
+      tell = onStatus
       await Promise.all(replicas.map(({ check }) => check()))
     },
     async close() {

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCredentials } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/known-credentials.ts'
-import type { SharedReads } from '../cache/response-cache.ts'
+import type { ResponseCache } from '../cache/response-cache.ts'
 import { chooseMediaType, type MediaType } from '../http/accept.ts'
 import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
-import { sendRead } from '../http/send-representation.ts'
+import { sendRepresentation } from '../http/send-representation.ts'
 import {
   type Context,
   catalogueContext,
@@ -46,13 +46,13 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** What `/graphql` is made with: what GraphiQL opens with, and what a request may hold. */
-export type GraphqlOptions = { sharedReads: SharedReads; demo: Demo | undefined; limits: RequestLimits }
+export type GraphqlOptions = { responseCache: ResponseCache; demo: Demo | undefined; limits: RequestLimits }
 
 /** `/graphql`: Yoga behind the HTTP server, and GraphiQL for a browser. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
-  { sharedReads, demo, limits }: GraphqlOptions,
+  { responseCache, demo, limits }: GraphqlOptions,
 ): Promise<void> {
   const { execute, load } = createExecutor(limits)
   const page: GraphiqlPage = graphiqlPage(demo)
@@ -64,7 +64,7 @@ export async function addGraphql(
   ): Promise<Context> {
     if (isCatalogue)
       return createContext(services, credentials, (authenticated) =>
-        sharedReads.remember(credentials, authenticated),
+        responseCache.remember(credentials, authenticated),
       )
     const ticketId = ticketAskedFor(parameters)
     if (ticketId !== null) return createLookupContext(services, credentials, ticketId)
@@ -77,12 +77,12 @@ export async function addGraphql(
     const parameters = readParameters(request)
     const credentials = readCredentials(request.headers)
     const isCatalogue = isCatalogueRead(parameters)
-    const kept = isCatalogue && sharedReads.find(credentials, () => questionOf(mediaType, parameters))
+    const kept = isCatalogue && responseCache.find(credentials, () => questionOf(mediaType, parameters))
     if (kept) return kept
     const ctx = await contextOf(parameters, credentials, isCatalogue)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(await execute({ request, mediaType, parameters, ctx, isCatalogue: false }))
-    return sharedReads.read(ctx.caller, questionOf(mediaType, parameters), () =>
+    return responseCache.read(ctx.caller, questionOf(mediaType, parameters), () =>
       execute({ request, mediaType, parameters, ctx: catalogueContext(ctx), isCatalogue }),
     )
   }
@@ -102,7 +102,9 @@ export async function addGraphql(
         exposeHeadRoute: false,
         schema: { hide: true },
         handler: (request, reply) =>
-          wantsPage(request) ? page.send(request, reply) : sendRead(request, reply, answer(request)),
+          wantsPage(request)
+            ? page.send(request, reply)
+            : sendRepresentation(request, reply, answer(request)),
       })
     },
     { prefix: graphqlPath },

@@ -2,7 +2,7 @@ import SchemaBuilder from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
-import { printMoment } from '../shared/format-timestamp.ts'
+import { formatTimestamp } from '../shared/format-timestamp.ts'
 import { moment } from '../shared/input-types.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
@@ -35,7 +35,7 @@ export const builder = new SchemaBuilder<{
 
 builder.scalarType('DateTime', {
   description: 'A moment: ISO 8601 in UTC with milliseconds. A plain date is taken as midnight UTC.',
-  serialize: printMoment,
+  serialize: formatTimestamp,
   parseValue: (given) => {
     const parsed = moment.safeParse(given)
     if (!parsed.success) throw new GraphQLError('DateTime must be an ISO 8601 date or timestamp.')

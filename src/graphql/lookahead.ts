@@ -7,13 +7,13 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql'
-import type { Loader, Maybe } from '../data/loader.ts'
+import type { Loader, PromiseOrValue } from '../data/loader.ts'
 import type { Context, Loaders } from '../request/context.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** Loads what the field leads to, for all the parents of a level at once, and answers with all of it. */
-    preload?: (parents: _TSource[], ctx: _TContext) => Maybe<unknown[]>
+    preload?: (parents: _TSource[], ctx: _TContext) => PromiseOrValue<unknown[]>
   }
 }
 
@@ -28,7 +28,7 @@ export const viaLoader = <Parent, Value>(
   resolve: (parent: Parent, _args: object, { loaders }: Context) => loaderOf(loaders).get(keyOf(parent)),
 })
 
-type Step = { preload: (parents: unknown[], ctx: Context) => Maybe<unknown[]>; steps: Step[] }
+type Step = { preload: (parents: unknown[], ctx: Context) => PromiseOrValue<unknown[]>; steps: Step[] }
 
 type Fragments = GraphQLResolveInfo['fragments']
 

@@ -12,7 +12,7 @@ const defaultTimeoutMs = 15_500
 
 /** Answers BUSY, which says when to come again, to what has had no answer for so many milliseconds. What runs goes on:
  *  a checkout that is asked for again with its idempotency key is made once. */
-export function answerInTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
+export function limitResponseTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
   // In the order that they came in.
   const waiting = new Map<FastifyReply, number>()
   app.addHook('onRequest', (_request, reply, done) => {

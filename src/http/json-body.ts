@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { excessIn } from '../json/json-bounds.ts'
+import { findExcess } from '../json/json-bounds.ts'
 import { Refusal } from '../shared/errors.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 
@@ -46,7 +46,7 @@ export function readJsonStrictly(app: FastifyInstance, limits: RequestLimits): v
       parsed = { error, value }
     })
     if (!parsed.error) {
-      const excess = excessIn(parsed.value, limits)
+      const excess = findExcess(parsed.value, limits)
       return excess === null ? done(null, parsed.value) : done(malformed(`The body ${excess}.`))
     }
     done(

@@ -8,7 +8,7 @@ const placeOf = (error: Error) =>
   /\((?:file:\/\/)?\S*?((?:src|dist)\/[\w./-]+:\d+):\d+\)/.exec(error.stack ?? '')?.[1]
 
 /** The kind and place of an error that a library logs by itself, in the fields that it has for one. */
-export const errorInLogs = (error: Error) => ({
+export const serializeError = (error: Error) => ({
   type: error.name,
   message: databaseCode(error) ?? '',
   stack: placeOf(error) ?? '',

@@ -36,7 +36,7 @@ async function send(
 /** Sends an answer, once it is there. One that can be shared goes in the coding that the client likes best, because
  *  nothing in it is secret or personal; to a safe method with its tag, and as 304 where the client has it already. The
  *  client may keep it for itself, and asks each time whether it still holds: the bound on its age is ours to spend. */
-export function sendRead(
+export function sendRepresentation(
   request: FastifyRequest,
   reply: FastifyReply,
   reading: Promise<Representation>,

@@ -3,7 +3,7 @@ import type { RequestLimits } from '../shared/request-limits.ts'
 /** What of a value in JSON is more than it may be, as a sentence goes on; null where all of it is within the bounds.
  *  One pass, level by level and not by recursion, which ends where a bound is passed: it takes a microsecond for what
  *  is usual, and less than a millisecond for anything. */
-export function excessIn(
+export function findExcess(
   json: unknown,
   { maxJsonDepth, maxJsonWidth, maxJsonValues, maxNameLength }: RequestLimits,
 ): string | null {

@@ -56,7 +56,9 @@ function writeOf(schema: unknown): Write {
 
 /** Makes the bytes of a body of this shape: what JSON.stringify would print of it, of the fields that the shape names
  *  and in their order. */
-export function bodyWriter<Schema extends z.ZodType>(schema: Schema): (body: z.output<Schema>) => Buffer {
+export function createSerializer<Schema extends z.ZodType>(
+  schema: Schema,
+): (body: z.output<Schema>) => Buffer {
   const write = writeOf(schema)
   return (body) => {
     json.start()

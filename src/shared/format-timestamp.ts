@@ -1,31 +1,33 @@
+// Slow form: (date) => date.toISOString()
+
 const digits = (length: number) =>
   Array.from({ length: 10 ** length }, (_, number) => String(number).padStart(length, '0'))
 const two = digits(2)
 const three = digits(3)
 
-function print(moment: Date): string {
-  const year = moment.getUTCFullYear()
-  // Another number of digits, or no moment at all.
-  if (!(year >= 1000 && year <= 9999)) return moment.toISOString()
-  const date = `${year}-${two[moment.getUTCMonth() + 1]}-${two[moment.getUTCDate()]}`
-  const hour = `${two[moment.getUTCHours()]}:${two[moment.getUTCMinutes()]}:${two[moment.getUTCSeconds()]}`
-  return `${date}T${hour}.${three[moment.getUTCMilliseconds()]}Z`
+function format(date: Date): string {
+  const year = date.getUTCFullYear()
+  // Years of another length, and invalid dates.
+  if (!(year >= 1000 && year <= 9999)) return date.toISOString()
+  const day = `${year}-${two[date.getUTCMonth() + 1]}-${two[date.getUTCDate()]}`
+  const time = `${two[date.getUTCHours()]}:${two[date.getUTCMinutes()]}:${two[date.getUTCSeconds()]}`
+  return `${day}T${time}.${three[date.getUTCMilliseconds()]}Z`
 }
 
-// Events begin on the hour as a rule, and prices end on a few days: the same moments are printed again and again.
-const places = 4096
-const minute = 60_000
-const times = new Float64Array(places).fill(Number.NaN)
-const texts: string[] = Array(places).fill('')
+// Direct-mapped cache. Events usually start on the hour and prices end on a few days, so timestamps repeat.
+const slots = 4096
+const minuteMs = 60_000
+const times = new Float64Array(slots).fill(Number.NaN)
+const texts: string[] = Array(slots).fill('')
 
-/** A moment as both surfaces print it, ISO 8601 in UTC with milliseconds (DECISIONS 1): as toISOString does, in less of
- *  the time, because a page has a thousand of them. */
-export function printMoment(moment: Date): string {
-  const time = moment.getTime()
-  const place = Math.abs(Math.trunc(time / minute)) % places
-  if (times[place] !== time) {
-    texts[place] = print(moment)
-    times[place] = time
+/** Formats a timestamp as ISO 8601 in UTC with milliseconds (DECISIONS 1). Same output as toISOString, but faster: a
+ *  page of events has a thousand timestamps. */
+export function formatTimestamp(date: Date): string {
+  const time = date.getTime()
+  const slot = Math.abs(Math.trunc(time / minuteMs)) % slots
+  if (times[slot] !== time) {
+    texts[slot] = format(date)
+    times[slot] = time
   }
-  return texts[place] ?? ''
+  return texts[slot] ?? ''
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { printMoment } from '../../shared/format-timestamp.ts'
+import { formatTimestamp } from '../../shared/format-timestamp.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
@@ -42,9 +42,9 @@ export const toEventBody = (event: Event, ticketRates?: TicketRateBody[]): Event
   ambiences: event.ambiences,
   music_genres: event.musicGenres,
   artists: event.artists.map(({ name, imageUrl }) => ({ name, image_url: imageUrl })),
-  display_date: event.displayDate && printMoment(event.displayDate),
-  start_date: printMoment(event.startDate),
-  end_date: printMoment(event.endDate),
+  display_date: event.displayDate && formatTimestamp(event.displayDate),
+  start_date: formatTimestamp(event.startDate),
+  end_date: formatTimestamp(event.endDate),
   organization_id: event.organizationId,
   image_url: event.imageUrl,
   location_id: event.locationId,

@@ -18,7 +18,7 @@ export type Senders = Record<Delivery['medium'], Sender | null> & {
 const limits = { batch: 10, atOnce: 4, leaseSeconds: 300, runSeconds: 2 }
 // 24 tries take about a day.
 const maxAttempts = 24
-const pauses = { first: 30, most: 7200 }
+const pauses = { first: 30, max: 7200 }
 
 // What a delivery becomes: what is written of it, and what was thrown that nobody expected.
 type Outcome = {

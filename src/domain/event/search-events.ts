@@ -138,7 +138,7 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
     limit: page.first + 1,
     offset: page.offset ?? 0,
   })
-  const loaded = await ctx.loaders.eventById.loadTold(found)
+  const loaded = await ctx.loaders.eventById.loadRevisions(found)
   return loaded.filter((event) => event !== null)
 }
 

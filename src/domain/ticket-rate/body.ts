@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { printMoment } from '../../shared/format-timestamp.ts'
+import { formatTimestamp } from '../../shared/format-timestamp.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, listedPrices } from './current-price.ts'
@@ -77,7 +77,7 @@ export const toPriceBody = (price: Price): z.output<typeof priceBody> => ({
   _id: price.id,
   name: price.name,
   price: toMajor(price.amount, price.currency),
-  valid_until: price.validUntil && printMoment(price.validUntil),
+  valid_until: price.validUntil && formatTimestamp(price.validUntil),
   quantity: price.capacity ?? 0,
   includes: price.includes,
   additional_info: price.additionalInfo,
@@ -120,7 +120,7 @@ export const toTicketRateBody = (
   event_id: rate.eventId,
   name: rate.name,
   slug: rate.slug,
-  valid_from: rate.validFrom && printMoment(rate.validFrom),
+  valid_from: rate.validFrom && formatTimestamp(rate.validFrom),
   complete: rate.complete,
   type: rate.type,
   prices: listedPrices(rate, prices, now).map(toPriceBody),

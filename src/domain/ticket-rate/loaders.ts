@@ -3,7 +3,7 @@ import {
   type Batch,
   loadMany,
   loadOne,
-  type Named,
+  type NamedFind,
   type Reader,
   type Readers,
 } from '../../data/batch-loader.ts'
@@ -58,7 +58,7 @@ export const listedQuestions: Find<Question> = {
       .orderBy(asc(questions.position), asc(questions.id)),
 }
 
-const stockById: Named<Stock> = {
+const stockById: NamedFind<Stock> = {
   name: 'stock_by_id',
   rows: rowsOf(getTableColumns(stock)),
   query: (select) => select.from(stock).where(anyOf(stock.id, 'keys')),

@@ -1,4 +1,4 @@
-import { type Maybe, whenKnown } from '../../data/loader.ts'
+import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
 import { builder } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
@@ -11,7 +11,7 @@ import * as views from './views.ts'
  *  checkout, is looked up for it. */
 const lookedUp =
   <Value>(tell: (ticket: LookupTicket) => Value) =>
-  (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): Maybe<Value> => {
+  (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): PromiseOrValue<Value> => {
     if ('rateName' in ticket) return tell(ticket)
     return whenKnown(loaders.ticketById.get(ticket.id), (found) => {
       if (!found) throw new Error('who sees a ticket can look it up')

@@ -4,7 +4,7 @@ import { type Authenticated, authenticate } from '../../../src/auth/authenticate
 import type { Credentials } from '../../../src/auth/known-credentials.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { grants, keys } from '../../../src/auth/table.ts'
-import { rememberCallers } from '../../../src/cache/caller-cache.ts'
+import { createCallerCache } from '../../../src/cache/caller-cache.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { anEntry, checkedOut } from '../../support/checkouts.ts'
 import { aClock } from '../../support/clock.ts'
@@ -177,13 +177,13 @@ test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found:
   ['just let in, where nothing is shared', 0, () => ({}), null],
   ['whose key has expired', 60_000, () => ({ until: performance.now() - 1 }), null],
 ])('finds who was %s only as it should be', (_what, ms, given, found) => {
-  const callers = rememberCallers(sale.db, ms)
+  const callers = createCallerCache(sale.db, ms)
   callers.remember(credentials, letIn(given()))
   expect(callers.find(credentials)).toBe(found)
 })
 
 test('whose lookup began before a change is not remembered after it', () => {
-  const callers = rememberCallers(sale.db, 60_000)
+  const callers = createCallerCache(sale.db, 60_000)
   const before = letIn()
   invalidateCatalogue(sale.db)
   callers.remember(credentials, before)
@@ -191,7 +191,7 @@ test('whose lookup began before a change is not remembered after it', () => {
 })
 
 test('holds 4 MB, and lets go of who called longest ago', () => {
-  const callers = rememberCallers(sale.db, 60_000)
+  const callers = createCallerCache(sale.db, 60_000)
   const organizationIds = Array.from({ length: 10_000 }, (_, index) => `org_${index}`)
   const caller = { kind: 'channel' as const, channelId: 'chn_1', organizationIds }
   const named = (index: number) => ({ apiKey: `key ${index}` })

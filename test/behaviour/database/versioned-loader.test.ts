@@ -25,7 +25,9 @@ function things(most: number) {
     })
   /** What a request finds that was told of these revisions. */
   const find = async (told: Record<string, string>, on = db) => {
-    const found = await request(on).loadTold(Object.entries(told).map(([id, revision]) => ({ id, revision })))
+    const found = await request(on).loadRevisions(
+      Object.entries(told).map(([id, revision]) => ({ id, revision })),
+    )
     return found.map((thing) => thing?.text ?? null)
   }
   return { now, reads, request, find }

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../../../src/auth/authenticate.ts'
-import { createSharedReads } from '../../../src/cache/response-cache.ts'
+import { createResponseCache } from '../../../src/cache/response-cache.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { aClock } from '../../support/clock.ts'
@@ -66,7 +66,7 @@ test('what another process changes shows within the bound', async () => {
 test.each([0, bound])(
   'six reads run at a time, and the next one when one of them ends (bound %i)',
   async (ms) => {
-    const reads = createSharedReads(sale.db, ms)
+    const reads = createResponseCache(sale.db, ms)
     const { run, end } = aRead()
     const all = Array.from({ length: 8 }, (_, index) => reads.read(caller, `page ${index}`, run))
     await wait(1)
@@ -84,7 +84,7 @@ test.each([0, bound])(
 )
 
 test('the bound counts from the moment that a read began', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const clock = aClock()
   onTestFinished(clock.restore)
   const { run, end } = aRead()
@@ -110,7 +110,7 @@ test('the bound counts from the moment that a read began', async () => {
 })
 
 test('a read that began before a change is neither joined nor kept after it', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const { run, end } = aRead()
   const before = reads.read(caller, 'page', run)
   invalidateCatalogue(sale.db)
@@ -130,7 +130,7 @@ test('a read that began before a change is neither joined nor kept after it', as
 })
 
 test('where the first of those who come together fails, or has what is its own, each other runs for itself', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const run = vi
     .fn(async () => answer('good'))
     .mockRejectedValueOnce(new Error('broken'))
@@ -145,7 +145,7 @@ test('where the first of those who come together fails, or has what is its own, 
 })
 
 test('a body is compressed once for all who ask', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const body = 'page '.repeat(1000)
   const asked = await Promise.all([1, 2].map(() => reads.read(caller, 'page', async () => answer(body))))
   const encoded = await Promise.all(asked.map((read) => read.encoded('gzip')))
@@ -154,7 +154,7 @@ test('a body is compressed once for all who ask', async () => {
 })
 
 test('holds 16 MB in all codings, and lets go of what was asked for longest ago', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const megabyte = randomBytes(2 ** 20)
   const run = vi.fn(async () => answer(megabyte))
   const read = (page: number) => reads.read(caller, `page ${page}`, run)

@@ -12,7 +12,7 @@ import { settleRefund } from './settle-refund.ts'
 export const leaseSeconds = 60
 
 // It is money: it is tried until it is decided, once an hour in the end.
-const pauses = { first: 5, most: 3600 }
+const pauses = { first: 5, max: 3600 }
 
 type Failure = Error & { code: string }
 const failure = (code: string): Failure => Object.assign(new Error('the refund was not made'), { code })
