@@ -36,34 +36,34 @@ import { addRoutes } from './routes.ts'
 
 export type AppOptions = {
   db: Database
-  /** Where the catalogue may be read a moment late; `db` where it is absent. */
+  /** Database for catalogue reads, which may lag behind; `db` by default. */
   replica?: () => Database
   config: Config
-  /** Who takes the money. */
   provider: PaymentProvider
   whyUnready?: WhyUnready
-  /** Whether the process is about to end, and answers end their connections. */
+  /** Reports whether the process is shutting down. Responses then close their connections. */
   isLeaving?: () => boolean
   answerTimeoutMs?: number
-  /** What GraphiQL opens with, where the demo catalogue is seeded. */
+  /** Contents of the GraphiQL tabs, if the demo catalogue is seeded. */
   demo?: Demo
-  /** What a request may hold: other bounds than the service's are for tests that look for what these are good for. */
+  /** Limits of a request. Only tests that probe the limits pass other ones. */
   limits?: RequestLimits
-  /** Where log lines go; standard output where it is absent. */
+  /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
-  /** What each log line says besides, such as which of several processes wrote it. */
+  /** Fields that are added to each log line, such as the process that wrote it. */
   logFacts?: Record<string, unknown>
-  /** How slowly a request may come; the defaults where they are absent. */
+  /** Timeouts for receiving a request. */
   timeouts?: RequestTimeouts
 }
 
-// Fastify loads its own, a tenth of a second, where none are given from the start; ours are set before any route.
+// Given from the start, because Fastify would else spend a tenth of a second on loading its own compilers. Ours are set
+// before any route.
 const noCompiler = (): never => {
   throw new Error('a route was added before its compilers were set')
 }
 const compilersFactory = { buildValidator: noCompiler, buildSerializer: noCompiler }
 
-const malformedAddress = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
+const malformedUrl = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
 
 function isDecodable(text: string): boolean {
   if (!text.includes('%')) return true
@@ -75,16 +75,16 @@ function isDecodable(text: string): boolean {
   }
 }
 
-// A query that is no percent-encoded UTF-8 would else be taken for what it spells, and an asterisk (RFC 9112, 3.2.4) for
-// the home page.
-function refuseMalformedAddresses(app: FastifyInstance): void {
+// Fastify would otherwise take a query that is not percent-encoded UTF-8 literally, and route an asterisk
+// (RFC 9112, 3.2.4) to the home page.
+function refuseMalformedUrls(app: FastifyInstance): void {
   app.addHook('onRequest', ({ url }, _reply, done) => {
-    done(/^(\/|https?:)/i.test(url) && isDecodable(url) ? undefined : malformedAddress())
+    done(/^(\/|https?:)/i.test(url) && isDecodable(url) ? undefined : malformedUrl())
   })
 }
 
-/** The whole service as one HTTP application: GraphQL, REST, the payment page, their documentation. It opens nothing
- *  and reads no environment. */
+/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation. Opens no port or connection, and
+ *  reads no environment variables. */
 export async function createApp({
   db,
   replica = () => db,
@@ -110,7 +110,7 @@ export async function createApp({
     genReqId: () => randomUUID(),
     bodyLimit: limits.maxBodyBytes,
     forceCloseConnections: 'idle',
-    // What came before the port was closed is answered as ever.
+    // Requests that arrived before the port closed are answered normally.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     schemaController: { compilersFactory },
@@ -118,9 +118,9 @@ export async function createApp({
     trustProxy: trustProxyOf(config.trustProxy),
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
-      // No hook runs for an address that can't be read.
+      // No hook runs for a URL that can't be parsed.
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
-      sendRefusal(reply, malformedAddress())
+      sendRefusal(reply, malformedUrl())
     },
   })
   const services: Services = {
@@ -146,7 +146,7 @@ export async function createApp({
   limitResponseTime(app, answerTimeoutMs)
   await addSecurity(app, config.corsOrigins)
   await rateLimits.addTo(app)
-  refuseMalformedAddresses(app)
+  refuseMalformedUrls(app)
   addDocumentation(app)
   addHealth(app, whyUnready)
   addHome(app, printedSchema())

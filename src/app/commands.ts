@@ -45,11 +45,11 @@ const options = {
   all: { type: 'boolean' },
 } as const
 
-/** Opens the database, to bring its tables up to date or to use them as they are. */
-export type OpenFor = (what: 'migrate' | 'use') => Promise<OpenDatabase>
+/** Opens the database, either to migrate it or to use it as it is. */
+export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
 type Output = { json: unknown; text: string }
 type Open = () => Promise<Database>
-/** Parses what it is given, which is a mistake of usage where it can't; then does it. */
+/** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
 type Command = (given: object) => (open: Open) => Promise<Output>
 
 const commands: Record<string, Command> = {
@@ -65,12 +65,12 @@ const commands: Record<string, Command> = {
   ...deliveryCommands,
 }
 
-/** What the words behind a command stand for, where it takes any. */
-const wordsOf: Record<string, string> = {
+/** Name of the positional arguments of each command that takes any. */
+const positionalNames: Record<string, string> = {
   import: 'file',
   'key revoke': 'id',
   'deliveries retry': 'id',
-  // «--organization A B» is an option and a word.
+  // In «--organization A B», parseArgs takes B for a positional argument.
   'key issue channel': 'organization',
 }
 
@@ -99,10 +99,10 @@ function prepare(words: string[], given: { organization?: string[] }) {
   if (!name || !command)
     throw new UsageError(words.length > 0 ? `There is no command ${words.join(' ')}` : 'Name a command')
   const rest = words.slice(name.split(' ').length)
-  const place = wordsOf[name] ?? 'words'
-  const all = place === 'organization' ? [...(given.organization ?? []), ...rest] : rest
+  const positional = positionalNames[name] ?? 'words'
+  const values = positional === 'organization' ? [...(given.organization ?? []), ...rest] : rest
   try {
-    return command(all.length > 0 ? { ...given, [place]: all } : given)
+    return command(values.length > 0 ? { ...given, [positional]: values } : given)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new UsageError(error.problems.map((problem) => usageMistake(name, problem)).join('\n'))
@@ -127,7 +127,7 @@ async function run(args: string[], openFor: OpenFor): Promise<string> {
   }
 }
 
-// Never a stack, and never what a driver's own message holds: statements and parameters.
+// Never prints a stack, nor Drizzle's own message, which contains the statement and its parameters.
 function describe(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\nRun it with --help to see how.`
   if (error instanceof Refusal) {
@@ -136,18 +136,18 @@ function describe(error: unknown): string {
     )
     return lines.length > 1 ? ['Refused, and nothing is changed:', ...lines].join('\n  ') : lines.join()
   }
-  let inmost = error
-  while (inmost instanceof Error && inmost.cause) inmost = inmost.cause
-  const message = inmost instanceof Error ? inmost.message : String(inmost)
+  let rootCause = error
+  while (rootCause instanceof Error && rootCause.cause) rootCause = rootCause.cause
+  const message = rootCause instanceof Error ? rootCause.message : String(rootCause)
   const code = databaseCode(error)
   return code ? `The database refused: ${message.includes(code) ? message : `${message} (${code})`}` : message
 }
 
-/** What a command tells, and the exit code: 0 where it is done, 2 where it was called wrongly, else 1. */
+/** Output and exit code of a command: 0 for success, 2 for a usage error, 1 for any other failure. */
 export type CommandResult = { code: 0 | 1 | 2; output: string; errors: string }
 
-/** Runs one command as the words behind `boxoffice` ask for it. Only a command that needs a database has one opened,
- *  which is closed before this resolves. */
+/** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it before this
+ *  resolves. */
 export async function runCommand(args: string[], openFor: OpenFor): Promise<CommandResult> {
   try {
     return { code: 0, output: await run(args, openFor), errors: '' }

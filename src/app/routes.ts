@@ -6,7 +6,7 @@ import { checkoutRoutes } from '../domain/sale/checkout/checkout-rest.ts'
 import { lookupRoutes } from '../domain/ticket/rest.ts'
 import type { Services } from '../request/context.ts'
 
-/** The documented paths, below their two base addresses. */
+/** Adds the documented REST routes below their two base paths. */
 export async function addRoutes(
   app: FastifyInstance,
   services: Services,

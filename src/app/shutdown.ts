@@ -1,15 +1,16 @@
 import cluster, { type Worker } from 'node:cluster'
 
-// How one of several processes ends. A worker that closes the port by itself gives back the connections that are still
-// on their way to it, and Node forgets those that the last worker gives back: they stay open, and nobody answers
-// (nodejs/node#21746). So the primary takes the port away first, and whatever it accepted comes before its word.
+// Messages between the primary of a cluster and its workers. If a worker closed the port itself, it would return
+// connections in transit to the primary, and Node drops those that the last worker returns: they stay open and are never
+// answered (nodejs/node#21746). So the primary disconnects the worker first; connections that it has handed over arrive
+// before `drain` does.
 const drain = 'drain'
 const listens = 'listens'
-// Before that a worker is told that it leaves: it still answers, and says that it is not ready.
+// Sent before `drain`: the worker still answers, but `/ready` says that it is not ready.
 const leave = 'leave'
 
-/** Looks after a worker from its fork on. What comes back tells it to leave, and to end so many seconds later; it may be
- *  called again. */
+/** Tracks a worker from its fork on. The returned function makes it leave, and stop `drainSeconds` later; calling it
+ *  again is harmless. */
 export function createDrainer(worker: Worker, drainSeconds: number): () => void {
   let isListening = false
   let isLeaving = false
@@ -18,8 +19,8 @@ export function createDrainer(worker: Worker, drainSeconds: number): () => void 
     worker.send(drain)
     worker.disconnect()
   }
-  const end = () => {
-    // One that does not listen yet has nothing to finish.
+  const shutDown = () => {
+    // A worker that does not listen yet has nothing to finish.
     if (!isListening) worker.process.kill('SIGTERM')
     else if (drainSeconds === 0) close()
     else if (!isLeaving) {
@@ -28,37 +29,37 @@ export function createDrainer(worker: Worker, drainSeconds: number): () => void 
       setTimeout(close, drainSeconds * 1000)
     }
   }
-  worker.on('message', (word) => {
-    if (word === listens) isListening = true
-    else end()
+  worker.on('message', (message) => {
+    if (message === listens) isListening = true
+    else shutDown()
   })
-  return end
+  return shutDown
 }
 
 export type ShutdownHandlers = {
   drainSeconds: number
-  /** Called when the process is told to end: from then on it is not ready. */
+  /** Called when a shutdown is requested. From then on the process must report that it is not ready. */
   leave(): void
-  /** Called `drainSeconds` later, when it is to finish what runs and to end; maybe more than once. */
+  /** Called `drainSeconds` later, possibly more than once. Must finish running work and exit. */
   stop(): void
 }
 
-/** Waits until this process is told to end: by SIGTERM and SIGINT, which a worker passes on to the primary, whose word
- *  it then waits for. */
+/** Registers handlers for a shutdown by SIGTERM or SIGINT. A worker passes the signal on to the primary and waits for its
+ *  messages. */
 export function onShutdown({ drainSeconds, leave: begin, stop }: ShutdownHandlers): void {
   const { worker } = cluster
-  const ask = () => {
+  const askPrimary = () => {
     if (worker?.isConnected()) worker.send(drain)
   }
-  const leaveByItself = () => {
+  const shutDown = () => {
     begin()
     setTimeout(stop, drainSeconds * 1000)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, worker ? ask : leaveByItself)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, worker ? askPrimary : shutDown)
   if (!worker) return
-  process.on('message', (word) => {
+  process.on('message', (message) => {
     begin()
-    if (word === drain) stop()
+    if (message === drain) stop()
   })
   worker.send(listens)
 }

@@ -23,7 +23,7 @@ Boxoffice sells tickets at ${url}
                        secret: ${demo.secret}
 `
 
-/** The embedded database belongs to this process alone, so it brings it up to date and fills it by itself. */
+/** Migrates the embedded database and seeds the demo. Safe at start, because no other process uses that database. */
 async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   await migrate()
   const credentials = await openDemo(db, dataDir)
@@ -38,7 +38,7 @@ const problems: Record<Unready['reason'], string> = {
   READ_ONLY: 'the database takes no writes',
 }
 
-/** Listens on the port. Refuses one that can't be had with the settings that choose another. */
+/** Listens on the port. If that fails, the error names the setting to change. */
 async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} of ${host} is taken: end what listens there, or set PORT to another.`,
@@ -52,9 +52,8 @@ async function listen(app: FastifyInstance, { port, host }: Config): Promise<str
   })
 }
 
-/** Serves the port in this process, on this database, until it is told to end. Then it is not ready any more, answers
- *  for `drainSeconds` as ever, finishes what runs and exits with 0; with 1 where that takes longer than
- *  `shutdownSeconds`. */
+/** Serves the port in this process until a shutdown is requested. Then it reports that it is not ready, keeps answering
+ *  for `drainSeconds`, finishes running work and exits with 0, or with 1 if that takes longer than `shutdownSeconds`. */
 export async function serve(config: Config, database: OpenDatabase): Promise<void> {
   const provider = await openProvider(config)
   const { db } = database
@@ -79,12 +78,12 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   )
   const { senders, close: closeSenders } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
   const { privateWebhooks } = config
-  const stopBackground = startJobs(
+  const stopJobs = startJobs(
     {
       ...{ db, provider, senders, privateWebhooks },
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and goes back'),
     },
-    (error, task) => logFailure(app.log, error, `${task} failed`),
+    (error, job) => logFailure(app.log, error, `${job} failed`),
   )
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problems[unready.reason])
@@ -93,13 +92,13 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   const url = await listen(app, config)
   if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
 
-  // Finish what runs, close: within the deadline, or not at all.
+  // The timer is the deadline: whatever hangs, the process exits.
   const stop = async () => {
     if (draining) return
     draining = true
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
-    await stopBackground()
+    await stopJobs()
     closeSenders()
     await database.close()
     process.exit(0)

@@ -6,18 +6,18 @@ import { issueChannelKey, issueIntegrationKey } from './issue-key.ts'
 import { type ListedKey, listKeys } from './list-keys.ts'
 import { revokeKey } from './revoke-key.ts'
 
-// The command line's side of this folder. A command parses what it is given, and then resolves to what it prints.
+// Commands for keys and grants. Each parses its arguments, then resolves to its output.
 
 type Open = () => Promise<Database>
 
-const one = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
+const once = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
 const key = { expires: moment.optional(), test: z.boolean().optional() }
 const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
-const anotherOfChannel = z.strictObject({ channel: identifier, ...key })
-const newIntegration = z.strictObject({ name: text(200), organization: one(identifier), ...key })
-const anotherOfIntegration = z.strictObject({ integration: identifier, ...key })
-const grant = z.strictObject({ channel: identifier, organization: one(identifier) })
-const named = z.strictObject({ id: one(z.string()) })
+const existingChannel = z.strictObject({ channel: identifier, ...key })
+const newIntegration = z.strictObject({ name: text(200), organization: once(identifier), ...key })
+const existingIntegration = z.strictObject({ integration: identifier, ...key })
+const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
+const byId = z.strictObject({ id: once(z.string()) })
 
 const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
   expiresAt: expires ?? null,
@@ -27,7 +27,7 @@ const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
 const shownOnce = 'It is shown here and never again.'
 
 function issueToChannel(given: object) {
-  const options = 'channel' in given ? parse(anotherOfChannel, given) : parse(newChannel, given)
+  const options = 'channel' in given ? parse(existingChannel, given) : parse(newChannel, given)
   return async (open: Open) => {
     const owner =
       'channel' in options
@@ -42,7 +42,7 @@ function issueToChannel(given: object) {
 }
 
 function issueToIntegration(given: object) {
-  const options = 'integration' in given ? parse(anotherOfIntegration, given) : parse(newIntegration, given)
+  const options = 'integration' in given ? parse(existingIntegration, given) : parse(newIntegration, given)
   return async (open: Open) => {
     const owner =
       'integration' in options
@@ -101,7 +101,7 @@ function list(given: object) {
 }
 
 function revoke(given: object) {
-  const [id] = parse(named, given).id
+  const [id] = parse(byId, given).id
   return async (open: Open) => {
     const { keyIds, secret } = await revokeKey(await open(), id)
     const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]

@@ -1,25 +1,25 @@
 import { LRUCache } from 'lru-cache'
 
-/** Events of a key in the running window, and how long that window still lasts. */
+/** Events of a key in the current window, and the time left in that window. */
 export type Counted = { count: number; leftMs: number }
 
-/** Counts events by key, in windows of a fixed length that begin with the first event. */
+/** Counts events by key, in fixed windows that begin with the first event. */
 export type LimitCounters = {
-  /** Counts one more event, and gives what that makes. */
+  /** Counts an event and returns the new count. */
   add(key: string): Counted
-  /** Takes one back that was counted in the window that runs. */
+  /** Removes one event from the current window. */
   takeBack(key: string): void
-  /** The same without counting. */
+  /** Returns the count without changing it. */
   read(key: string): Counted
 }
 
-// Some 5 MB, with keys of 80 characters. Beyond that the key that was used longest ago is forgotten.
+// About 5 MB with keys of 80 characters. Beyond that the least recently used key is evicted.
 const maxKeys = 20_000
 
-/** Makes counters that are bounded in memory and belong to this process alone. */
+/** Creates counters for this process, bounded in memory. */
 export function createLimitCounters(windowMs: number): LimitCounters {
   const windows = new LRUCache<string, { count: number; startedAt: number }>({ max: maxKeys })
-  const find = (key: string) => {
+  const findCurrent = (key: string) => {
     const found = windows.get(key)
     return found && Date.now() < found.startedAt + windowMs ? found : null
   }
@@ -29,15 +29,15 @@ export function createLimitCounters(windowMs: number): LimitCounters {
   })
   return {
     add(key) {
-      const running = find(key) ?? { count: 0, startedAt: Date.now() }
-      running.count++
-      windows.set(key, running)
-      return counted(running)
+      const current = findCurrent(key) ?? { count: 0, startedAt: Date.now() }
+      current.count++
+      windows.set(key, current)
+      return counted(current)
     },
     takeBack(key) {
-      const running = find(key)
-      if (running && running.count > 0) running.count--
+      const current = findCurrent(key)
+      if (current && current.count > 0) current.count--
     },
-    read: (key) => counted(find(key) ?? { count: 0, startedAt: Date.now() }),
+    read: (key) => counted(findCurrent(key) ?? { count: 0, startedAt: Date.now() }),
   }
 }

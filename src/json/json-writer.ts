@@ -8,49 +8,49 @@ const maxDigits = 9
 
 const isShort = (value: number) => Number.isInteger(value) && value >= 0 && value < 10 ** maxDigits
 
-// What is asked for as a rule fits in; what was larger once does not stay.
+// Fits most responses. A larger buffer is released after use.
 const usualSize = 2 ** 20
 
-const yes = toLiteral('true')
-const no = toLiteral('false')
-const nothing = toLiteral('null')
-const begin = toLiteral('[')
-const next = toLiteral(',')
-const end = toLiteral(']')
+const trueLiteral = toLiteral('true')
+const falseLiteral = toLiteral('false')
+const nullLiteral = toLiteral('null')
+const openBracket = toLiteral('[')
+const comma = toLiteral(',')
+const closeBracket = toLiteral(']')
 
-// Of ASCII, what a text of JSON has only behind a backslash.
+// ASCII characters that a JSON string must escape.
 const isEscaped = Uint8Array.from({ length: 0x80 }, (_, code) =>
   code < 0x20 || code === quote || code === backslash ? 1 : 0,
 )
 
 const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
 
-/** Writes JSON as the bytes that are sent, and as JSON.stringify would: a text of them need not be made first, nor a
- *  tree of objects, which are most of the garbage of a page. Whoever starts it takes what is written before anybody
- *  else can: nothing waits in between. */
+/** Writes JSON, byte for byte as JSON.stringify would, straight into a buffer: no intermediate text, and no tree of
+ *  objects, which is most of the garbage of a page. There is one instance for all requests, so between `start` and `take`
+ *  nothing may await. */
 class JsonWriter {
   #bytes = Buffer.alloc(0)
   #view = viewOf(this.#bytes)
   #at = 0
   #part = 0
 
-  /** How much is written of this part. */
+  /** Bytes written in this part. */
   get at(): number {
     return this.#at
   }
 
-  /** Counts what was begun and taken: what was written before either is elsewhere. */
+  /** Number of the current part. Positions are valid within one part only: `start` and `take` begin a new one. */
   get part(): number {
     return this.#part
   }
 
-  /** Forgets what was begun and not taken. */
+  /** Begins a part, and discards what was not taken. */
   start(): void {
     this.#at = 0
     this.#part++
   }
 
-  /** What was written since the start, or since the last that was taken. */
+  /** Returns the bytes of this part and begins the next. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#at))
     this.#at = 0
@@ -59,7 +59,7 @@ class JsonWriter {
     return taken
   }
 
-  /** Writes once more what is written of this part there. */
+  /** Repeats bytes of this part. */
   copy(start: number, end: number): void {
     this.#reserve(end - start)
     this.#bytes.copyWithin(this.#at, start, end)
@@ -67,9 +67,9 @@ class JsonWriter {
   }
 
   #reserve(length: number): void {
-    const least = this.#at + length
-    if (least <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * least))
+    const needed = this.#at + length
+    if (needed <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * needed))
     this.#bytes.copy(larger, 0, 0, this.#at)
     this.#use(larger)
   }
@@ -80,16 +80,16 @@ class JsonWriter {
   }
 
   null(): void {
-    this.raw(nothing)
+    this.raw(nullLiteral)
   }
 
   boolean(value: boolean): void {
-    this.raw(value ? yes : no)
+    this.raw(value ? trueLiteral : falseLiteral)
   }
 
-  /** What is JSON already. A loop, because there are thousands of few bytes. */
+  /** Writes encoded JSON. A loop of words, which beats a copy for thousands of literals of a few bytes. */
   raw({ length, words }: Literal): void {
-    // The last word may be longer than what is left of the literal.
+    // The last word may extend beyond the literal.
     this.#reserve(length + wordLength)
     const view = this.#view
     const at = this.#at
@@ -100,7 +100,7 @@ class JsonWriter {
 
   string(text: string): void {
     const { length } = text
-    // No unit of UTF-16 takes more than three bytes.
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
     this.#reserve(3 * length + 2)
     const bytes = this.#bytes
     let at = this.#at
@@ -114,7 +114,7 @@ class JsonWriter {
         bytes[at++] = 0xc0 | (code >> 6)
         bytes[at++] = 0x80 | (code & 0x3f)
       } else {
-        // Half of a pair.
+        // Surrogate.
         if (code >= 0xd800 && code <= 0xdfff) return void this.#slow(text)
         bytes[at++] = 0xe0 | (code >> 12)
         bytes[at++] = 0x80 | ((code >> 6) & 0x3f)
@@ -128,7 +128,7 @@ class JsonWriter {
   number(value: number): void {
     this.#reserve(maxDigits + 3)
     if (isShort(value)) return void this.#digits(value)
-    // As most amounts are: no other number of so few digits is as near.
+    // Most amounts have at most two decimals. If dividing gives the value back, these digits are its shortest form.
     const hundredths = Math.round(value * 100)
     if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#slow(value)
     const whole = Math.trunc(value)
@@ -153,17 +153,17 @@ class JsonWriter {
     this.#at = end
   }
 
-  /** A list, each of it written by `write`. */
+  /** Writes an array whose items `write` writes. */
   list(values: readonly unknown[], write: (value: unknown) => void): void {
-    this.raw(begin)
+    this.raw(openBracket)
     for (let index = 0; index < values.length; index++) {
-      if (index > 0) this.raw(next)
+      if (index > 0) this.raw(comma)
       write(values[index])
     }
-    this.raw(end)
+    this.raw(closeBracket)
   }
 
-  /** Any value. Whether it is one that JSON has. */
+  /** Writes any value. Returns false if JSON can't represent it. */
   value(value: unknown): boolean {
     if (typeof value === 'string') this.string(value)
     else if (typeof value === 'number') this.number(value)
@@ -182,5 +182,5 @@ class JsonWriter {
   }
 }
 
-/** One for all: see JsonWriter. */
+/** The one writer of this process: see JsonWriter. */
 export const json = new JsonWriter()
