@@ -16,7 +16,7 @@ async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
     if (purpose === 'migrate' || !config.databaseUrl) await database.migrate(reportWait)
     else {
       const unready = await database.whyUnready()
-      if (unready?.reason === 'READ_ONLY') throw new Error('The database takes no writes.')
+      if (unready?.reason === 'READ_ONLY') throw new Error('The database is read-only.')
       // If the database does not answer, this throws its own error.
       if (unready) await database.db.execute('select 1')
       if (unready) throw new Error('The tables are not up to date: run npm run migrate first.')

@@ -33,7 +33,9 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
     const worker = cluster.fork()
     const { pid } = worker.process
     workers.set(worker, createDrainer(worker, drainSeconds))
-    worker.on('error', (error) => log.error({ worker: pid, error: error.name }, 'a process is out of reach'))
+    worker.on('error', (error) =>
+      log.error({ worker: pid, error: error.name }, 'a message to a process failed'),
+    )
     worker.once('listening', () => {
       if (hasStarted) return
       hasStarted = true
@@ -45,7 +47,7 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
       if (!hasStarted) process.exit(code || 1)
       const runs = Date.now() - startedAt < longRun ? shortRuns + 1 : 0
       const ms = backoff(runs)
-      log.error({ worker: pid, code, signal, ms }, 'a process ended: another takes its place')
+      log.error({ worker: pid, code, signal, ms }, 'a process ended: it is replaced')
       setTimeout(() => start(runs), ms)
     })
   }

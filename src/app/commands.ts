@@ -10,23 +10,23 @@ import { parse } from '../shared/input-types.ts'
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
 
   migrate                        bring the tables up to date
-  import FILE                    import a catalogue; a bad file changes nothing
-  import --schema                print the JSON Schema of such a file
-  seed [--events N]              import a demo catalogue (of 60 events)
+  import FILE                    import a catalogue; an invalid file changes nothing
+  import --schema                print the JSON Schema of a catalogue file
+  seed [--events N]              import a demo catalogue (60 events by default)
   key issue channel --name NAME --organization ID… [--expires DATE] [--test]
   key issue channel --channel ID [--expires DATE] [--test]
-                                 issue a key to a new channel; another one to one that is there
+                                 issue a key to a new channel, or another key to an existing one
   key issue integration --name NAME --organization ID [--expires DATE] [--test]
   key issue integration --integration ID [--expires DATE] [--test]
-                                 the same for an integration; a new one gets a secret as well
-  key list                       list the keys that were issued
-  key revoke ID                  revoke a key, or all that a channel or an integration has
+                                 the same for an integration; a new one also gets a secret
+  key list                       list all issued keys
+  key revoke ID                  revoke a key, or all keys of a channel or an integration
   grant add --channel ID --organization ID
   grant revoke --channel ID --organization ID
-                                 let a channel sell for an organization; no longer
+                                 let a channel sell for an organization, or stop it from doing so
   deliveries list [--status STATUS]
-                                 list what was to be sent to buyers and is dead (or sent, pending, skipped)
-  deliveries retry ID…           send dead ones after all; with --all each of them
+                                 list dead deliveries to buyers (or sent, pending, skipped ones)
+  deliveries retry ID…           send dead deliveries again; --all for all of them
 
 With --json, standard output is JSON alone. Settings are environment variables, as for the server.`
 

@@ -35,16 +35,16 @@ const problems: Record<Unready['reason'], string> = {
   UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
   ACCESS_REFUSED: 'the database refuses the role, its password or the name of the database: see DATABASE_URL',
   MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
-  READ_ONLY: 'the database takes no writes',
+  READ_ONLY: 'the database is read-only',
 }
 
 /** Listens on the port. If that fails, the error names the setting to change. */
 async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken: end what listens there, or set PORT to another.`,
-    EACCES: `Port ${port} needs rights that this process lacks: set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine: set HOST to one.`,
-    ENOTFOUND: `${host} is no address of this machine: set HOST to one.`,
+    EADDRINUSE: `Port ${port} of ${host} is taken: stop the process that listens there, or set PORT to another.`,
+    EACCES: `Port ${port} requires privileges that this process lacks: set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to one.`,
+    ENOTFOUND: `${host} is not an address of this machine: set HOST to one.`,
   }
   return app.listen({ port, host }).catch((error: unknown) => {
     const reason = error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
@@ -81,14 +81,14 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   const stopJobs = startJobs(
     {
       ...{ db, provider, senders, privateWebhooks },
-      onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and goes back'),
+      onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
     (error, job) => logFailure(app.log, error, `${job} failed`),
   )
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problems[unready.reason])
   else if (!(await database.hasStatementTimeouts()))
-    app.log.warn('no deadline ends a statement that takes too long: run npm run migrate')
+    app.log.warn('the database sets no statement timeout: run npm run migrate')
   const url = await listen(app, config)
   if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
 

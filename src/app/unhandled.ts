@@ -10,7 +10,7 @@ const isClosedSocket = (error: unknown) => databaseCode(error) === 'EBADF'
 export function watchUnhandled(log: Log): void {
   const handle = (isTolerated: (error: unknown) => boolean) => (error: unknown) => {
     if (isTolerated(error)) return logFailure(log, error, 'a connection to the database failed')
-    logFailure(log, error, 'an error that nobody handles: the process ends')
+    logFailure(log, error, 'unhandled error: the process ends')
     process.exit(1)
   }
   process.on('unhandledRejection', handle(isConnectionFailure))
