@@ -50,11 +50,11 @@ export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
 type Output = { json: unknown; text: string }
 type Open = () => Promise<Database>
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
-type Command = (given: object) => (open: Open) => Promise<Output>
+type Command = (input: object) => (open: Open) => Promise<Output>
 
 const commands: Record<string, Command> = {
-  migrate(given) {
-    parse(z.strictObject({}), given)
+  migrate(input) {
+    parse(z.strictObject({}), input)
     return async (open) => {
       await open()
       return { json: { migrated: true }, text: 'The tables are up to date.' }
@@ -93,16 +93,16 @@ function readArguments(args: string[]) {
   }
 }
 
-function prepare(words: string[], given: { organization?: string[] }) {
+function prepare(words: string[], input: { organization?: string[] }) {
   const name = Object.keys(commands).find((name) => `${words.join(' ')} `.startsWith(`${name} `))
   const command = commands[name ?? '']
   if (!name || !command)
     throw new UsageError(words.length > 0 ? `There is no command ${words.join(' ')}` : 'Name a command')
   const rest = words.slice(name.split(' ').length)
   const positional = positionalNames[name] ?? 'words'
-  const values = positional === 'organization' ? [...(given.organization ?? []), ...rest] : rest
+  const values = positional === 'organization' ? [...(input.organization ?? []), ...rest] : rest
   try {
-    return command(values.length > 0 ? { ...given, [positional]: values } : given)
+    return command(values.length > 0 ? { ...input, [positional]: values } : input)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new UsageError(error.problems.map((problem) => usageMistake(name, problem)).join('\n'))
@@ -111,9 +111,9 @@ function prepare(words: string[], given: { organization?: string[] }) {
 
 async function run(args: string[], openFor: OpenFor): Promise<string> {
   const { values, positionals } = readArguments(args)
-  const { json, help, ...given } = values
+  const { json, help, ...input } = values
   if (help) return usage
-  const command = prepare(positionals, given)
+  const command = prepare(positionals, input)
   const databases: OpenDatabase[] = []
   try {
     const output = await command(async () => {

@@ -20,7 +20,7 @@ export type JobOptions = {
 
 type Job = { name: string; everySeconds: number; run: (stopping: AbortSignal) => Promise<unknown> }
 
-// Every process runs every job: leases and row locks keep them from doing the same work twice.
+// Every process runs every job: leases and locks keep them from doing the same work twice.
 const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Job[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },

@@ -26,8 +26,8 @@ const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
 
 const shownOnce = 'It is shown here and never again.'
 
-function issueToChannel(given: object) {
-  const options = 'channel' in given ? parse(existingChannel, given) : parse(newChannel, given)
+function issueToChannel(input: object) {
+  const options = 'channel' in input ? parse(existingChannel, input) : parse(newChannel, input)
   return async (open: Open) => {
     const owner =
       'channel' in options
@@ -41,8 +41,8 @@ function issueToChannel(given: object) {
   }
 }
 
-function issueToIntegration(given: object) {
-  const options = 'integration' in given ? parse(existingIntegration, given) : parse(newIntegration, given)
+function issueToIntegration(input: object) {
+  const options = 'integration' in input ? parse(existingIntegration, input) : parse(newIntegration, input)
   return async (open: Open) => {
     const owner =
       'integration' in options
@@ -92,16 +92,16 @@ const lineOf = (key: ListedKey) =>
     .filter(Boolean)
     .join('  ')
 
-function list(given: object) {
-  parse(z.strictObject({}), given)
+function list(input: object) {
+  parse(z.strictObject({}), input)
   return async (open: Open) => {
     const keys = await listKeys(await open())
     return { json: keys.map(bodyOf), text: keys.map(lineOf).join('\n') || 'No key was issued yet.' }
   }
 }
 
-function revoke(given: object) {
-  const [id] = parse(byId, given).id
+function revoke(input: object) {
+  const [id] = parse(byId, input).id
   return async (open: Open) => {
     const { keyIds, secret } = await revokeKey(await open(), id)
     const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]
@@ -112,8 +112,8 @@ function revoke(given: object) {
   }
 }
 
-function changeGrantTo(granted: boolean, given: object) {
-  const { channel: channelId, organization } = parse(grant, given)
+function changeGrantTo(granted: boolean, input: object) {
+  const { channel: channelId, organization } = parse(grant, input)
   const [organizationId] = organization
   return async (open: Open) => {
     const changed = await changeGrant(await open(), { channelId, organizationId, granted })
@@ -130,6 +130,6 @@ export const authCommands = {
   'key issue integration': issueToIntegration,
   'key list': list,
   'key revoke': revoke,
-  'grant add': (given: object) => changeGrantTo(true, given),
-  'grant revoke': (given: object) => changeGrantTo(false, given),
+  'grant add': (input: object) => changeGrantTo(true, input),
+  'grant revoke': (input: object) => changeGrantTo(false, input),
 }

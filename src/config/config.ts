@@ -113,8 +113,8 @@ function contradictionsIn(settings: Settings): string[] {
 /** Parses the settings from environment variables. Throws one error that names every mistake, but never a value. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   // An empty variable counts as unset, as in shells and compose files.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = environment.safeParse(given)
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(nonEmpty)
   const mistakes = parsed.success
     ? contradictionsIn(parsed.data)
     : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)

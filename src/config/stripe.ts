@@ -42,8 +42,8 @@ const maxHoldMinutes = 23 * 60
 export function stripeContradictionsIn(settings: Settings): string[] {
   const { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets, STRIPE_API_BASE: base } = settings
   if (settings.PAYMENT_PROVIDER !== 'stripe') {
-    const given = { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets[0], STRIPE_API_BASE: base }
-    return Object.entries(given).flatMap(([name, value]) =>
+    const variables = { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets[0], STRIPE_API_BASE: base }
+    return Object.entries(variables).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}: needs PAYMENT_PROVIDER=stripe`],
     )
   }

@@ -10,6 +10,6 @@ const withoutPort = (address: string) => /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec
  *  an address is ignored: it could be of any length. */
 export function clientAddress({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   const [, six, four] = withoutPort(ip) ?? []
-  const address = [six ?? four ?? ip, socket.remoteAddress ?? ''].find((given) => isIP(given) > 0)
+  const address = [six ?? four ?? ip, socket.remoteAddress ?? ''].find((candidate) => isIP(candidate) > 0)
   return address === undefined ? '' : normalizeIP(address)
 }

@@ -22,7 +22,7 @@ import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
 import { ResponseBuffer, type Variables } from './response-buffer.ts'
 
-/** What this plugin reads from the context of a request. */
+/** Part of the request context that this plugin uses. */
 export type CompilerContext = {
   /** Outcomes of an execution that fell back; graphql-js continues from them. */
   outcomes?: Outcomes
@@ -162,9 +162,9 @@ export function compiledExecution(maxErrors: number): Plugin<CompilerContext> {
     if (!operation) return null
     const found = compiled.get(operation)?.deref()
     if (found) return found
-    const made = new CompiledOperation(schema, document, operation)
-    compiled.set(operation, new WeakRef(made))
-    return made
+    const created = new CompiledOperation(schema, document, operation)
+    compiled.set(operation, new WeakRef(created))
+    return created
   }
 
   return {
