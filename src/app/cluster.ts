@@ -62,9 +62,9 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
       },
       (drainSeconds + shutdownSeconds) * 1000,
     )
-    const ended = running.map(exitCodeOf)
-    for (const end of workers.values()) end()
-    process.exit(Math.max(0, ...(await Promise.all(ended))))
+    const exitCodes = running.map(exitCodeOf)
+    for (const shutDown of workers.values()) shutDown()
+    process.exit(Math.max(0, ...(await Promise.all(exitCodes))))
   }
 
   // The workers drain, so the primary itself stops at once.

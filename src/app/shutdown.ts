@@ -2,12 +2,12 @@ import cluster, { type Worker } from 'node:cluster'
 
 // Messages between the primary of a cluster and its workers. If a worker closed the port itself, it would return
 // connections in transit to the primary, and Node drops those that the last worker returns: they stay open and are never
-// answered (nodejs/node#21746). So the primary disconnects the worker first; connections that it has handed over arrive
+// answered (nodejs/node#21746). So the primary disconnects the worker itself; connections already handed over arrive
 // before `drain` does.
-const drain = 'drain'
-const listens = 'listens'
+const drainMessage = 'drain'
+const listensMessage = 'listens'
 // Sent before `drain`: the worker still answers, but `/ready` says that it is not ready.
-const leave = 'leave'
+const leaveMessage = 'leave'
 
 /** Tracks a worker from its fork on. The returned function makes it leave, and stop `drainSeconds` later; calling it
  *  again is harmless. */
@@ -16,7 +16,7 @@ export function createDrainer(worker: Worker, drainSeconds: number): () => void 
   let isLeaving = false
   const close = () => {
     if (!worker.isConnected() || worker.exitedAfterDisconnect) return
-    worker.send(drain)
+    worker.send(drainMessage)
     worker.disconnect()
   }
   const shutDown = () => {
@@ -25,12 +25,12 @@ export function createDrainer(worker: Worker, drainSeconds: number): () => void 
     else if (drainSeconds === 0) close()
     else if (!isLeaving) {
       isLeaving = true
-      worker.send(leave)
+      worker.send(leaveMessage)
       setTimeout(close, drainSeconds * 1000)
     }
   }
   worker.on('message', (message) => {
-    if (message === listens) isListening = true
+    if (message === listensMessage) isListening = true
     else shutDown()
   })
   return shutDown
@@ -46,20 +46,20 @@ export type ShutdownHandlers = {
 
 /** Registers handlers for a shutdown by SIGTERM or SIGINT. A worker passes the signal on to the primary and waits for its
  *  messages. */
-export function onShutdown({ drainSeconds, leave: begin, stop }: ShutdownHandlers): void {
+export function onShutdown({ drainSeconds, leave, stop }: ShutdownHandlers): void {
   const { worker } = cluster
   const askPrimary = () => {
-    if (worker?.isConnected()) worker.send(drain)
+    if (worker?.isConnected()) worker.send(drainMessage)
   }
   const shutDown = () => {
-    begin()
+    leave()
     setTimeout(stop, drainSeconds * 1000)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, worker ? askPrimary : shutDown)
   if (!worker) return
   process.on('message', (message) => {
-    begin()
-    if (message === drain) stop()
+    leave()
+    if (message === drainMessage) stop()
   })
-  worker.send(listens)
+  worker.send(listensMessage)
 }

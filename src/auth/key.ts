@@ -7,7 +7,7 @@ export type KeyMode = 'live' | 'test'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const newPublicId = customAlphabet(base62, 12)
-const shape = /^box_(live|test)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/
+const keyPattern = /^box_(live|test)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/
 
 // Detects mistyped keys without a query. Not a security measure.
 function checksum(text: string): string {
@@ -29,7 +29,7 @@ export function newKey(mode: KeyMode): { id: string; key: string } {
 
 /** Parses the public id and mode of a key; null if it is malformed. */
 export function readKey(key: string): { id: string; mode: KeyMode } | null {
-  const match = shape.exec(key)
+  const match = keyPattern.exec(key)
   if (!match || checksum(key.slice(0, -6)) !== match[3]) return null
   const [, mode, id] = match
   return id && (mode === 'live' || mode === 'test') ? { id, mode } : null

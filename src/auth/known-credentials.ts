@@ -48,24 +48,24 @@ const listValid = preparedSql<{ name: string }>(
       order by ${integrations.createdAt} desc limit ${sql.raw(String(maxListed))})`,
 )
 
-type Listed = { at: number; names: Promise<Set<string>> }
+type CredentialList = { at: number; names: Promise<Set<string>> }
 
-const listedByDatabase = new WeakMap<Database, Listed>()
+const listByDatabase = new WeakMap<Database, CredentialList>()
 
 // Maximum age of the list, and so the delay until it has the credentials that another process issues.
-const listedMs = 1_000
+const maxListAgeMs = 1_000
 
 function listNames(db: Database): Promise<Set<string>> {
-  const listed = listedByDatabase.get(db)
-  if (listed && performance.now() - listed.at < listedMs) return listed.names
+  const listed = listByDatabase.get(db)
+  if (listed && performance.now() - listed.at < maxListAgeMs) return listed.names
   const names = listValid(db, {}).then((rows) => new Set(rows.map(({ name }) => name)))
-  listedByDatabase.set(db, { at: performance.now(), names })
-  names.catch(() => listedByDatabase.delete(db))
+  listByDatabase.set(db, { at: performance.now(), names })
+  names.catch(() => listByDatabase.delete(db))
   return names
 }
 
 /** Invalidates the list that `mayBeValid` uses. Call it after credentials are issued. */
-export const invalidateListed = (db: Database): void => void listedByDatabase.delete(db)
+export const invalidateListed = (db: Database): void => void listByDatabase.delete(db)
 
 /** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an address that has
  *  failed too often. Costs at most one statement per second in total. Does not authenticate anyone. */

@@ -31,7 +31,7 @@ export type BatchRuns<Job, Outcome> = {
   busy(): Error
 }
 
-type Waiting<Job, Outcome> = {
+type WaitingJob<Job, Outcome> = {
   job: Job
   line: Line<Job, Outcome>
   resolve(outcome: Outcome): void
@@ -40,7 +40,7 @@ type Waiting<Job, Outcome> = {
 /** Jobs of one key. `isAlone` is set once a mixed run defers one of them, until none is waiting. */
 type Line<Job, Outcome> = {
   key: string
-  waiting: Waiting<Job, Outcome>[]
+  waiting: WaitingJob<Job, Outcome>[]
   running: number
   isAlone: boolean
 }
@@ -61,7 +61,7 @@ export function batchByKey<Job, Outcome>(
   runs: BatchRuns<Job, Outcome>,
   { maxTogether, maxMixed, maxAlone, maxOfKey, maxWaiting }: BatchLimits,
 ): (key: string, job: Job) => Promise<Outcome> {
-  type Group = Waiting<Job, Outcome>[]
+  type Group = WaitingJob<Job, Outcome>[]
   const lines = new Map<string, Line<Job, Outcome>>()
   let mixed = 0
   let alone = 0

@@ -1,16 +1,16 @@
 import { LRUCache } from 'lru-cache'
 
 /** Events of a key in the current window, and the time left in that window. */
-export type Counted = { count: number; leftMs: number }
+export type WindowCount = { count: number; leftMs: number }
 
 /** Counts events by key, in fixed windows that begin with the first event. */
 export type LimitCounters = {
   /** Counts an event and returns the new count. */
-  add(key: string): Counted
+  add(key: string): WindowCount
   /** Removes one event from the current window. */
   takeBack(key: string): void
   /** Returns the count without changing it. */
-  read(key: string): Counted
+  read(key: string): WindowCount
 }
 
 // About 5 MB with keys of 80 characters. Beyond that the least recently used key is evicted.
@@ -23,7 +23,7 @@ export function createLimitCounters(windowMs: number): LimitCounters {
     const found = windows.get(key)
     return found && Date.now() < found.startedAt + windowMs ? found : null
   }
-  const counted = ({ count, startedAt }: { count: number; startedAt: number }): Counted => ({
+  const counted = ({ count, startedAt }: { count: number; startedAt: number }): WindowCount => ({
     count,
     leftMs: startedAt + windowMs - Date.now(),
   })

@@ -31,12 +31,12 @@ const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, 
 class JsonWriter {
   #bytes = Buffer.alloc(0)
   #view = viewOf(this.#bytes)
-  #at = 0
+  #position = 0
   #part = 0
 
   /** Bytes written in this part. */
-  get at(): number {
-    return this.#at
+  get position(): number {
+    return this.#position
   }
 
   /** Number of the current part. Positions are valid within one part only: `start` and `take` begin a new one. */
@@ -46,35 +46,35 @@ class JsonWriter {
 
   /** Begins a part, and discards what was not taken. */
   start(): void {
-    this.#at = 0
+    this.#position = 0
     this.#part++
   }
 
   /** Returns the bytes of this part and begins the next. */
   take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#at))
-    this.#at = 0
+    const taken = Buffer.from(this.#bytes.subarray(0, this.#position))
+    this.#position = 0
     this.#part++
-    if (this.#bytes.length > usualSize) this.#use(Buffer.alloc(0))
+    if (this.#bytes.length > usualSize) this.#setBuffer(Buffer.alloc(0))
     return taken
   }
 
   /** Repeats bytes of this part. */
   copy(start: number, end: number): void {
     this.#reserve(end - start)
-    this.#bytes.copyWithin(this.#at, start, end)
-    this.#at += end - start
+    this.#bytes.copyWithin(this.#position, start, end)
+    this.#position += end - start
   }
 
   #reserve(length: number): void {
-    const needed = this.#at + length
+    const needed = this.#position + length
     if (needed <= this.#bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * needed))
-    this.#bytes.copy(larger, 0, 0, this.#at)
-    this.#use(larger)
+    this.#bytes.copy(larger, 0, 0, this.#position)
+    this.#setBuffer(larger)
   }
 
-  #use(bytes: Buffer<ArrayBuffer>): void {
+  #setBuffer(bytes: Buffer<ArrayBuffer>): void {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
   }
@@ -92,10 +92,10 @@ class JsonWriter {
     // The last word may extend beyond the literal.
     this.#reserve(length + wordLength)
     const view = this.#view
-    const at = this.#at
+    const at = this.#position
     for (let index = 0; index < words.length; index++)
       view.setFloat64(at + index * wordLength, words[index] ?? 0, true)
-    this.#at = at + length
+    this.#position = at + length
   }
 
   string(text: string): void {
@@ -103,54 +103,54 @@ class JsonWriter {
     // A UTF-16 code unit takes at most three bytes in UTF-8.
     this.#reserve(3 * length + 2)
     const bytes = this.#bytes
-    let at = this.#at
+    let at = this.#position
     bytes[at++] = quote
     for (let index = 0; index < length; index++) {
       const code = text.charCodeAt(index)
       if (code < 0x80) {
-        if (isEscaped[code] === 1) return void this.#slow(text)
+        if (isEscaped[code] === 1) return void this.#stringify(text)
         bytes[at++] = code
       } else if (code < 0x800) {
         bytes[at++] = 0xc0 | (code >> 6)
         bytes[at++] = 0x80 | (code & 0x3f)
       } else {
         // Surrogate.
-        if (code >= 0xd800 && code <= 0xdfff) return void this.#slow(text)
+        if (code >= 0xd800 && code <= 0xdfff) return void this.#stringify(text)
         bytes[at++] = 0xe0 | (code >> 12)
         bytes[at++] = 0x80 | ((code >> 6) & 0x3f)
         bytes[at++] = 0x80 | (code & 0x3f)
       }
     }
     bytes[at++] = quote
-    this.#at = at
+    this.#position = at
   }
 
   number(value: number): void {
     this.#reserve(maxDigits + 3)
-    if (isShort(value)) return void this.#digits(value)
+    if (isShort(value)) return void this.#writeDigits(value)
     // Most amounts have at most two decimals. If dividing gives the value back, these digits are its shortest form.
     const hundredths = Math.round(value * 100)
-    if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#slow(value)
+    if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#stringify(value)
     const whole = Math.trunc(value)
     const rest = hundredths - 100 * whole
-    this.#digits(whole)
-    this.#bytes[this.#at++] = point
-    if (rest < 10) this.#bytes[this.#at++] = zero
-    this.#digits(rest % 10 === 0 ? rest / 10 : rest)
+    this.#writeDigits(whole)
+    this.#bytes[this.#position++] = point
+    if (rest < 10) this.#bytes[this.#position++] = zero
+    this.#writeDigits(rest % 10 === 0 ? rest / 10 : rest)
   }
 
-  #digits(value: number): void {
+  #writeDigits(value: number): void {
     let digits = 1
     for (let power = 10; power <= value; power *= 10) digits++
     const bytes = this.#bytes
-    const end = this.#at + digits
+    const end = this.#position + digits
     let rest = value
-    for (let at = end - 1; at >= this.#at; at--) {
+    for (let at = end - 1; at >= this.#position; at--) {
       const tenth = Math.trunc(rest / 10)
       bytes[at] = zero + rest - 10 * tenth
       rest = tenth
     }
-    this.#at = end
+    this.#position = end
   }
 
   /** Writes an array whose items `write` writes. */
@@ -169,15 +169,15 @@ class JsonWriter {
     else if (typeof value === 'number') this.number(value)
     else if (typeof value === 'boolean') this.boolean(value)
     else if (value === null) this.null()
-    else return this.#slow(value)
+    else return this.#stringify(value)
     return true
   }
 
-  #slow(value: unknown): boolean {
+  #stringify(value: unknown): boolean {
     const text = JSON.stringify(value) as string | undefined
     if (text === undefined) return false
     this.#reserve(3 * text.length)
-    this.#at += this.#bytes.write(text, this.#at)
+    this.#position += this.#bytes.write(text, this.#position)
     return true
   }
 }

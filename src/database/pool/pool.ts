@@ -35,7 +35,7 @@ export type Pool = {
   close(seconds: number): Promise<void>
 }
 
-type Waiting = { since: number; start(connection: PoolConnection): void; reject(error: unknown): void }
+type QueueEntry = { since: number; start(connection: PoolConnection): void; reject(error: unknown): void }
 
 const checkMs = 250
 const firstRetryMs = 50
@@ -52,8 +52,8 @@ const ended = () => connectionError('the connections to the database are closed'
 export function openPool(options: PoolOptions): Pool {
   const { max, maxReserved, maxPipeline, timeoutMs, findHost } = options
   const connections = new Set<PoolConnection>()
-  const statements: Waiting[] = []
-  const transactions: Waiting[] = []
+  const waitingStatements: QueueEntry[] = []
+  const waitingTransactions: QueueEntry[] = []
   let reserved = 0
   /** Last error in connecting, and the time of the next attempt. */
   let down: { error: unknown; until: number; pauseMs: number } | null = null
@@ -112,7 +112,7 @@ export function openPool(options: PoolOptions): Pool {
     dispatch()
   }
 
-  function serve(waiting: Waiting[], take: () => PoolConnection | null): void {
+  function serve(waiting: QueueEntry[], take: () => PoolConnection | null): void {
     while (waiting.length > 0) {
       const connection = take()
       if (!connection) return
@@ -121,8 +121,8 @@ export function openPool(options: PoolOptions): Pool {
   }
 
   function dispatch(): void {
-    serve(transactions, reserve)
-    serve(statements, pick)
+    serve(waitingTransactions, reserve)
+    serve(waitingStatements, pick)
     // Fails fast while the database is known to be unreachable.
     if (down && connections.size === 0) refuse(() => true, outOfReach)
     if (isClosing && reserved === 0 && [...connections].every(({ load }) => load === 0)) onIdle()
@@ -132,19 +132,19 @@ export function openPool(options: PoolOptions): Pool {
   const outOfReach = () =>
     connectionError('the database is out of reach', databaseCode(down?.error) ?? 'CONNECTION_FAILED')
 
-  function refuse(isRefused: (waiting: Waiting) => boolean, error: () => unknown): void {
-    for (const waiting of [statements, transactions])
+  function refuse(isRefused: (waiting: QueueEntry) => boolean, error: () => unknown): void {
+    for (const waiting of [waitingStatements, waitingTransactions])
       while (waiting[0] && isRefused(waiting[0])) waiting.shift()?.reject(error())
   }
 
   const execute: Run = (statement, isRaw) => {
     if (isClosing) return Promise.reject(ended())
-    const connection = statements.length === 0 ? pick() : null
+    const connection = waitingStatements.length === 0 ? pick() : null
     if (connection) return connection.execute(statement, isRaw)
     return new Promise((resolve, reject) => {
       const since = performance.now()
       const start = (free: PoolConnection) => void free.execute(statement, isRaw, since).then(resolve, reject)
-      statements.push({ since, start, reject })
+      waitingStatements.push({ since, start, reject })
       dispatch()
     })
   }
@@ -152,7 +152,7 @@ export function openPool(options: PoolOptions): Pool {
   async function begin<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (isClosing) throw ended()
     const connection = await new Promise<PoolConnection>((resolve, reject) => {
-      transactions.push({ since: performance.now(), start: resolve, reject })
+      waitingTransactions.push({ since: performance.now(), start: resolve, reject })
       dispatch()
     })
     return runTransaction(connection.execute, run).finally(() => release(connection))

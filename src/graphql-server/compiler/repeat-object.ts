@@ -21,13 +21,13 @@ export function repeatObject(completeValue: CompleteValue): CompleteValue {
     }
     const known = values.indexOf(value)
     if (known >= 0) return json.copy(starts[known] ?? 0, ends[known] ?? 0)
-    const start = json.at
+    const start = json.position
     completeValue(value, response)
     // An object with a deferred field continues in another part, so there is no range to copy.
     if (part !== json.part) return
     values[next] = value
     starts[next] = start
-    ends[next] = json.at
+    ends[next] = json.position
     next = (next + 1) % maxRemembered
   }
 }
