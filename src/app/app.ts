@@ -56,8 +56,8 @@ export type AppOptions = {
   timeouts?: RequestTimeouts
 }
 
-// Given from the start, because Fastify would else spend a tenth of a second on loading its own compilers. Ours are set
-// before any route.
+// Given from the start, because Fastify would else spend a tenth of a second on loading its own compilers.
+// Ours are set before any route.
 const noCompiler = (): never => {
   throw new Error('a route was added before its compilers were set')
 }
@@ -83,8 +83,8 @@ function refuseMalformedUrls(app: FastifyInstance): void {
   })
 }
 
-/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation. Opens no port or connection, and
- *  reads no environment variables. */
+/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation. Opens no port or
+ *  connection, and reads no environment variables. */
 export async function createApp({
   db,
   replica = () => db,

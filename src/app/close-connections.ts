@@ -4,9 +4,10 @@ import type { FastifyInstance } from 'fastify'
 // A request follows its connection at once: if none has arrived by then, none is on its way.
 const unusedMs = 250
 
-/** Closes connections when the application closes: busy ones with their response, unused ones shortly after. Otherwise
- *  an idle client connection would keep the service from exiting. While the process is leaving, before the port closes,
- *  every response already closes its connection, so that a load balancer sends the client's next request elsewhere. */
+/** Closes connections when the application closes: busy ones with their response, unused ones shortly after.
+ *  Otherwise an idle client connection would keep the service from exiting. While the process is leaving,
+ *  before the port closes, every response already closes its connection, so that a load balancer sends the
+ *  client's next request elsewhere. */
 export function closeConnectionsOnShutdown(app: FastifyInstance, isLeaving: () => boolean): void {
   const connections = new Set<Socket>()
   let closing = false
@@ -19,7 +20,8 @@ export function closeConnectionsOnShutdown(app: FastifyInstance, isLeaving: () =
   })
   app.addHook('preClose', async () => {
     closing = true
-    // Node 20 considers unused connections busy (nodejs/node#63452). `setImmediate` lets pending input be read first.
+    // Node 20 considers unused connections busy (nodejs/node#63452). `setImmediate` lets pending input be
+    // read first.
     setTimeout(() => setImmediate(destroyUnused), unusedMs).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {

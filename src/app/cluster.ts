@@ -4,23 +4,25 @@ import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import { createDrainer, onShutdown } from './shutdown.ts'
 
-// Milliseconds until a worker that exited is replaced. Doubled for each worker in a row that ran only briefly.
+// Milliseconds until a worker that exited is replaced. Doubled for each worker in a row that ran only
+// briefly.
 const minPause = 100
 const maxPause = 30_000
 const longRun = 10_000
 
 const backoff = (shortRuns: number) => Math.min(maxPause, minPause * 2 ** shortRuns)
 
-/** Resolves to a worker's exit code. SIGTERM counts as 0: a worker that does not listen yet is stopped that way. */
+/** Resolves to a worker's exit code. SIGTERM counts as 0: a worker that does not listen yet is stopped that
+ *  way. */
 async function exitCodeOf(worker: Worker): Promise<number> {
   const [code, signal] = await once(worker, 'exit')
   return signal === 'SIGTERM' ? 0 : (code ?? 1)
 }
 
-/** Runs the service in `webConcurrency` processes on one port. The first worker starts alone: if it fails to start, so
- *  would the others, and the service exits with its exit code. Later, a worker that exits is replaced. On SIGTERM and
- *  SIGINT all workers leave and, `drainSeconds` later, stop. Those that have not exited after another
- *  `shutdownSeconds` are killed. */
+/** Runs the service in `webConcurrency` processes on one port. The first worker starts alone: if it fails to
+ *  start, so would the others, and the service exits with its exit code. Later, a worker that exits is
+ *  replaced. On SIGTERM and SIGINT all workers leave and, `drainSeconds` later, stop. Those that have not
+ *  exited after another `shutdownSeconds` are killed. */
 export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSeconds }: Config): void {
   const log = pino({ level: logLevel, base: { pid: process.pid } })
   const workers = new Map<Worker, () => void>()

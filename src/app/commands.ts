@@ -146,8 +146,8 @@ function describe(error: unknown): string {
 /** Output and exit code of a command: 0 for success, 2 for a usage error, 1 for any other failure. */
 export type CommandResult = { code: 0 | 1 | 2; output: string; errors: string }
 
-/** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it before this
- *  resolves. */
+/** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it
+ *  before this resolves. */
 export async function runCommand(args: string[], openFor: OpenFor): Promise<CommandResult> {
   try {
     return { code: 0, output: await run(args, openFor), errors: '' }

@@ -34,8 +34,8 @@ const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptio
   },
 ]
 
-/** Starts the background jobs. `onError` receives each error and the name of its job. The returned function stops them,
- *  and resolves once running work has finished. */
+/** Starts the background jobs. `onError` receives each error and the name of its job. The returned function
+ *  stops them, and resolves once running work has finished. */
 export function startJobs(
   options: JobOptions,
   onError: (error: unknown, job: string) => void,

@@ -1,16 +1,16 @@
 import cluster, { type Worker } from 'node:cluster'
 
-// Messages between the primary of a cluster and its workers. If a worker closed the port itself, it would return
-// connections in transit to the primary, and Node drops those that the last worker returns: they stay open and are never
-// answered (nodejs/node#21746). So the primary disconnects the worker itself; connections already handed over arrive
-// before `drain` does.
+// Messages between the primary of a cluster and its workers. If a worker closed the port itself, it would
+// return connections in transit to the primary, and Node drops those that the last worker returns: they stay
+// open and are never answered (nodejs/node#21746). So the primary disconnects the worker itself; connections
+// already handed over arrive before `drain` does.
 const drainMessage = 'drain'
 const listensMessage = 'listens'
 // Sent before `drain`: the worker still answers, but `/ready` says that it is not ready.
 const leaveMessage = 'leave'
 
-/** Tracks a worker from its fork on. The returned function makes it leave, and stop `drainSeconds` later; calling it
- *  again is harmless. */
+/** Tracks a worker from its fork on. The returned function makes it leave, and stop `drainSeconds` later;
+ *  calling it again is harmless. */
 export function createDrainer(worker: Worker, drainSeconds: number): () => void {
   let isListening = false
   let isLeaving = false
@@ -44,8 +44,8 @@ export type ShutdownHandlers = {
   stop(): void
 }
 
-/** Registers handlers for a shutdown by SIGTERM or SIGINT. A worker passes the signal on to the primary and waits for its
- *  messages. */
+/** Registers handlers for a shutdown by SIGTERM or SIGINT. A worker passes the signal on to the primary and
+ *  waits for its messages. */
 export function onShutdown({ drainSeconds, leave, stop }: ShutdownHandlers): void {
   const { worker } = cluster
   const askPrimary = () => {

@@ -23,7 +23,8 @@ Boxoffice sells tickets at ${url}
                        secret: ${demo.secret}
 `
 
-/** Migrates the embedded database and seeds the demo. Safe at start, because no other process uses that database. */
+/** Migrates the embedded database and seeds the demo. Safe at start, because no other process uses that
+ *  database. */
 async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   await migrate()
   const credentials = await openDemo(db, dataDir)
@@ -52,8 +53,9 @@ async function listen(app: FastifyInstance, { port, host }: Config): Promise<str
   })
 }
 
-/** Serves the port in this process until a shutdown is requested. Then it reports that it is not ready, keeps answering
- *  for `drainSeconds`, finishes running work and exits with 0, or with 1 if that takes longer than `shutdownSeconds`. */
+/** Serves the port in this process until a shutdown is requested. Then it reports that it is not ready, keeps
+ *  answering for `drainSeconds`, finishes running work and exits with 0, or with 1 if that takes longer than
+ *  `shutdownSeconds`. */
 export async function serve(config: Config, database: OpenDatabase): Promise<void> {
   const provider = await openProvider(config)
   const { db } = database

@@ -29,8 +29,9 @@ export const readCredentials = (headers: Headers): Credentials => ({
 export const areWellFormed = ({ apiKey, integrationId, secret }: Credentials): boolean =>
   apiKey === undefined ? Boolean(integrationId && secret) : readKey(apiKey) !== null
 
-/** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the start of the
- *  lookup and `until` the expiry of the key at the latest, both on the clock of this process (`performance.now()`). */
+/** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
+ *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
+ *  (`performance.now()`). */
 export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
 
 const unauthenticated = (message: string, ...path: string[]) =>
@@ -92,8 +93,8 @@ export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> 
     }),
   )
 
-// Requests that arrive together share one statement, and those with the same key one Authenticated. Nothing is cached: a
-// revoked key is refused from the next request on.
+// Requests that arrive together share one statement, and those with the same key one Authenticated. Nothing
+// is cached: a revoked key is refused from the next request on.
 const keyById = coalesceReads<KnownKey>(async (db, ids) => {
   const since = performance.now()
   return knownKeys(await rowStatement(db, 'keys_by_id', findKeys).execute({ keys: ids }), since)
@@ -158,10 +159,11 @@ async function verify(
   return byKey ?? bySecret
 }
 
-/** Authenticates a caller by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both. If both are
- *  sent, both must be valid and belong to the same organization; a channel belongs to each that it sells for. Resolves
- *  to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read the key together with
- *  other rows. Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
+/** Authenticates a caller by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both. If
+ *  both are sent, both must be valid and belong to the same organization; a channel belongs to each that it
+ *  sells for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to
+ *  read the key together with other rows. Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS
+ *  2). */
 export async function authenticate(
   db: Database,
   credentials: Credentials,

@@ -55,9 +55,10 @@ async function insertKey(
   return key
 }
 
-/** Issues a key to a new channel with grants from these organizations. With `channelId`, issues another key to an
- *  existing channel, so that the old key can be revoked once nobody uses it. The key is returned here and never again.
- *  Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock (DECISIONS 2). */
+/** Issues a key to a new channel with grants from these organizations. With `channelId`, issues another key
+ *  to an existing channel, so that the old key can be revoked once nobody uses it. The key is returned here
+ *  and never again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock (DECISIONS
+ *  2). */
 export const issueChannelKey = (
   db: Database,
   input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string }),
@@ -76,9 +77,10 @@ export const issueChannelKey = (
     return { channelId, key: await insertKey(tx, input, { channelId }) }
   })
 
-/** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues another key to
- *  an existing integration, whose secret stays as it is and is not returned. Only a new integration gets a new secret.
- *  Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock (DECISIONS 2). */
+/** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues
+ *  another key to an existing integration, whose secret stays as it is and is not returned. Only a new
+ *  integration gets a new secret. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock
+ *  (DECISIONS 2). */
 export const issueIntegrationKey = (
   db: Database,
   input: Issue & ({ name: string; organizationId: string } | { integrationId: string }),

@@ -13,8 +13,8 @@ export type Credentials = { apiKey?: string; integrationId?: string; secret?: st
 export const hashCredentials = ({ apiKey, integrationId, secret }: Credentials): string =>
   hashSecret(JSON.stringify([apiKey, integrationId, secret]))
 
-// Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller is still
-// authenticated.
+// Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller
+// is still authenticated.
 const knownByDatabase = new WeakMap<Database, LRUCache<string, true>>()
 const maxKnown = 20_000
 
@@ -30,8 +30,8 @@ export function rememberValidity(db: Database, credentials: Credentials, isValid
   else known.delete(hash)
 }
 
-// Only the newest are listed. An address that has failed too often is refused with older ones, unless this process has
-// authenticated them before.
+// Only the newest are listed. An address that has failed too often is refused with older ones, unless this
+// process has authenticated them before.
 const maxListed = 20_000
 
 // A secret is valid only together with its integration.
@@ -67,8 +67,9 @@ function listNames(db: Database): Promise<Set<string>> {
 /** Invalidates the list that `mayBeValid` uses. Call it after credentials are issued. */
 export const invalidateListed = (db: Database): void => void listByDatabase.delete(db)
 
-/** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an address that has
- *  failed too often. Costs at most one statement per second in total. Does not authenticate anyone. */
+/** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an
+ *  address that has failed too often. Costs at most one statement per second in total. Does not authenticate
+ *  anyone. */
 export async function mayBeValid(
   db: Database,
   { apiKey, integrationId, secret }: Credentials,

@@ -8,9 +8,9 @@ import { channels, integrations, keys } from './table.ts'
 /** Public ids of the keys that this call revoked. `secret` is true if it revoked a secret of method v1. */
 export type Revocation = { keyIds: string[]; secret: boolean }
 
-/** Revokes one key (by its public id or the whole key), all keys of a channel, or all keys of an integration and its
- *  secret. Takes effect at once, except for event lists that another process answers from memory until its caller cache
- *  expires. Idempotent. Refuses: NOT_FOUND (DECISIONS 2). */
+/** Revokes one key (by its public id or the whole key), all keys of a channel, or all keys of an integration
+ *  and its secret. Takes effect at once, except for event lists that another process answers from memory
+ *  until its caller cache expires. Idempotent. Refuses: NOT_FOUND (DECISIONS 2). */
 export async function revokeKey(db: Database, id: string): Promise<Revocation> {
   const revoked = await db.transaction(async (tx) => {
     const keyId = readKey(id)?.id ?? id

@@ -22,8 +22,8 @@ export const channels = pgTable('channels', {
   createdAt: createdAt(),
 })
 
-/** Organizations that ever granted a channel. A row outlives its grant, because the channel still receives changes of
- *  what it sold for that organization. */
+/** Organizations that ever granted a channel. A row outlives its grant, because the channel still receives
+ *  changes of what it sold for that organization. */
 export const channelOrganizations = pgTable(
   'channel_organizations',
   {

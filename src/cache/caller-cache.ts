@@ -4,17 +4,18 @@ import { type Credentials, hashCredentials } from '../auth/known-credentials.ts'
 import { invalidatedAt } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 
-/** Recently authenticated callers. Only catalogue reads that are answered from memory may use this: every purchase,
- *  payment and ticket lookup authenticates. */
+/** Recently authenticated callers. Only catalogue reads that are answered from memory may use this: every
+ *  purchase, payment and ticket lookup authenticates. */
 export type CallerCache = {
-  /** Returns the view (see `viewOf`) of the caller with these credentials; null if it must be authenticated. */
+  /** Returns the view (see `viewOf`) of the caller with these credentials; null if it must be
+   *  authenticated. */
   find(credentials: Credentials): string | null
   /** Stores the result of an authentication. */
   remember(credentials: Credentials, authenticated: Authenticated): void
 }
 
-/** Key of a caller's view of the catalogue: its kind and its organizations, in order. Callers with the same view get the
- *  same answers. */
+/** Key of a caller's view of the catalogue: its kind and its organizations, in order. Callers with the same
+ *  view get the same answers. */
 export const viewOf = ({ kind, organizationIds }: Caller): string => `${kind} ${organizationIds.join(' ')}`
 
 type Entry = { view: string; since: number; until: number }
@@ -23,8 +24,9 @@ const maxBytes = 4 * 2 ** 20
 // Bytes of an entry besides its text.
 const overhead = 512
 
-/** Creates a caller cache for this process, keyed by a hash of the credentials. An entry is valid for `ms` from the start
- *  of the lookup (0 disables the cache), until the key expires or the catalogue is invalidated. Holds at most 4 MB. */
+/** Creates a caller cache for this process, keyed by a hash of the credentials. An entry is valid for `ms`
+ *  from the start of the lookup (0 disables the cache), until the key expires or the catalogue is
+ *  invalidated. Holds at most 4 MB. */
 export function createCallerCache(db: Database, ms: number): CallerCache {
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,

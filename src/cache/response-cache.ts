@@ -8,15 +8,15 @@ import { type Answer, type Representation, toRepresentation } from '../http/repr
 import { createCallerCache, viewOf } from './caller-cache.ts'
 
 export type ResponseCache = {
-  /** Returns the cached response to this request without any SQL. Null if there is none, or if the caller was not
-   *  authenticated within the maximum age. */
+  /** Returns the cached response to this request without any SQL. Null if there is none, or if the caller was
+   *  not authenticated within the maximum age. */
   find(credentials: Credentials, request: () => string): Representation | null
   /** Stores an authentication for `find`. Call it for catalogue reads only. */
   remember(credentials: Credentials, authenticated: Authenticated): void
-  /** Answers a catalogue read. `request` must contain everything that decides the response except the caller and the
-   *  data. Reuses the response to an identical read of a caller with the same view, if that read is still running or
-   *  began within the maximum age; otherwise calls `run`. A response that is not shareable goes to its own request
-   *  only. */
+  /** Answers a catalogue read. `request` must contain everything that decides the response except the caller
+   *  and the data. Reuses the response to an identical read of a caller with the same view, if that read is
+   *  still running or began within the maximum age; otherwise calls `run`. A response that is not shareable
+   *  goes to its own request only. */
   read(caller: Caller, request: string, run: Run): Promise<Representation>
 }
 
@@ -25,15 +25,16 @@ type Running = { began: number; outcome: Promise<Representation> }
 type Entry = { began: number; representation: Representation }
 
 const maxBytes = 16 * 2 ** 20
-// Enough concurrent reads to hide some milliseconds of database latency, few enough to leave connections for purchases.
-// A page takes megabytes while it is built: without a limit, pages outlive the young generation and cost a quarter more.
+// Enough concurrent reads to hide some milliseconds of database latency, few enough to leave connections for
+// purchases. A page takes megabytes while it is built: without a limit, pages outlive the young generation
+// and cost a quarter more.
 const maxAtOnce = 6
 // Bytes of an entry besides its body, so that many small entries count too.
 const overhead = 1024
 
-/** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the maximum age
- *  of a response, counted from the start of its read; 0 disables the cache. `invalidateCatalogue` empties it. Holds at
- *  most 16 MB, all content codings included. */
+/** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the
+ *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateCatalogue`
+ *  empties it. Holds at most 16 MB, all content codings included. */
 export function createResponseCache(db: Database, ms: number): ResponseCache {
   // Bounded by the number of requests that wait for them.
   const running = new Map<string, Running>()

@@ -6,8 +6,9 @@ type Bounds<Value> = { maxBytes: number; bytesOf: (value: Value) => number }
 // Bytes of an entry besides its key and value, so that many small entries count too.
 const overhead = 512
 
-/** Segmented LRU cache, bounded by bytes, for keys that anybody may send. A new entry is on trial in a quarter of the
- *  space until an authenticated caller has used it. Anonymous requests can therefore evict only each other's entries. */
+/** Segmented LRU cache, bounded by bytes, for keys that anybody may send. A new entry is on trial in a
+ *  quarter of the space until an authenticated caller has used it. Anonymous requests can therefore evict
+ *  only each other's entries. */
 export class TrialCache<Value extends object> {
   readonly #trial: LRUCache<string, Value>
   readonly #protected: LRUCache<string, Value>

@@ -56,7 +56,8 @@ type Settings = z.output<typeof environment>
 export type Config = HttpConfig & {
   port: number
   host: string
-  /** Base URL at which buyers and clients reach the service; if unset, derived from the address that it listens on. */
+  /** Base URL at which buyers and clients reach the service; if unset, derived from the address that it
+   *  listens on. */
   publicUrl: string | undefined
   /** Number of processes that serve the port. */
   webConcurrency: number
@@ -79,10 +80,12 @@ export type Config = HttpConfig & {
   paymentProvider: Settings['PAYMENT_PROVIDER']
   /** Credentials for Stripe; null with another provider. */
   stripe: StripeSettings | null
-  /** True if webhooks may be sent to private addresses and over plain HTTP, for tests and private networks. */
+  /** True if webhooks may be sent to private addresses and over plain HTTP, for tests and private
+   *  networks. */
   privateWebhooks: boolean
   shutdownSeconds: number
-  /** Seconds after a shutdown request during which the service still answers, but reports that it is not ready. */
+  /** Seconds after a shutdown request during which the service still answers, but reports that it is not
+   *  ready. */
   drainSeconds: number
   /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
@@ -110,7 +113,8 @@ function contradictionsIn(settings: Settings): string[] {
   return mistakes
 }
 
-/** Parses the settings from environment variables. Throws one error that names every mistake, but never a value. */
+/** Parses the settings from environment variables. Throws one error that names every mistake, but never a
+ *  value. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   // An empty variable counts as unset, as in shells and compose files.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))

@@ -3,8 +3,8 @@ const hostList = /^([^:]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)/
 
 const sessionAttributes = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby']
 
-/** Reports whether a text is a PostgreSQL URL: `postgres://`, with one or several hosts (`h1:5432,h2:5432`), and with
- *  `target_session_attrs` as in libpq, except `any`. */
+/** Reports whether a text is a PostgreSQL URL: `postgres://`, with one or several hosts (`h1:5432,h2:5432`),
+ *  and with `target_session_attrs` as in libpq, except `any`. */
 export function isDatabaseUrl(address: string): boolean {
   const [, before = '', hosts = ''] = hostList.exec(address) ?? []
   const addresses = hosts
@@ -18,6 +18,6 @@ export function isDatabaseUrl(address: string): boolean {
   })
 }
 
-/** Splits a comma-separated list of URLs. A URL with several hosts contains commas too, so only a comma before a scheme
- *  separates. */
+/** Splits a comma-separated list of URLs. A URL with several hosts contains commas too, so only a comma
+ *  before a scheme separates. */
 export const splitDatabaseUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/|$)/).filter(Boolean)

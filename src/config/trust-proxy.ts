@@ -1,7 +1,8 @@
 import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 
-/** Proxies that are trusted to report a client's address: the last n hops, or those in some networks; null for none. */
+/** Proxies that are trusted to report a client's address: the last n hops, or those in some networks; null
+ *  for none. */
 export type TrustProxy = { hops: number } | { networks: string[] } | null
 
 const maxHops = 16
@@ -27,8 +28,8 @@ export const trustProxySetting = z
   })
   .default(null)
 
-/** Converts the setting to Fastify's `trustProxy`. Fastify refuses a plain number of hops, because it can't know whether
- *  clients can bypass the proxies; an operator who sets a number vouches for that. */
+/** Converts the setting to Fastify's `trustProxy`. Fastify refuses a plain number of hops, because it can't
+ *  know whether clients can bypass the proxies; an operator who sets a number vouches for that. */
 export function trustProxyOf(
   trusted: TrustProxy,
 ): false | string[] | ((address: string, hop: number) => boolean) {

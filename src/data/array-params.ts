@@ -29,8 +29,9 @@ const toText = (value: unknown): string | null =>
       ? JSON.stringify(value)
       : String(value)
 
-/** Passes rows to a prepared statement as one text array per column, which PostgreSQL reads in a sixth of the time that
- *  JSON takes. `rows` goes after `from`, `cells` are the typed columns, `values` builds the parameters. */
+/** Passes rows to a prepared statement as one text array per column, which PostgreSQL reads in a sixth of the
+ *  time that JSON takes. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
+ *  parameters. */
 export function arrayRows(alias: string, types: Types) {
   const columns = Object.entries(types)
   const parameter = (column: string) => `${alias}_${column}`

@@ -26,8 +26,8 @@ export type Readers = { readonly own: Reader; readonly catalogue: Reader }
 
 const keysParam = (index: number) => `keys_${index}`
 
-// Limit per database. Combined statements stay prepared on every connection, and a client could request thousands of
-// different combinations. Further combinations run as separate statements.
+// Limit per database. Combined statements stay prepared on every connection, and a client could request
+// thousands of different combinations. Further combinations run as separate statements.
 const maxJoinedStatements = 100
 const joinedNames = new WeakMap<Database, Set<string>>()
 
@@ -61,8 +61,8 @@ async function findJoined(db: Database, scope: Scope, lookups: readonly Lookup[]
   return lookups.map((lookup) => found[sorted.indexOf(lookup)] ?? [])
 }
 
-// If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the others. If
-// the database is unavailable, nothing is retried: that would multiply the load.
+// If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
+// others. If the database is unavailable, nothing is retried: that would multiply the load.
 const findEach = (
   db: Database,
   scope: Scope,

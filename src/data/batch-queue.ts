@@ -126,7 +126,8 @@ export function batchByKey<Job, Outcome>(
 
   function takeAlone(): Group {
     for (const line of lines.values()) {
-      // A second run of the key would only wait for the row locks of the first, so it starts only when it is full.
+      // A second run of the key would only wait for the row locks of the first, so it starts only when it is
+      // full.
       const minJobs = line.running > 0 ? maxTogether : 1
       const isSeparate = maxMixed === 0 || line.isAlone || line.running > 0
       if (isSeparate && line.running < maxOfKey && line.waiting.length >= minJobs)

@@ -6,8 +6,8 @@ import { perDatabase } from '../database/per-database.ts'
 /** Limits of a bulkhead: work that runs at once, and work that waits. Anything beyond is refused. */
 export type BulkheadLimits = { maxAtOnce: number; maxWaiting: number }
 
-/** Creates a bulkhead: runs work first come, first served, up to a limit, so that a rush of one kind of work leaves
- *  connections for everything else. Refuses: BUSY if too much is waiting. */
+/** Creates a bulkhead: runs work first come, first served, up to a limit, so that a rush of one kind of work
+ *  leaves connections for everything else. Refuses: BUSY if too much is waiting. */
 export function createBulkhead({ maxAtOnce, maxWaiting }: BulkheadLimits) {
   const limit = pLimit(maxAtOnce)
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {

@@ -1,7 +1,8 @@
 import { type GetColumnData, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn } from 'drizzle-orm/pg-core'
 
-/** JSON encoding of rows: the fields to select, the wrapper around the statement, and the decoder of its result. */
+/** JSON encoding of rows: the fields to select, the wrapper around the statement, and the decoder of its
+ *  result. */
 export type Rows<Row> = {
   fields: Record<string, SQL.Aliased>
   /** `prefix` keeps the columns of different kinds of rows apart in one result. */
@@ -19,7 +20,8 @@ const isTimestamp = (column: Column) => is(column, PgColumn) && column.getSQLTyp
 
 type Named = [name: string, column: Column][]
 
-// Generated code, because V8 creates and reads an object literal fastest. The property names are our own column names.
+// Generated code, because V8 creates and reads an object literal fastest. The property names are our own
+// column names.
 function rowFactory<Row>(
   columns: Named,
   placeOf: (index: number) => string,
@@ -38,13 +40,13 @@ function rowFactory<Row>(
 /** A stable row that is joined with a volatile one, such as a rate with its stock. */
 export type JoinedRow<One, Other> = {
   readonly row: One
-  /** Returns one object with the properties of both. Returns the previous object if `other` has not changed, which is
-   *  the usual case from one page to the next. */
+  /** Returns one object with the properties of both. Returns the previous object if `other` has not changed,
+   *  which is the usual case from one page to the next. */
   with(other: Other): One & Other
 }
 
-/** Creates joined rows of these columns. Slow form: (row) => ({ row, with: (other) => ({ ...row, ...other }) }), which
- *  makes objects that are several times slower to create and to read. */
+/** Creates joined rows of these columns. Slow form: (row) => ({ row, with: (other) => ({ ...row, ...other })
+ *  }), which makes objects that are several times slower to create and to read. */
 export function rowJoiner<One, Other>(
   one: Record<string, PgColumn>,
   other: Record<string, PgColumn>,
@@ -69,9 +71,10 @@ export function rowJoiner<One, Other>(
 const fieldsOf = (columns: Named) =>
   Object.fromEntries(columns.map(([name, column]) => [name, sql`${column}`.as(name)]))
 
-/** Encodes rows column by column, each column as one JSON array. The driver takes three times as long to parse the same
- *  values one by one, and numerics, arrays and objects would each need a parser. One array per column rather than one
- *  for all, because V8 allocates what it parses from long texts in the old generation. */
+/** Encodes rows column by column, each column as one JSON array. The driver takes three times as long to
+ *  parse the same values one by one, and numerics, arrays and objects would each need a parser. One array per
+ *  column rather than one for all, because V8 allocates what it parses from long texts in the old
+ *  generation. */
 export function rowsOf<Columns extends Record<string, Column>>(columns: Columns): Rows<RowOf<Columns>> {
   const named = Object.entries(columns)
   const names = named.map(([name]) => name)
@@ -90,8 +93,8 @@ export function rowsOf<Columns extends Record<string, Column>>(columns: Columns)
   }
 }
 
-/** Encodes rows one by one in a single JSON array, which is faster than an array per column if there are few rows. At
- *  most 100 columns: PostgreSQL passes no more arguments to a function. */
+/** Encodes rows one by one in a single JSON array, which is faster than an array per column if there are few
+ *  rows. At most 100 columns: PostgreSQL passes no more arguments to a function. */
 export function fewRowsOf<Columns extends Record<string, Column>>(columns: Columns): Rows<RowOf<Columns>> {
   const named = Object.entries(columns)
   const values = named.map(([name]) => `"${name}"`).join(', ')

@@ -14,8 +14,8 @@ type Entry<Value> = { value?: Value; loading: Promise<unknown> }
 
 const loaded = Promise.resolve()
 
-// The cache map of a DataLoader, which normally holds promises. This one holds values, and creates a promise only on
-// request.
+// The cache map of a DataLoader, which normally holds promises. This one holds values, and creates a promise
+// only on request.
 class Entries<Value> {
   readonly #entries = new Map<string, Entry<Value>>()
 
@@ -67,8 +67,8 @@ class Entries<Value> {
   }
 }
 
-/** A DataLoader that returns loaded values synchronously, and loads a whole level of a query without one promise per
- *  key: a page has thousands of children. */
+/** A DataLoader that returns loaded values synchronously, and loads a whole level of a query without one
+ *  promise per key: a page has thousands of children. */
 export class Loader<Value> extends DataLoader<string, Value> {
   readonly #entries: Entries<Value>
   readonly #load: (keys: readonly string[]) => Promise<Value[]>
@@ -92,7 +92,8 @@ export class Loader<Value> extends DataLoader<string, Value> {
     return this
   }
 
-  /** Loads the values of keys, in the same order. Keys that are not yet loaded or loading are read in one statement. */
+  /** Loads the values of keys, in the same order. Keys that are not yet loaded or loading are read in one
+   *  statement. */
   async loadAll(keys: readonly string[]): Promise<Value[]> {
     const missing = new Set<string>()
     for (const key of keys) if (!this.#entries.entry(key)) missing.add(key)

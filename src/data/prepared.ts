@@ -57,8 +57,8 @@ export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): 
     }
   })
 
-/** Prepares a statement whose rows travel as JSON, for use in a transaction, such as one that locks rows. Its text is
- *  built once. */
+/** Prepares a statement whose rows travel as JSON, for use in a transaction, such as one that locks rows. Its
+ *  text is built once. */
 export function preparedRows<Row>(name: string, find: () => Find<Row>) {
   let built: { query: Query; rows: Rows<Row> } | undefined
   return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
@@ -122,8 +122,8 @@ export async function findTogether<All extends unknown[]>(
   return found as Found<All>
 }
 
-/** Prepares a statement written in SQL, for the database or a transaction. Its text is built once, it is prepared once
- *  per connection, and its rows are as the driver parses them. */
+/** Prepares a statement written in SQL, for the database or a transaction. Its text is built once, it is
+ *  prepared once per connection, and its rows are as the driver parses them. */
 export function preparedSql<Row>(name: string, text: () => SQL) {
   let query: Query | undefined
   return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
@@ -132,15 +132,17 @@ export function preparedSql<Row>(name: string, text: () => SQL) {
   }
 }
 
-/** Text array parameter whose length the planner can't see. If it could, PostgreSQL would estimate by length, reject its
- *  generic plan for each shorter list, and plan on every execution (a lookup of eight keys: 650 µs instead of 219). */
+/** Text array parameter whose length the planner can't see. If it could, PostgreSQL would estimate by length,
+ *  reject its generic plan for each shorter list, and plan on every execution (a lookup of eight keys: 650 µs
+ *  instead of 219). */
 export const textArrayParam = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
 
 /** Condition that a column is one of the given keys: one statement for any number of keys, planned once per
  *  connection. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${textArrayParam(name)})`
 
-/** Parameters that limit a loader to the rows that the caller may see. Each statement uses those that it needs. */
+/** Parameters that limit a loader to the rows that the caller may see. Each statement uses those that it
+ *  needs. */
 export type Scope = {
   /** Organizations whose catalogue the caller sees. */
   organizationIds: string[]

@@ -12,13 +12,14 @@ export type Revisions = Map<string, string>
 
 type Cache<Value> = LRUCache<string, Versioned<Value>>
 
-// Revisions decide whether an entry is valid. The TTL is a safety net for changes they miss, such as writes made while
-// triggers are disabled.
+// Revisions decide whether an entry is valid. The TTL is a safety net for changes they miss, such as writes
+// made while triggers are disabled.
 const ttlMs = 10 * 60_000
 
 type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
 
-/** Loader with a cache across requests: uses a cached value only if its revision is the one that this request knows. */
+/** Loader with a cache across requests: uses a cached value only if its revision is the one that this request
+ *  knows. */
 export class VersionedLoader<Value extends object> extends Loader<Value | null> {
   readonly #revisions: Revisions
 
@@ -52,9 +53,10 @@ export class VersionedLoader<Value extends object> extends Loader<Value | null> 
 /** Parts of a request's reader that a versioned loader needs. */
 type Source = { db: Database; rememberedEvents: number; revisions: Revisions }
 
-/** Creates a factory of versioned loaders that share one cache per database. Values must not depend on the caller.
- *  `read` returns values with their revisions from one snapshot. `maxSizeOf` bounds the sum of the cached sizes; 0 turns
- *  the cache off. Sizes count rows, not bytes: only an import writes these rows, and it limits the length of texts. */
+/** Creates a factory of versioned loaders that share one cache per database. Values must not depend on the
+ *  caller. `read` returns values with their revisions from one snapshot. `maxSizeOf` bounds the sum of the
+ *  cached sizes; 0 turns the cache off. Sizes count rows, not bytes: only an import writes these rows, and it
+ *  limits the length of texts. */
 export function versionedLoaders<Value extends object>(
   maxSizeOf: (source: Source) => number,
   sizeOf: (value: Value) => number,

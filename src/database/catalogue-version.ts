@@ -17,8 +17,8 @@ export const invalidatedAt = (db: Database): number => invalidations.get(db)?.at
 export const wasJustInvalidated = (db: Database): boolean =>
   performance.now() - invalidatedAt(db) < maxReplicaLagMs
 
-/** Invalidates the cached catalogue of this process; the next reads go to the primary. Call it after committing a change
- *  that must be visible at once: a rate or price that sells out or becomes available again, an import, a change of a
- *  grant or key. */
+/** Invalidates the cached catalogue of this process; the next reads go to the primary. Call it after
+ *  committing a change that must be visible at once: a rate or price that sells out or becomes available
+ *  again, an import, a change of a grant or key. */
 export const invalidateCatalogue = (db: Database): void =>
   void invalidations.set(db, { version: catalogueVersion(db) + 1, at: performance.now() })

@@ -13,23 +13,27 @@ export type Connection = Pick<
 
 export type OpenDatabase = {
   db: Database
-  /** Applies pending migrations, each file in its own transaction. Safe to run from many processes at once. */
+  /** Applies pending migrations, each file in its own transaction. Safe to run from many processes at
+   *  once. */
   migrate(onWait?: (wait: MigrationWait) => void): Promise<void>
-  /** Reports whether the database answers, accepts writes, and is fully migrated. Never waits behind other statements. */
+  /** Reports whether the database answers, accepts writes, and is fully migrated. Never waits behind other
+   *  statements. */
   ready(): Promise<boolean>
   /** Resolves to the reason why the database is not ready; null if it is. */
   whyUnready(): Promise<Unready | null>
-  /** Reports whether the database ends statements that take too long. Behind a pooler the timeouts are set on the role. */
+  /** Reports whether the database ends statements that take too long. Behind a pooler the timeouts are set on
+   *  the role. */
   hasStatementTimeouts(): Promise<boolean>
   /** Returns a database for catalogue reads, which may lag behind: a replica that is up, else `db`. */
   replica(): Database
-  /** Starts to monitor the replicas and to read from them. `onStatus` is called when one goes down, stays down, or comes
-   *  up. */
+  /** Starts to monitor the replicas and to read from them. `onStatus` is called when one goes down, stays
+   *  down, or comes up. */
   followReplicas(onStatus: (status: ReplicaStatus) => void): Promise<void>
   close(): Promise<void>
 }
 
-/** Status of a replica, numbered by its position in the setting. `code` is the error code, if there was one. */
+/** Status of a replica, numbered by its position in the setting. `code` is the error code, if there was
+ *  one. */
 export type ReplicaStatus = { replica: number; isUp: boolean; code: string | undefined }
 
 /** A migration that waits for a lock: its file, the tries so far, and the milliseconds until the next try. */
@@ -44,7 +48,8 @@ export type Unready = {
 export type DatabaseOptions = {
   /** Called with each statement before it runs. Tests use it to count statements and to check their plans. */
   onStatement?: (text: string, parameters: unknown[]) => unknown
-  /** Milliseconds after which PostgreSQL ends a statement, 15,000 by default. The lock timeout is two thirds of it. */
+  /** Milliseconds after which PostgreSQL ends a statement, 15,000 by default. The lock timeout is two thirds
+   *  of it. */
   statementTimeoutMs?: number
 }
 
@@ -71,8 +76,8 @@ function unreadyBecause(error: unknown): Unready {
   return { reason: accessRefused.test(code ?? '') ? 'ACCESS_REFUSED' : 'UNREACHABLE', code }
 }
 
-/** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes unless it is
- *  only read. The check resolves to the reason if it is not ready. */
+/** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
+ *  unless it is only read. The check resolves to the reason if it is not ready. */
 export function readiness(db: Database, { isOnlyRead = false } = {}): () => Promise<Unready | null> {
   const { length } = readMigrationFiles(migrations)
   const query = sql`select (select count(*) >= ${length} from drizzle.__drizzle_migrations) as "isMigrated",
@@ -92,8 +97,8 @@ export function readiness(db: Database, { isOnlyRead = false } = {}): () => Prom
   }
 }
 
-/** Finds the PostgreSQL or network code of a driver error, which Drizzle wraps. Never log Drizzle's message: it contains
- *  parameters. */
+/** Finds the PostgreSQL or network code of a driver error, which Drizzle wraps. Never log Drizzle's message:
+ *  it contains parameters. */
 export function databaseCode(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if ('code' in cause && typeof cause.code === 'string') return cause.code
@@ -116,8 +121,8 @@ function* causesOf(error: unknown): Generator<Error> {
   for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause
 }
 
-/** Reports whether a connection failed or ended: refused role, too many connections, server shutdown, network failure.
- *  An error of severity FATAL or PANIC ends the connection whatever its code. */
+/** Reports whether a connection failed or ended: refused role, too many connections, server shutdown, network
+ *  failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
 export const isConnectionFailure = (error: unknown): boolean =>
   connectionFailure.test(databaseCode(error) ?? '') ||
   [...causesOf(error)].some((cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))

@@ -20,14 +20,15 @@ async function readTurns(folder: string): Promise<number[]> {
   return turns.map(Number).sort((one, other) => other - one)
 }
 
-/** Reads the pid of a lock's owner; null if the lock was released or its owner is dead. Our own pid stands for an earlier
- *  process, as in a container, where every process gets the same pid. */
+/** Reads the pid of a lock's owner; null if the lock was released or its owner is dead. Our own pid stands
+ *  for an earlier process, as in a container, where every process gets the same pid. */
 async function ownerOf(lock: string): Promise<number | null> {
   const pid = await readFile(lock, 'utf8').then(Number, () => 0)
   return pid > 0 && pid !== process.pid && isAlive(pid) ? pid : null
 }
 
-// Linking is atomic: nobody reads a lock file without a pid in it, and only one of several processes creates it.
+// Linking is atomic: nobody reads a lock file without a pid in it, and only one of several processes creates
+// it.
 const createLock = (mine: string, lock: string): Promise<boolean> =>
   link(mine, lock).then(
     () => true,

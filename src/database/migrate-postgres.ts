@@ -6,11 +6,12 @@ import type { Host } from './pool/find-host.ts'
 // Arbitrary, but every version of this service must use the same number.
 const migrationLock = 7_264_337
 
-// Polled instead of waiting inside a statement: that would hold a snapshot, and `create index concurrently` in the other
-// process waits for all older snapshots.
+// Polled instead of waiting inside a statement: that would hold a snapshot, and `create index concurrently`
+// in the other process waits for all older snapshots.
 const lockPollMs = 200
 
-// A lost session loses its lock, but the driver would silently continue in a new session. So the first loss is final.
+// A lost session loses its lock, but the driver would silently continue in a new session. So the first loss
+// is final.
 function openSession(
   url: string,
   host: Host | undefined,
@@ -37,9 +38,9 @@ function openSession(
   }
 }
 
-/** Migrates on a connection of its own, without timeouts. Other processes that start to migrate wait until this is done,
- *  however long it takes. `url` must be the database itself, not a pooler, because the lock belongs to a session. `host`
- *  is the one of its hosts that accepts writes. */
+/** Migrates on a connection of its own, without timeouts. Other processes that start to migrate wait until
+ *  this is done, however long it takes. `url` must be the database itself, not a pooler, because the lock
+ *  belongs to a session. `host` is the one of its hosts that accepts writes. */
 export async function migratePostgres(
   url: string,
   { host, ...options }: MigrateOptions & { host?: Host } = {},

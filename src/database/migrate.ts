@@ -6,7 +6,8 @@ import { databaseCode, isUnavailable, type MigrationWait, migrations } from './d
 
 /** An exclusive connection for migrations: the part that both drivers can implement. */
 export type MigrationSession = {
-  /** Runs one statement without parameters, in no transaction but one that a statement began. Resolves to its rows. */
+  /** Runs one statement without parameters, in no transaction but one that a statement began. Resolves to its
+   *  rows. */
   run(statement: string): Promise<Record<string, unknown>[]>
 }
 
@@ -29,8 +30,8 @@ type Migration = {
   isWhole: boolean
 }
 
-// A statement that waits for a table lock blocks everybody who requests that table after it. So it gives up soon, and
-// tries again later.
+// A statement that waits for a table lock blocks everybody who requests that table after it. So it gives up
+// soon, and tries again later.
 const lockTimeoutMs = 3_000
 
 // About five minutes in total.
@@ -109,19 +110,20 @@ async function dropUnfinished(session: MigrationSession, index: string): Promise
 }
 
 async function applyStatement(session: MigrationSession, statement: string): Promise<void> {
-  // A concurrent statement waits for other transactions, but blocks neither reads nor writes: it needs no lock timeout.
+  // A concurrent statement waits for other transactions, but blocks neither reads nor writes: it needs no
+  // lock timeout.
   await session.run(`set lock_timeout = ${isConcurrent(statement) ? 0 : lockTimeoutMs}`)
   const index = concurrentIndex.exec(statement)?.[1]
   if (index) await dropUnfinished(session, index)
   await session.run(statement)
 }
 
-/** Applies pending files in order, each in its own transaction: a file that fails is rolled back, and those before it
- *  stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for statements that
- *  PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts. Each of its statements must
- *  be safe to repeat, because the file starts over if the process dies in the middle. An unfinished index is recreated.
- *  Throws with the name of the file if a lock can't be taken in `maxTries`. The caller must hold a lock that keeps other
- *  processes from migrating at the same time. */
+/** Applies pending files in order, each in its own transaction: a file that fails is rolled back, and those
+ *  before it stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for
+ *  statements that PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts.
+ *  Each of its statements must be safe to repeat, because the file starts over if the process dies in the
+ *  middle. An unfinished index is recreated. Throws with the name of the file if a lock can't be taken in
+ *  `maxTries`. The caller must hold a lock that keeps other processes from migrating at the same time. */
 export async function migrate(session: MigrationSession, options: MigrateOptions = {}): Promise<void> {
   const { onWait = () => {}, folder = migrations.migrationsFolder } = options
   const { maxTries = defaultMaxTries, backoffMs = defaultBackoffMs } = options

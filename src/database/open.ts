@@ -4,8 +4,8 @@ import type { DatabaseOptions, OpenDatabase } from './database.ts'
 type Place = Pick<Config, 'databaseUrl' | 'dataDir'> &
   Partial<Pick<Config, 'databasePooler' | 'directDatabaseUrl' | 'databaseReplicaUrls'>>
 
-/** Opens PostgreSQL if `databaseUrl` is set, else the embedded database in `dataDir`. Refuses a data folder that another
- *  process has open, and names that process's pid. */
+/** Opens PostgreSQL if `databaseUrl` is set, else the embedded database in `dataDir`. Refuses a data folder
+ *  that another process has open, and names that process's pid. */
 export async function openDatabase(
   { databaseUrl, dataDir, databasePooler, directDatabaseUrl, databaseReplicaUrls = [] }: Place,
   options: DatabaseOptions = {},

@@ -13,8 +13,8 @@ const sessionOf = (client: PGlite): MigrationSession => ({
   },
 })
 
-/** Opens the embedded database in a folder, exclusively for this process. Refuses a folder that another process has open,
- *  and names that process's pid. */
+/** Opens the embedded database in a folder, exclusively for this process. Refuses a folder that another
+ *  process has open, and names that process's pid. */
 export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
   await mkdir(folder, { recursive: true })
   const unlock = await lockFolder(folder)

@@ -15,8 +15,9 @@ const timeoutsOf = (statementTimeoutMs: number) => ({
 })
 const defaultTimeoutMs = 15_000
 
-// Makes PostgreSQL end the session of a vanished client within about ten seconds. No timeout of its own applies between
-// the describe and execute messages of a statement: it would keep row locks until the kernel gives up, hours later.
+// Makes PostgreSQL end the session of a vanished client within about ten seconds. No timeout of its own
+// applies between the describe and execute messages of a statement: it would keep row locks until the kernel
+// gives up, hours later.
 const tcpKeepalive = {
   tcp_keepalives_idle: 4,
   tcp_keepalives_interval: 2,
@@ -29,7 +30,8 @@ const roundTripMs = 500
 // Callers of `/ready`, such as load balancers, have short timeouts.
 const readinessTimeoutMs = 2_000
 
-// Two connections are never used for transactions, so that reads don't wait behind transactions that wait for row locks.
+// Two connections are never used for transactions, so that reads don't wait behind transactions that wait for
+// row locks.
 const limits = { max: 10, maxReserved: 8, maxPipeline: 16 }
 
 // Overrides the settings of the role, the database and the server.
@@ -40,7 +42,8 @@ const driver = {
   onnotice: () => {},
   // Unlimited here, because the pool limits it. Missing in the driver's types.
   max_pipeline: 1_000_000,
-  // The pool retires old connections once they are idle. The driver would refuse statements that arrive meanwhile.
+  // The pool retires old connections once they are idle. The driver would refuse statements that arrive
+  // meanwhile.
   max_lifetime: null,
 }
 
@@ -72,8 +75,8 @@ export type PostgresAddress = {
   isOnlyRead?: boolean
 }
 
-/** Parses a URL into the driver's settings without connecting. Of several hosts, prefers one that accepts writes, unless
- *  the URL says otherwise or the database is only read. */
+/** Parses a URL into the driver's settings without connecting. Of several hosts, prefers one that accepts
+ *  writes, unless the URL says otherwise or the database is only read. */
 function settingsOf(url: string, isOnlyRead: boolean, options: object): postgres.Sql['options'] {
   const { options: settings } = postgres(url, { ...driver, ...options, max: 1 })
   const wanted =
@@ -98,9 +101,9 @@ export function openPostgres(
   const findHost = hostFinder(settings)
   const pool = openPool({
     ...{ settings, findHost, ...limits },
-    // An unnamed statement is described in one message, then bound and executed in a second. With pipelining, an earlier
-    // statement on the same connection may end between the two: the pooler then releases its server connection, and the
-    // second message is lost.
+    // An unnamed statement is described in one message, then bound and executed in a second. With pipelining,
+    // an earlier statement on the same connection may end between the two: the pooler then releases its
+    // server connection, and the second message is lost.
     ...(isPooled && { maxPipeline: 1 }),
     timeoutMs: statementTimeoutMs + roundTripMs,
   })

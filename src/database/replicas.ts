@@ -21,8 +21,8 @@ function withTimeout<T>(answer: Promise<T>): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-/** Makes the primary answer queries that fail on the replica, for whatever reason. If the statement itself is at fault,
- *  the primary fails too. */
+/** Makes the primary answer queries that fail on the replica, for whatever reason. If the statement itself is
+ *  at fault, the primary fails too. */
 function fallBackTo(primary: Database, replica: Replica): void {
   const { session } = replica.db._
   const prepareOnReplica = session.prepareQuery.bind(session)
@@ -47,8 +47,9 @@ function fallBackTo(primary: Database, replica: Replica): void {
   }
 }
 
-/** Adds replicas to a primary, for reads of the catalogue. Drizzle's own `withReplicas` picks a replica when a statement
- *  is built, and ours are built only once. A replica is used once it has answered with its tables up to date. */
+/** Adds replicas to a primary, for reads of the catalogue. Drizzle's own `withReplicas` picks a replica when
+ *  a statement is built, and ours are built only once. A replica is used once it has answered with its tables
+ *  up to date. */
 export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): OpenDatabase {
   let onStatus: (status: ReplicaStatus) => void = () => {}
   let nextReplica = 0

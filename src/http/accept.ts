@@ -30,8 +30,9 @@ function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place
   return { quality: 0, place: 0 }
 }
 
-/** Chooses the media type of a GraphQL response by the `Accept` header; the first named one if both have the same
- *  quality. Null if none is acceptable. Event streams and multipart are not offered: every response is one JSON text. */
+/** Chooses the media type of a GraphQL response by the `Accept` header; the first named one if both have the
+ *  same quality. Null if none is acceptable. Event streams and multipart are not offered: every response is
+ *  one JSON text. */
 export function chooseMediaType(accept: string | undefined): MediaType | null {
   if (!accept || accept === '*/*' || accept === offered[0]) return offered[0]
   const ranges = rangesOf(accept)

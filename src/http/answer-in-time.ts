@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { busy } from '../shared/errors.ts'
 
-// Statements and queues each have a timeout of their own, but a request may wait for several in a row. Fastify's
-// `handlerTimeout` costs a timer and a controller per request, skips routes that are not found, and logs late responses
-// with the URL, which may contain a payment page's token.
+// Statements and queues each have a timeout of their own, but a request may wait for several in a row.
+// Fastify's `handlerTimeout` costs a timer and a controller per request, skips routes that are not found, and
+// logs late responses with the URL, which may contain a payment page's token.
 
 const checkMs = 250
 // Statement timeout plus the round trip to the database.
 const defaultTimeoutMs = 15_500
 
-/** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs`. The work continues: a checkout
- *  that is retried with its idempotency key happens once. */
+/** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs`. The work continues: a
+ *  checkout that is retried with its idempotency key happens once. */
 export function limitResponseTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
   // In order of arrival.
   const waiting = new Map<FastifyReply, number>()

@@ -7,8 +7,8 @@ export type Coding = 'br' | 'gzip' | 'identity'
 // By preference, if a client accepts both equally.
 const codings = ['br', 'gzip'] as const
 
-/** Chooses the content coding by the `Accept-Encoding` header (RFC 9110, 12.5.3); `identity` if the client prefers it or
- *  accepts no other. */
+/** Chooses the content coding by the `Accept-Encoding` header (RFC 9110, 12.5.3); `identity` if the client
+ *  prefers it or accepts no other. */
 export function chooseCoding(accepted: string | string[] | undefined): Coding {
   if (!accepted) return 'identity'
   const qualities = new Map<string, number>()

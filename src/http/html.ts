@@ -27,7 +27,8 @@ function toMarkup(content: Content): string {
   return String(content).replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** Template tag for markup. Escapes everything that is not Html, for use in elements and in quoted attributes. */
+/** Template tag for markup. Escapes everything that is not Html, for use in elements and in quoted
+ *  attributes. */
 export const html = (literals: TemplateStringsArray, ...contents: Content[]): Html =>
   new Html(String.raw({ raw: literals }, ...contents.map(toMarkup)))
 

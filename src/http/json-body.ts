@@ -25,9 +25,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Parses JSON bodies strictly: valid UTF-8, uncompressed, and within the limits of width and depth, which are checked
- *  before any validation. Fastify's own parser would replace invalid UTF-8 with question marks, which would then be
- *  stored. Refuses bodies of any other type. Refuses: UNSUPPORTED_MEDIA_TYPE, BAD_REQUEST. */
+/** Parses JSON bodies strictly: valid UTF-8, uncompressed, and within the limits of width and depth, which
+ *  are checked before any validation. Fastify's own parser would replace invalid UTF-8 with question marks,
+ *  which would then be stored. Refuses bodies of any other type. Refuses: UNSUPPORTED_MEDIA_TYPE,
+ *  BAD_REQUEST. */
 export function readJsonStrictly(app: FastifyInstance, limits: RequestLimits): void {
   const parseText = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()

@@ -3,7 +3,8 @@ import { busy, Refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
 
-// Place in our own files. The rest of the stack and the message are never logged: Drizzle's message contains parameters.
+// Place in our own files. The rest of the stack and the message are never logged: Drizzle's message contains
+// parameters.
 const placeOf = (error: Error) =>
   /\((?:file:\/\/)?\S*?((?:src|dist)\/[\w./-]+:\d+):\d+\)/.exec(error.stack ?? '')?.[1]
 
@@ -23,8 +24,8 @@ export function logFailure(log: Log, error: unknown, message: string): void {
   log.error(facts, message)
 }
 
-/** Converts anything thrown into a Refusal for the client. Anything but a Refusal is logged and masked; the client gets
- *  the request id, which the log line contains too. */
+/** Converts anything thrown into a Refusal for the client. Anything but a Refusal is logged and masked; the
+ *  client gets the request id, which the log line contains too. */
 export function toRefusal(error: unknown, requestId: string, log: Log): Refusal {
   if (error instanceof Refusal) return error
   logFailure(log, error, 'request failed')

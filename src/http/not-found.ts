@@ -5,8 +5,8 @@ type KnownRoute = { path: RegExp; methods: Set<string> }
 
 const patternOf = (url: string) => new RegExp(`^${url.replace(/\*/g, '.*').replace(/:\w+/g, '[^/]+')}$`)
 
-/** Answers 404 for an unknown path, and 405 with `Allow` for an unsupported method of a known path. Call it before the
- *  routes are added. */
+/** Answers 404 for an unknown path, and 405 with `Allow` for an unsupported method of a known path. Call it
+ *  before the routes are added. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const known = new Map<string, KnownRoute>()
   app.addHook('onRoute', ({ url, method }) => {

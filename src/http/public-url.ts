@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 
-/** Returns a getter of the service's public base URL: PUBLIC_URL if it is set, else the address that it listens on. */
+/** Returns a getter of the service's public base URL: PUBLIC_URL if it is set, else the address that it
+ *  listens on. */
 export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): () => string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   let known = publicUrl

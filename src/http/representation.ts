@@ -6,14 +6,15 @@ export type Answer = {
   status: number
   headers: Record<string, string>
   body: Buffer
-  /** True if other callers with the same view may receive it: it is complete, and contains nothing specific to its
-   *  request. */
+  /** True if other callers with the same view may receive it: it is complete, and contains nothing specific
+   *  to its request. */
   isShareable: boolean
 }
 
 /** A response with its body in every content coding requested so far. */
 export type Representation = Answer & {
-  /** Strong ETag. Differs per coding, because each coding is a different sequence of bytes (RFC 9110, 8.8.3). */
+  /** Strong ETag. Differs per coding, because each coding is a different sequence of bytes (RFC 9110,
+   *  8.8.3). */
   etag(coding: Coding): string
   /** Returns the body in a coding. Compresses it once and shares the result with all requests. */
   encoded(coding: Coding): Promise<Buffer> | Buffer

@@ -35,9 +35,10 @@ async function send(
   reply.type(type).send(body)
 }
 
-/** Sends a response once it is available. A shareable one is compressed, which is safe because it contains nothing
- *  secret or personal. To a safe method it goes with an ETag, and as 304 if the client has it already. The client may
- *  store it but must revalidate: the maximum age is already used up by the response cache. */
+/** Sends a response once it is available. A shareable one is compressed, which is safe because it contains
+ *  nothing secret or personal. To a safe method it goes with an ETag, and as 304 if the client has it
+ *  already. The client may store it but must revalidate: the maximum age is already used up by the response
+ *  cache. */
 export function sendRepresentation(
   request: FastifyRequest,
   reply: FastifyReply,

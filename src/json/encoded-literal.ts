@@ -1,6 +1,6 @@
-/** JSON text that is written many times, as words of eight bytes. They are floats because those are the fastest to store
- *  at any offset. No UTF-8 reads as NaN, the one float whose bytes might not survive.
- *  Slow form: Buffer.from(text), copied into the writer's buffer. */
+/** JSON text that is written many times, as words of eight bytes. They are floats because those are the
+ *  fastest to store at any offset. No UTF-8 reads as NaN, the one float whose bytes might not survive. Slow
+ *  form: Buffer.from(text), copied into the writer's buffer. */
 export type Literal = { length: number; words: Float64Array }
 
 export const wordLength = Float64Array.BYTES_PER_ELEMENT

@@ -1,8 +1,8 @@
 import type { RequestLimits } from '../shared/request-limits.ts'
 
-/** Finds the first limit that a JSON value exceeds, as the predicate of a sentence; null if it is within all of them.
- *  One pass by level, without recursion, which stops at the first excess: a microsecond for usual values, less than a
- *  millisecond for any. */
+/** Finds the first limit that a JSON value exceeds, as the predicate of a sentence; null if it is within all
+ *  of them. One pass by level, without recursion, which stops at the first excess: a microsecond for usual
+ *  values, less than a millisecond for any. */
 export function findExcess(
   json: unknown,
   { maxJsonDepth, maxJsonWidth, maxJsonValues, maxNameLength }: RequestLimits,

@@ -25,9 +25,9 @@ const isEscaped = Uint8Array.from({ length: 0x80 }, (_, code) =>
 
 const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
 
-/** Writes JSON, byte for byte as JSON.stringify would, straight into a buffer: no intermediate text, and no tree of
- *  objects, which is most of the garbage of a page. There is one instance for all requests, so between `start` and `take`
- *  nothing may await. */
+/** Writes JSON, byte for byte as JSON.stringify would, straight into a buffer: no intermediate text, and no
+ *  tree of objects, which is most of the garbage of a page. There is one instance for all requests, so
+ *  between `start` and `take` nothing may await. */
 class JsonWriter {
   #bytes = Buffer.alloc(0)
   #view = viewOf(this.#bytes)
@@ -39,7 +39,8 @@ class JsonWriter {
     return this.#position
   }
 
-  /** Number of the current part. Positions are valid within one part only: `start` and `take` begin a new one. */
+  /** Number of the current part. Positions are valid within one part only: `start` and `take` begin a new
+   *  one. */
   get part(): number {
     return this.#part
   }
@@ -128,7 +129,8 @@ class JsonWriter {
   number(value: number): void {
     this.#reserve(maxDigits + 3)
     if (isShort(value)) return void this.#writeDigits(value)
-    // Most amounts have at most two decimals. If dividing gives the value back, these digits are its shortest form.
+    // Most amounts have at most two decimals. If dividing gives the value back, these digits are its shortest
+    // form.
     const hundredths = Math.round(value * 100)
     if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#stringify(value)
     const whole = Math.trunc(value)

@@ -54,8 +54,8 @@ function writeOf(schema: unknown): Write {
   return writeLeaf
 }
 
-/** Creates a serializer for bodies of this schema. It writes the bytes of JSON.stringify, limited to the fields of the
- *  schema and in their order. Slow form: (body) => Buffer.from(JSON.stringify(body)) */
+/** Creates a serializer for bodies of this schema. It writes the bytes of JSON.stringify, limited to the
+ *  fields of the schema and in their order. Slow form: (body) => Buffer.from(JSON.stringify(body)) */
 export function createSerializer<Schema extends z.ZodType>(
   schema: Schema,
 ): (body: z.output<Schema>) => Buffer {

@@ -3,7 +3,8 @@ import type { Pool } from './pool.ts'
 import type { Run, Statement } from './pool-connection.ts'
 import type { Transaction } from './run-transaction.ts'
 
-// The statement starts in the next microtask, because Drizzle calls `values` on the pending query to get raw rows.
+// The statement starts in the next microtask, because Drizzle calls `values` on the pending query to get raw
+// rows.
 const unsafeOver =
   (run: Run) =>
   (...statement: Statement) => {
@@ -16,15 +17,16 @@ const unsafeOver =
     return Object.assign(answer, { values })
   }
 
-// Implements the part of the driver's transaction that Drizzle uses. Drizzle nests transactions by savepoints.
+// Implements the part of the driver's transaction that Drizzle uses. Drizzle nests transactions by
+// savepoints.
 const transactionOver = ({ execute, savepoint }: Transaction): object => ({
   unsafe: unsafeOver(execute),
   savepoint: <Result>(run: (part: object) => Promise<Result>) =>
     savepoint((part) => run(transactionOver(part))),
 })
 
-/** Creates a driver for Drizzle that runs its statements and transactions on our pool. The driver's own pool stays
- *  unused, and opens no connection. */
+/** Creates a driver for Drizzle that runs its statements and transactions on our pool. The driver's own pool
+ *  stays unused, and opens no connection. */
 export function driverOver(settings: object, pool: Pool) {
   return Object.assign(postgres(settings), {
     unsafe: unsafeOver(pool.execute),

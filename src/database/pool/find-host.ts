@@ -45,9 +45,10 @@ async function probe(settings: Settings, { host, port }: Host): Promise<Server> 
 }
 
 /** Creates a function that finds the host to connect to, as libpq does: the first that answers and matches
- *  `target_session_attrs`. A single host without that attribute is not probed. The result is cached until `forget`. The
- *  driver's own search (3.4.9) retries refusing hosts in an endless loop without a pause, and accepts a standby for
- *  `read-write`. Fails with the last host's error, or with CONNECTION_NO_HOST if all answered and none matches. */
+ *  `target_session_attrs`. A single host without that attribute is not probed. The result is cached until
+ *  `forget`. The driver's own search (3.4.9) retries refusing hosts in an endless loop without a pause, and
+ *  accepts a standby for `read-write`. Fails with the last host's error, or with CONNECTION_NO_HOST if all
+ *  answered and none matches. */
 export function hostFinder(settings: Settings): FindHost & { forget(): void } {
   const { path, target_session_attrs: wanted } = settings
   const hosts = settings.host.map((host, index) => ({ host, port: settings.port[index] ?? 5432, path }))

@@ -7,7 +7,8 @@ import type { FindHost } from './find-host.ts'
 export type Statement = Parameters<postgres.Sql['unsafe']>
 type Settings = postgres.Sql['options']
 
-/** Runs a statement. `isRaw` returns rows as arrays of values. `since` is the start of its timeout; now by default. */
+/** Runs a statement. `isRaw` returns rows as arrays of values. `since` is the start of its timeout; now by
+ *  default. */
 export type Run = (statement: Statement, isRaw: boolean, since?: number) => Promise<unknown>
 
 // OID of text[].
@@ -19,16 +20,17 @@ export const connectionError = (message: string, code: string) => Object.assign(
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 
 export type PoolConnectionOptions = {
-  /** Settings shared by all connections of a pool. They include the types that the first connection fetches. */
+  /** Settings shared by all connections of a pool. They include the types that the first connection
+   *  fetches. */
   settings: Settings
   findHost: FindHost
   /** Called after each answer, and once when the connection is over. */
   onChange(connection: PoolConnection, error?: unknown): void
 }
 
-/** One connection to PostgreSQL, from connecting to closing. Each is a driver client of its own and is never reconnected:
- *  the driver (3.4.9) reuses a closed connection, and then either writes a ROLLBACK to a missing socket, which ends the
- *  process, or never flushes what it writes, which hangs. */
+/** One connection to PostgreSQL, from connecting to closing. Each is a driver client of its own and is never
+ *  reconnected: the driver (3.4.9) reuses a closed connection, and then either writes a ROLLBACK to a missing
+ *  socket, which ends the process, or never flushes what it writes, which hangs. */
 export class PoolConnection {
   /** True once the database has accepted the connection. */
   isOpen = false
@@ -100,8 +102,8 @@ export class PoolConnection {
   end(error: unknown = lost()): void {
     if (this.isOver) return
     this.isOver = true
-    // The driver writes a terminate message, and over TLS throws an unhandled error if the socket is gone by then. So the
-    // socket is destroyed afterwards, not closed: a silent peer would never confirm.
+    // The driver writes a terminate message, and over TLS throws an unhandled error if the socket is gone by
+    // then. So the socket is destroyed afterwards, not closed: a silent peer would never confirm.
     const destroy = () => this.#socket?.destroy()
     this.#client.end({ timeout: 0 }).then(destroy, destroy)
     // Rejected here, because the driver drops statements that it has not written yet without an error.

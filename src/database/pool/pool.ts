@@ -5,12 +5,12 @@ import type { FindHost } from './find-host.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
 
-// Guarantees that every statement gets an answer or an error within a timeout that this process enforces. PostgreSQL's
-// own timeouts don't help if a connection goes silent: the driver then waits forever, and so does everything queued
-// behind. Enforcing a timeout requires knowing the connection of each statement, so this pool assigns statements to
-// connections, each a driver client of its own. A statement that times out ends its connection with everything on it;
-// one that times out in the queue is rejected. The cost per statement is two array writes: one timer checks all of them
-// four times a second.
+// Guarantees that every statement gets an answer or an error within a timeout that this process enforces.
+// PostgreSQL's own timeouts don't help if a connection goes silent: the driver then waits forever, and so
+// does everything queued behind. Enforcing a timeout requires knowing the connection of each statement, so
+// this pool assigns statements to connections, each a driver client of its own. A statement that times out
+// ends its connection with everything on it; one that times out in the queue is rejected. The cost per
+// statement is two array writes: one timer checks all of them four times a second.
 
 export type PoolOptions = {
   settings: postgres.Sql['options']

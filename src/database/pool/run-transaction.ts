@@ -3,8 +3,8 @@ import { connectionError, type Run } from './pool-connection.ts'
 /** A transaction, or a part of one after a savepoint. */
 export type Transaction = {
   execute: Run
-  /** Runs a part of the transaction behind a savepoint. If the caller catches its error, only that part is rolled
-   *  back. */
+  /** Runs a part of the transaction behind a savepoint. If the caller catches its error, only that part is
+   *  rolled back. */
   savepoint<Result>(run: (part: Transaction) => Promise<Result>): Promise<Result>
 }
 
@@ -48,8 +48,8 @@ async function runBetween<Result>(
   }
 }
 
-/** Runs a transaction on a reserved connection. If any statement fails, the transaction fails, even if its caller
- *  ignores the error: PostgreSQL would silently answer COMMIT with a rollback. */
+/** Runs a transaction on a reserved connection. If any statement fails, the transaction fails, even if its
+ *  caller ignores the error: PostgreSQL would silently answer COMMIT with a rollback. */
 export const runTransaction = <Result>(
   execute: Run,
   run: (transaction: Transaction) => Promise<Result>,

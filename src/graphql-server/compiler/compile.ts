@@ -5,9 +5,10 @@ import { type CompleteValue, fallBack } from './complete-value.ts'
 import { buildResolveInfo, type OperationSource, toFieldGroup } from './resolve-info.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
 
-// Compiles an operation into one generated function per selected object type. Each writes its response keys as encoded
-// literals, reads properties and calls resolvers inline, and completes the values. The functions handle valid values
-// only: anything else throws, and graphql-js executes the operation and reports the error in full.
+// Compiles an operation into one generated function per selected object type. Each writes its response keys
+// as encoded literals, reads properties and calls resolvers inline, and completes the values. The functions
+// handle valid values only: anything else throws, and graphql-js executes the operation and reports the error
+// in full.
 
 /** One root field: its resolver, and the completion of what that returns. */
 export type RootField = {
@@ -16,8 +17,8 @@ export type RootField = {
   completeValue: CompleteValue
 }
 
-/** Compiles an operation for these values of the variables that @skip and @include read. Throws NotCompiled for
- *  introspection and subscriptions. */
+/** Compiles an operation for these values of the variables that @skip and @include read. Throws NotCompiled
+ *  for introspection and subscriptions. */
 export function compileOperation(source: OperationSource): RootField[] {
   const compilation: CompilationContext = { ...source, objects: new Map() }
   const { schema, operation, fragments, variables } = compilation

@@ -9,15 +9,16 @@ import {
 import { json } from '../../json/json-writer.ts'
 import { isPromise, type ResponseBuffer } from './response-buffer.ts'
 
-/** Thrown for an operation, or a resolved value, that the compiled form does not support. graphql-js executes it. */
+/** Thrown for an operation, or a resolved value, that the compiled form does not support. graphql-js executes
+ *  it. */
 export class NotCompiled extends Error {}
 
 export const fallBack = (reason: string): never => {
   throw new NotCompiled(reason)
 }
 
-/** Writes the completed form of a resolved value (CompleteValue in the specification). Throws if the value does not
- *  match its type. */
+/** Writes the completed form of a resolved value (CompleteValue in the specification). Throws if the value
+ *  does not match its type. */
 export type CompleteValue = (value: unknown, response: ResponseBuffer) => void
 
 const serialize = (type: GraphQLLeafType, value: unknown): void => {

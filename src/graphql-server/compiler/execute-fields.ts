@@ -12,8 +12,8 @@ const end = toLiteral('}}')
 const keyLiteral = ({ responseKey }: RootField, index: number) =>
   toLiteral(`${index > 0 ? ',' : ''}${JSON.stringify(responseKey)}:`)
 
-/** Resolves the root fields in parallel and completes them once all are resolved, so that the response is usually one
- *  piece. Waits for every field even if one fails, so that no rejection stays unhandled. */
+/** Resolves the root fields in parallel and completes them once all are resolved, so that the response is
+ *  usually one piece. Waits for every field even if one fails, so that no rejection stays unhandled. */
 export async function executeFields(fields: RootField[], response: ResponseBuffer): Promise<void> {
   const settled = await Promise.allSettled(fields.map(async ({ resolve }) => resolve(response)))
   const values = settled.map((outcome) => {

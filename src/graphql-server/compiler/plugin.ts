@@ -43,13 +43,16 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
-// Measured: the functions of one variant take at most as much memory as the document. Doubled as a safety margin.
+// Measured: the functions of one variant take at most as much memory as the document. Doubled as a safety
+// margin.
 const variantSizeFactor = 2
 
-// Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes any further ones.
+// Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes any
+// further ones.
 const maxVariants = 16
 
-// Yoga calls `stringify` if a result has it, and accepts bytes although its types say string. `data` is never read.
+// Yoga calls `stringify` if a result has it, and accepts bytes although its types say string. `data` is never
+// read.
 const toResult = (bytes: Buffer): ExecutionResult => {
   const result = { data: {}, stringify: () => bytes }
   return result
@@ -105,8 +108,8 @@ export class CompiledOperation {
     return bytesOf(this.#document) * (1 + variantSizeFactor * this.variants)
   }
 
-  /** Returns a result with at most `maxErrors` errors if the variables are invalid, null if they are valid. The limit
-   *  matters because graphql-js prints the whole input in each error. */
+  /** Returns a result with at most `maxErrors` errors if the variables are invalid, null if they are valid.
+   *  The limit matters because graphql-js prints the whole input in each error. */
   validateVariables(variables: Variables, maxErrors: number): ExecutionResult | null {
     const definitions = this.#operation.variableDefinitions ?? []
     const { errors } = getVariableValues(this.#schema, definitions, variables, { maxErrors })
@@ -115,8 +118,8 @@ export class CompiledOperation {
     return { errors }
   }
 
-  /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query can run
-   *  again without harm. A mutation must not, so graphql-js replays its outcomes. */
+  /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query
+   *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
   async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const definitions = this.#operation.variableDefinitions ?? []
@@ -151,8 +154,8 @@ export class CompiledOperation {
   }
 }
 
-/** Executes operations in compiled form. Errors, and whatever the compiler does not support, are left to graphql-js.
- *  At most `maxErrors` errors are reported for invalid variables. */
+/** Executes operations in compiled form. Errors, and whatever the compiler does not support, are left to
+ *  graphql-js. At most `maxErrors` errors are reported for invalid variables. */
 export function compiledExecution(maxErrors: number): Plugin<CompilerContext> {
   // Weak references, because documents are cached for longer and compiled forms can be many times their size.
   const compiled = new WeakMap<OperationDefinitionNode, WeakRef<CompiledOperation>>()

@@ -6,8 +6,8 @@ import type { CompleteValue } from './complete-value.ts'
 // Covers the usual distance between two occurrences of an object: the prices of a rate, a few organizations.
 const maxRemembered = 8
 
-/** Copies the bytes of an object that was completed a moment ago instead of completing it again: many events share one
- *  organization, and the current price is one of the prices. */
+/** Copies the bytes of an object that was completed a moment ago instead of completing it again: many events
+ *  share one organization, and the current price is one of the prices. */
 export function repeatObject(completeValue: CompleteValue): CompleteValue {
   const values: unknown[] = Array(maxRemembered).fill(null)
   const starts: number[] = Array(maxRemembered).fill(0)

@@ -27,8 +27,8 @@ export type FieldGroup = {
   nodes: readonly FieldNode[]
 }
 
-/** Builds the info of a resolver once, for all executions. It therefore lacks the full path, and below the root the
- *  variable values: those differ from execution to execution. */
+/** Builds the info of a resolver once, for all executions. It therefore lacks the full path, and below the
+ *  root the variable values: those differ from execution to execution. */
 export function buildResolveInfo(
   { responseKey, name, parentType, nodes }: FieldGroup,
   returnType: GraphQLOutputType,

@@ -34,8 +34,8 @@ export class ResponseBuffer {
   defer<Value>(promise: Promise<Value>, write: (value: Value) => void): void {
     const pieces: Pieces = []
     this.#current.push(json.take(), pieces)
-    // The rejection handler is attached at once: a promise may fail while others are awaited, and an unhandled
-    // rejection would end the process.
+    // The rejection handler is attached at once: a promise may fail while others are awaited, and an
+    // unhandled rejection would end the process.
     this.#pending.push(
       promise.then(
         (value) => this.#writeInto(pieces, () => write(value)),
@@ -55,8 +55,8 @@ export class ResponseBuffer {
     }
   }
 
-  /** Waits until no deferred value is pending, including those that deferred values add. Waits for all of them even if
-   *  one fails, then throws the first failure. */
+  /** Waits until no deferred value is pending, including those that deferred values add. Waits for all of
+   *  them even if one fails, then throws the first failure. */
   async settle(): Promise<void> {
     while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0))
     if (this.#failures.length > 0) throw this.#failures[0]
