@@ -20,8 +20,8 @@ export function closeConnectionsOnShutdown(app: FastifyInstance, isLeaving: () =
   })
   app.addHook('preClose', async () => {
     closing = true
-    // Node 20 considers unused connections busy (nodejs/node#63452). `setImmediate` lets pending input be
-    // read first.
+    // Node 20 considers unused connections busy (nodejs/node#63452). `setImmediate` reads pending input
+    // first.
     setTimeout(() => setImmediate(destroyUnused), unusedMs).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {

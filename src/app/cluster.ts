@@ -4,16 +4,14 @@ import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import { createDrainer, onShutdown } from './shutdown.ts'
 
-// Milliseconds until a worker that exited is replaced. Doubled for each worker in a row that ran only
-// briefly.
+// Milliseconds until a worker that exited is replaced. Doubled after each run that was short.
 const minPause = 100
 const maxPause = 30_000
 const longRun = 10_000
 
 const backoff = (shortRuns: number) => Math.min(maxPause, minPause * 2 ** shortRuns)
 
-/** Resolves to a worker's exit code. SIGTERM counts as 0: a worker that does not listen yet is stopped that
- *  way. */
+/** Resolves to a worker's exit code. SIGTERM, which stops a worker that does not listen yet, counts as 0. */
 async function exitCodeOf(worker: Worker): Promise<number> {
   const [code, signal] = await once(worker, 'exit')
   return signal === 'SIGTERM' ? 0 : (code ?? 1)

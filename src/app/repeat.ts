@@ -1,6 +1,5 @@
 /** Repeats work until it is stopped, waiting `seconds` after the end of each run. Errors go to `onError` and
- *  do not end the repetition. The returned function aborts the signal, and resolves once the current run has
- *  finished. */
+ *  do not end it. The returned function aborts the signal, and resolves once the current run has finished. */
 export function repeat(
   work: (stopping: AbortSignal) => Promise<unknown>,
   seconds: number,

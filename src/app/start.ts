@@ -23,8 +23,7 @@ Boxoffice sells tickets at ${url}
                        secret: ${demo.secret}
 `
 
-/** Migrates the embedded database and seeds the demo. Safe at start, because no other process uses that
- *  database. */
+/** Migrates the embedded database and seeds the demo. Safe here, because no other process uses it. */
 async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   await migrate()
   const credentials = await openDemo(db, dataDir)

@@ -1,8 +1,7 @@
 import { databaseCode, isConnectionFailure } from '../database/database.ts'
 import { type Log, logFailure } from '../http/mask-error.ts'
 
-// The driver wrote to a socket that is already closed. EPIPE is not included: it may come from the log's own
-// output.
+// The driver wrote to a socket that is already closed. Not EPIPE, which the log itself may cause.
 const isClosedSocket = (error: unknown) => databaseCode(error) === 'EBADF'
 
 /** Tolerates unhandled errors of database connections, which the driver (3.4.9) causes if a server stops

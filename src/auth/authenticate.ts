@@ -160,10 +160,9 @@ async function verify(
 }
 
 /** Authenticates a caller by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both. If
- *  both are sent, both must be valid and belong to the same organization; a channel belongs to each that it
- *  sells for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to
- *  read the key together with other rows. Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS
- *  2). */
+ *  both are sent, both must be valid and of the same organization; a channel belongs to each that it sells
+ *  for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read
+ *  the key together with other rows. Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
 export async function authenticate(
   db: Database,
   credentials: Credentials,

@@ -56,9 +56,8 @@ async function insertKey(
 }
 
 /** Issues a key to a new channel with grants from these organizations. With `channelId`, issues another key
- *  to an existing channel, so that the old key can be revoked once nobody uses it. The key is returned here
- *  and never again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock (DECISIONS
- *  2). */
+ *  to an existing channel, so that the old key can be revoked once nobody uses it. The key is never returned
+ *  again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock (DECISIONS 2). */
 export const issueChannelKey = (
   db: Database,
   input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string }),

@@ -20,8 +20,7 @@ function checksum(text: string): string {
   return digits
 }
 
-/** Creates a key, `box_<live|test>_<public id>_<256-bit secret><checksum>`, and returns it with its public
- *  id. */
+/** Creates a key, `box_<live|test>_<public id>_<256-bit secret><checksum>`, and its public id. */
 export function newKey(mode: KeyMode): { id: string; key: string } {
   const id = newPublicId()
   const body = `box_${mode}_${id}_${newSecret()}`

@@ -68,8 +68,7 @@ function listNames(db: Database): Promise<Set<string>> {
 export const invalidateListed = (db: Database): void => void listByDatabase.delete(db)
 
 /** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an
- *  address that has failed too often. Costs at most one statement per second in total. Does not authenticate
- *  anyone. */
+ *  address that has failed too often. Costs at most one statement per second. Authenticates nobody. */
 export async function mayBeValid(
   db: Database,
   { apiKey, integrationId, secret }: Credentials,

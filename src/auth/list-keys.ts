@@ -3,8 +3,7 @@ import { nowMs } from '../data/leased-jobs.ts'
 import type { Connection } from '../database/database.ts'
 import { channels, grants, integrations, keys } from './table.ts'
 
-/** Lists all issued keys, oldest first, with owner and status by the database's clock. Contains no
- *  secrets. */
+/** Lists all issued keys, oldest first, with owner and status by the database's clock, but no secrets. */
 export const listKeys = (db: Connection) =>
   db
     .select({

@@ -80,12 +80,10 @@ export type Config = HttpConfig & {
   paymentProvider: Settings['PAYMENT_PROVIDER']
   /** Credentials for Stripe; null with another provider. */
   stripe: StripeSettings | null
-  /** True if webhooks may be sent to private addresses and over plain HTTP, for tests and private
-   *  networks. */
+  /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
   privateWebhooks: boolean
   shutdownSeconds: number
-  /** Seconds after a shutdown request during which the service still answers, but reports that it is not
-   *  ready. */
+  /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
   drainSeconds: number
   /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
@@ -113,7 +111,7 @@ function contradictionsIn(settings: Settings): string[] {
   return mistakes
 }
 
-/** Parses the settings from environment variables. Throws one error that names every mistake, but never a
+/** Parses the settings from environment variables. Throws one error that names every mistake, but no
  *  value. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   // An empty variable counts as unset, as in shells and compose files.

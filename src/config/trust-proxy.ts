@@ -1,8 +1,8 @@
 import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 
-/** Proxies that are trusted to report a client's address: the last n hops, or those in some networks; null
- *  for none. */
+/** Proxies that are trusted to report a client's address: the last n hops, or some networks; null for
+ *  none. */
 export type TrustProxy = { hops: number } | { networks: string[] } | null
 
 const maxHops = 16

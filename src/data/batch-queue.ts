@@ -45,8 +45,8 @@ type Line<Job, Outcome> = {
   isAlone: boolean
 }
 
-/** Batches jobs by key: jobs that arrive while others run wait for that run and then run together, first come, first
- *  served. Knows nothing about the jobs.
+/** Batches jobs by key: jobs that arrive while others run wait for that run and then run together, first come,
+ *  first served. Knows nothing about the jobs.
  *
  *      arrives ──► waits in the line of its key ──► mixed run, with idle keys ──► done
  *          │                    │                        │ deferred
@@ -54,9 +54,9 @@ type Line<Job, Outcome> = {
  *          │                            │ fails
  *          └ line full: busy            └──► each job alone ──► done or failed by itself
  *
- *  A key that a mixed run defers gets its own runs, so that it delays no other key. So does a key that is already
- *  running, once a full run is waiting. A failed run is split, a mixed one by key and one of a single key by job, so that
- *  one job never fails its neighbours. */
+ *  A key that a mixed run defers gets its own runs, so that it delays no other key. So does a key that is
+ *  already running, once a full run is waiting. A failed run is split, a mixed one by key and one of a single
+ *  key by job, so that one job never fails its neighbours. */
 export function batchByKey<Job, Outcome>(
   runs: BatchRuns<Job, Outcome>,
   { maxTogether, maxMixed, maxAlone, maxOfKey, maxWaiting }: BatchLimits,
@@ -126,8 +126,7 @@ export function batchByKey<Job, Outcome>(
 
   function takeAlone(): Group {
     for (const line of lines.values()) {
-      // A second run of the key would only wait for the row locks of the first, so it starts only when it is
-      // full.
+      // A second run of a key only waits for the row locks of the first, so it starts only when full.
       const minJobs = line.running > 0 ? maxTogether : 1
       const isSeparate = maxMixed === 0 || line.isAlone || line.running > 0
       if (isSeparate && line.running < maxOfKey && line.waiting.length >= minJobs)

@@ -1,8 +1,7 @@
 import { type GetColumnData, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn } from 'drizzle-orm/pg-core'
 
-/** JSON encoding of rows: the fields to select, the wrapper around the statement, and the decoder of its
- *  result. */
+/** JSON encoding of rows: the fields to select, the wrapper around the statement, and the decoder. */
 export type Rows<Row> = {
   fields: Record<string, SQL.Aliased>
   /** `prefix` keeps the columns of different kinds of rows apart in one result. */
@@ -20,8 +19,7 @@ const isTimestamp = (column: Column) => is(column, PgColumn) && column.getSQLTyp
 
 type Named = [name: string, column: Column][]
 
-// Generated code, because V8 creates and reads an object literal fastest. The property names are our own
-// column names.
+// Generated code, because V8 creates and reads an object literal fastest. The names are those of our columns.
 function rowFactory<Row>(
   columns: Named,
   placeOf: (index: number) => string,

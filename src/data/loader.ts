@@ -92,8 +92,7 @@ export class Loader<Value> extends DataLoader<string, Value> {
     return this
   }
 
-  /** Loads the values of keys, in the same order. Keys that are not yet loaded or loading are read in one
-   *  statement. */
+  /** Loads the values of keys, in the same order. Reads those not yet loaded or loading in one statement. */
   async loadAll(keys: readonly string[]): Promise<Value[]> {
     const missing = new Set<string>()
     for (const key of keys) if (!this.#entries.entry(key)) missing.add(key)

@@ -141,8 +141,7 @@ export const textArrayParam = (name: string): SQL => sql`(select ${sql.placehold
  *  connection. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${textArrayParam(name)})`
 
-/** Parameters that limit a loader to the rows that the caller may see. Each statement uses those that it
- *  needs. */
+/** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */
 export type Scope = {
   /** Organizations whose catalogue the caller sees. */
   organizationIds: string[]

@@ -13,16 +13,15 @@ export type Connection = Pick<
 
 export type OpenDatabase = {
   db: Database
-  /** Applies pending migrations, each file in its own transaction. Safe to run from many processes at
-   *  once. */
+  /** Applies pending migrations, each file in its own transaction. Safe to run concurrently. */
   migrate(onWait?: (wait: MigrationWait) => void): Promise<void>
   /** Reports whether the database answers, accepts writes, and is fully migrated. Never waits behind other
    *  statements. */
   ready(): Promise<boolean>
   /** Resolves to the reason why the database is not ready; null if it is. */
   whyUnready(): Promise<Unready | null>
-  /** Reports whether the database ends statements that take too long. Behind a pooler the timeouts are set on
-   *  the role. */
+  /** Reports whether the database ends statements that take too long. Behind a pooler the role sets the
+   *  timeouts. */
   hasStatementTimeouts(): Promise<boolean>
   /** Returns a database for catalogue reads, which may lag behind: a replica that is up, else `db`. */
   replica(): Database
@@ -32,8 +31,7 @@ export type OpenDatabase = {
   close(): Promise<void>
 }
 
-/** Status of a replica, numbered by its position in the setting. `code` is the error code, if there was
- *  one. */
+/** Status of a replica, numbered by its position in the setting. `code` is that of the error, if any. */
 export type ReplicaStatus = { replica: number; isUp: boolean; code: string | undefined }
 
 /** A migration that waits for a lock: its file, the tries so far, and the milliseconds until the next try. */
@@ -48,8 +46,7 @@ export type Unready = {
 export type DatabaseOptions = {
   /** Called with each statement before it runs. Tests use it to count statements and to check their plans. */
   onStatement?: (text: string, parameters: unknown[]) => unknown
-  /** Milliseconds after which PostgreSQL ends a statement, 15,000 by default. The lock timeout is two thirds
-   *  of it. */
+  /** Statement timeout in milliseconds, 15,000 by default. The lock timeout is two thirds of it. */
   statementTimeoutMs?: number
 }
 

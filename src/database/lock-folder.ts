@@ -27,8 +27,7 @@ async function ownerOf(lock: string): Promise<number | null> {
   return pid > 0 && pid !== process.pid && isAlive(pid) ? pid : null
 }
 
-// Linking is atomic: nobody reads a lock file without a pid in it, and only one of several processes creates
-// it.
+// Linking is atomic: a lock file is never seen without a pid, and only one of several processes creates it.
 const createLock = (mine: string, lock: string): Promise<boolean> =>
   link(mine, lock).then(
     () => true,
@@ -38,12 +37,12 @@ const createLock = (mine: string, lock: string): Promise<boolean> =>
     },
   )
 
-/** Locks a folder for this process, and resolves to a function that releases it. Takes over the lock of a dead process.
- *  Necessary because the embedded database silently loses data if two processes open the same folder.
+/** Locks a folder for this process, and resolves to a function that releases it. Takes over the lock of a dead
+ *  process. Necessary because the embedded database silently loses data if two processes open one folder.
  *
- *  Each owner creates the next turn, `lock.1`, `lock.2`, …, and the latest turn is the valid one. A turn is released by
- *  emptying its file, never by deleting it, so that no turn is used twice: a process that read the folder long ago can't
- *  take a turn that is over. */
+ *  Each owner creates the next turn, `lock.1`, `lock.2`, …, and the latest turn is the valid one. A turn is
+ *  released by emptying its file, never by deleting it, so that no turn is used twice: a process that read the
+ *  folder long ago can't take a turn that is over. */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const mine = join(folder, `lock.of-${process.pid}`)
   const fileOf = (turn: number) => join(folder, `lock.${turn}`)

@@ -10,8 +10,7 @@ const migrationLock = 7_264_337
 // in the other process waits for all older snapshots.
 const lockPollMs = 200
 
-// A lost session loses its lock, but the driver would silently continue in a new session. So the first loss
-// is final.
+// A lost session loses its lock, but the driver would silently continue in a new session. So a loss is final.
 function openSession(
   url: string,
   host: Host | undefined,

@@ -6,8 +6,7 @@ import { databaseCode, isUnavailable, type MigrationWait, migrations } from './d
 
 /** An exclusive connection for migrations: the part that both drivers can implement. */
 export type MigrationSession = {
-  /** Runs one statement without parameters, in no transaction but one that a statement began. Resolves to its
-   *  rows. */
+  /** Runs one statement without parameters, and wraps it in no transaction. Resolves to its rows. */
   run(statement: string): Promise<Record<string, unknown>[]>
 }
 
@@ -110,8 +109,7 @@ async function dropUnfinished(session: MigrationSession, index: string): Promise
 }
 
 async function applyStatement(session: MigrationSession, statement: string): Promise<void> {
-  // A concurrent statement waits for other transactions, but blocks neither reads nor writes: it needs no
-  // lock timeout.
+  // A concurrent statement may wait long, but blocks neither reads nor writes: it needs no timeout.
   await session.run(`set lock_timeout = ${isConcurrent(statement) ? 0 : lockTimeoutMs}`)
   const index = concurrentIndex.exec(statement)?.[1]
   if (index) await dropUnfinished(session, index)

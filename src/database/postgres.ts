@@ -30,8 +30,7 @@ const roundTripMs = 500
 // Callers of `/ready`, such as load balancers, have short timeouts.
 const readinessTimeoutMs = 2_000
 
-// Two connections are never used for transactions, so that reads don't wait behind transactions that wait for
-// row locks.
+// Two connections never run transactions, so that reads don't wait behind those that wait for row locks.
 const limits = { max: 10, maxReserved: 8, maxPipeline: 16 }
 
 // Overrides the settings of the role, the database and the server.
@@ -42,8 +41,7 @@ const driver = {
   onnotice: () => {},
   // Unlimited here, because the pool limits it. Missing in the driver's types.
   max_pipeline: 1_000_000,
-  // The pool retires old connections once they are idle. The driver would refuse statements that arrive
-  // meanwhile.
+  // The pool retires old connections once they are idle. The driver would refuse statements meanwhile.
   max_lifetime: null,
 }
 

@@ -11,8 +11,7 @@ const messages: Partial<Record<number, [Code, string]>> = {
   415: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.'],
 }
 
-// Converts errors that Fastify itself raises: a body that is too large or of another type, a URL that can't
-// be decoded.
+// Converts errors that Fastify itself raises: a body that is too large or of another type, a malformed URL.
 function fromFastify(error: unknown): Refusal | null {
   if (error instanceof Refusal || !(error instanceof Error)) return null
   const { statusCode, code }: Partial<FastifyError> = error
@@ -25,8 +24,7 @@ function fromFastify(error: unknown): Refusal | null {
 
 export type Send = (reply: FastifyReply, refusal: Refusal) => FastifyReply
 
-/** Answers all errors of a scope. `send` gives refusals the body of REST or GraphQL; everything else is
- *  masked. */
+/** Answers all errors of a scope. `send` shapes refusals for REST or GraphQL; all else is masked. */
 export function answerErrors(app: FastifyInstance, send: Send): void {
   app.setErrorHandler((error: unknown, request: FastifyRequest, reply) =>
     send(reply, fromFastify(error) ?? toRefusal(error, request.id, request.log)),
@@ -38,8 +36,7 @@ const clientErrors: Record<string, [status: string, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }
 
-// Time for a client to read the error. Without a limit, a client that keeps its side open would keep the
-// connection.
+// Time for a client to read the error. Without it, a client could keep the connection open.
 const lingerMs = 1_000
 
 /** Answers input that never becomes a request, because it is not HTTP or arrives too slowly, with the

@@ -3,8 +3,7 @@ import { busy, Refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
 
-// Place in our own files. The rest of the stack and the message are never logged: Drizzle's message contains
-// parameters.
+// Place in our own files. The rest of the stack and the message are not logged: Drizzle's has parameters.
 const placeOf = (error: Error) =>
   /\((?:file:\/\/)?\S*?((?:src|dist)\/[\w./-]+:\d+):\d+\)/.exec(error.stack ?? '')?.[1]
 

@@ -13,8 +13,7 @@ export type Answer = {
 
 /** A response with its body in every content coding requested so far. */
 export type Representation = Answer & {
-  /** Strong ETag. Differs per coding, because each coding is a different sequence of bytes (RFC 9110,
-   *  8.8.3). */
+  /** Strong ETag. Differs per coding, because the bytes differ (RFC 9110, 8.8.3). */
   etag(coding: Coding): string
   /** Returns the body in a coding. Compresses it once and shares the result with all requests. */
   encoded(coding: Coding): Promise<Buffer> | Buffer

@@ -21,8 +21,7 @@ export async function addSecurity(app: FastifyInstance, corsOrigins: string[]): 
   if (corsOrigins.length > 0)
     await app.register(cors, {
       origin: corsOrigins,
-      // If strict, the plugin would answer an OPTIONS request that is no preflight with an error body of its
-      // own.
+      // If strict, the plugin would answer OPTIONS without preflight headers with an error body of its own.
       strictPreflight: false,
       exposedHeaders: ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
     })

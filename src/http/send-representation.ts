@@ -37,8 +37,7 @@ async function send(
 
 /** Sends a response once it is available. A shareable one is compressed, which is safe because it contains
  *  nothing secret or personal. To a safe method it goes with an ETag, and as 304 if the client has it
- *  already. The client may store it but must revalidate: the maximum age is already used up by the response
- *  cache. */
+ *  already. The client may store it but must revalidate: the response cache has used up the maximum age. */
 export function sendRepresentation(
   request: FastifyRequest,
   reply: FastifyReply,

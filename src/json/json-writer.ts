@@ -39,8 +39,7 @@ class JsonWriter {
     return this.#position
   }
 
-  /** Number of the current part. Positions are valid within one part only: `start` and `take` begin a new
-   *  one. */
+  /** Number of the current part. Positions are valid within one part: `start` and `take` begin another. */
   get part(): number {
     return this.#part
   }
@@ -129,7 +128,7 @@ class JsonWriter {
   number(value: number): void {
     this.#reserve(maxDigits + 3)
     if (isShort(value)) return void this.#writeDigits(value)
-    // Most amounts have at most two decimals. If dividing gives the value back, these digits are its shortest
+    // Most amounts have at most two decimals. If dividing restores the value, the digits are its shortest
     // form.
     const hundredths = Math.round(value * 100)
     if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#stringify(value)

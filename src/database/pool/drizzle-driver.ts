@@ -3,8 +3,7 @@ import type { Pool } from './pool.ts'
 import type { Run, Statement } from './pool-connection.ts'
 import type { Transaction } from './run-transaction.ts'
 
-// The statement starts in the next microtask, because Drizzle calls `values` on the pending query to get raw
-// rows.
+// The statement starts in the next microtask, because Drizzle asks for raw rows by calling `values` on it.
 const unsafeOver =
   (run: Run) =>
   (...statement: Statement) => {
@@ -17,8 +16,7 @@ const unsafeOver =
     return Object.assign(answer, { values })
   }
 
-// Implements the part of the driver's transaction that Drizzle uses. Drizzle nests transactions by
-// savepoints.
+// Implements the part of the driver's transaction that Drizzle uses. Nested transactions are savepoints.
 const transactionOver = ({ execute, savepoint }: Transaction): object => ({
   unsafe: unsafeOver(execute),
   savepoint: <Result>(run: (part: object) => Promise<Result>) =>

@@ -7,7 +7,7 @@ import type { FindHost } from './find-host.ts'
 export type Statement = Parameters<postgres.Sql['unsafe']>
 type Settings = postgres.Sql['options']
 
-/** Runs a statement. `isRaw` returns rows as arrays of values. `since` is the start of its timeout; now by
+/** Runs a statement. `isRaw` returns rows as arrays of values. Its timeout starts at `since`; now by
  *  default. */
 export type Run = (statement: Statement, isRaw: boolean, since?: number) => Promise<unknown>
 
@@ -20,8 +20,7 @@ export const connectionError = (message: string, code: string) => Object.assign(
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 
 export type PoolConnectionOptions = {
-  /** Settings shared by all connections of a pool. They include the types that the first connection
-   *  fetches. */
+  /** Settings shared by all connections of a pool, including the types that the first one fetches. */
   settings: Settings
   findHost: FindHost
   /** Called after each answer, and once when the connection is over. */

@@ -119,8 +119,7 @@ function generateField(field: FieldGroup, index: number, compilation: Compilatio
   }
 }
 
-/** Completion of the objects of a type in one selection. `mayRepeat` is true if the same object may occur
- *  again. */
+/** Completion of the objects of a type in one selection. `mayRepeat`: the same object may occur again. */
 type CompiledObject = { completeValue: CompleteValue; mayRepeat: boolean }
 
 // Compiled when the first such object is completed. By then the complexity limit has accepted the query;

@@ -7,8 +7,7 @@ import type { ResponseBuffer } from './response-buffer.ts'
 
 // Compiles an operation into one generated function per selected object type. Each writes its response keys
 // as encoded literals, reads properties and calls resolvers inline, and completes the values. The functions
-// handle valid values only: anything else throws, and graphql-js executes the operation and reports the error
-// in full.
+// handle valid values only: on anything else they throw, and graphql-js executes the operation instead.
 
 /** One root field: its resolver, and the completion of what that returns. */
 export type RootField = {

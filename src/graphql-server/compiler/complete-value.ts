@@ -9,8 +9,7 @@ import {
 import { json } from '../../json/json-writer.ts'
 import { isPromise, type ResponseBuffer } from './response-buffer.ts'
 
-/** Thrown for an operation, or a resolved value, that the compiled form does not support. graphql-js executes
- *  it. */
+/** Thrown for an operation or a resolved value that the compiler does not support: graphql-js takes over. */
 export class NotCompiled extends Error {}
 
 export const fallBack = (reason: string): never => {

@@ -43,16 +43,14 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
-// Measured: the functions of one variant take at most as much memory as the document. Doubled as a safety
-// margin.
+// Measured: the functions of one variant take at most the memory of the document. Doubled for safety.
 const variantSizeFactor = 2
 
-// Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes any
-// further ones.
+// Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the
+// rest.
 const maxVariants = 16
 
-// Yoga calls `stringify` if a result has it, and accepts bytes although its types say string. `data` is never
-// read.
+// Yoga calls `stringify` if a result has it, and accepts bytes despite its types. `data` is never read.
 const toResult = (bytes: Buffer): ExecutionResult => {
   const result = { data: {}, stringify: () => bytes }
   return result

@@ -16,8 +16,7 @@ const style =
   '<style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }</style>'
 
 // The browser stores the tabs, so tabs of an earlier demo would hold an unknown key: they are reset. The
-// initial texts are stored too, because otherwise the first reload takes them for user input and adds an
-// empty tab.
+// initial texts are stored too, because the first reload would take them for user input and add an empty tab.
 const script = (key: string, { query, variables, headers }: Tab) => `<script>
 if (localStorage.getItem('boxoffice:key') !== ${JSON.stringify(key)}) {
   localStorage.removeItem('graphiql:tabState')
@@ -33,8 +32,7 @@ const sha256 = (text: string, encoding: 'base64' | 'base64url') =>
 const scriptsOf = (html: string) =>
   [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => script)
 
-// Allows only the scripts in the page, by hash. The editor adds inline styles, and starts its workers from
-// blobs.
+// Allows only the scripts in the page, by hash. The editor adds inline styles and starts workers from blobs.
 const policyOf = (html: string) =>
   [
     "default-src 'none'",
