@@ -31,11 +31,12 @@ export class TrialCache<Value extends object> {
     this.#trial.set(text, value)
   }
 
-  /** Moves an entry from trial to the protected segment. */
+  /** Moves an entry to the protected segment, or measures its size again if it is there already. */
   keep(text: string): void {
-    const value = this.#trial.get(text)
+    const value = this.get(text)
     if (!value) return
     this.#trial.delete(text)
+    this.#protected.delete(text)
     this.#protected.set(text, value)
   }
 }

@@ -1,7 +1,16 @@
 import DataLoader from 'dataloader'
-import { byKey, type Find, findTogether, isIdentifier, keyedBy, rowStatement, type Scope } from './prepared.ts'
 import { type Database, isTransient, isUnavailable } from '../database/database.ts'
+import { isFast } from '../shared/fast.ts'
 import { Loader } from './loader.ts'
+import {
+  byKey,
+  type Find,
+  findTogether,
+  isIdentifier,
+  keyedBy,
+  rowStatement,
+  type Scope,
+} from './prepared.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -63,14 +72,12 @@ async function findJoined(db: Database, scope: Scope, lookups: readonly Lookup[]
 
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
 // others. If the database is unavailable, nothing is retried: that would multiply the load.
-const findEach = (
-  db: Database,
-  scope: Scope,
-  lookups: readonly Lookup[],
-): Promise<(unknown[] | Error)[]> => {
+// Slow form: findSeparately()
+const findEach = (db: Database, scope: Scope, lookups: readonly Lookup[]): Promise<(unknown[] | Error)[]> => {
   const findSeparately = () =>
     Promise.all(lookups.map((lookup) => findAlone(db, scope, lookup).catch((error: Error) => error)))
-  if (lookups.length === 1 || !mayJoin(db, statementName(lookups))) return findSeparately()
+  if (lookups.length === 1 || !isFast('joined-reads') || !mayJoin(db, statementName(lookups)))
+    return findSeparately()
   return findJoined(db, scope, lookups).catch((error: unknown) => {
     if (isUnavailable(error) && !isTransient(error)) throw error
     return findSeparately()

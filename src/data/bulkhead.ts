@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Connection, Database } from '../database/database.ts'
-import { busy } from '../shared/errors.ts'
 import { perDatabase } from '../database/per-database.ts'
+import { busy } from '../shared/errors.ts'
 
 /** Limits of a bulkhead: work that runs at once, and work that waits. Anything beyond is refused. */
 export type BulkheadLimits = { maxAtOnce: number; maxWaiting: number }

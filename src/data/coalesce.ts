@@ -2,6 +2,7 @@
 
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
+import { isFast } from '../shared/fast.ts'
 
 /** Keys requested in one turn of the event loop, and the rows they are read into. */
 type Batch<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
@@ -16,6 +17,7 @@ const timeoutMs = 5
 export function coalesceReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {
+  if (!isFast('coalesce')) return async (db, key) => (await read(db, [key])).get(key) ?? null
   const batches = new WeakMap<Database, Batch<Row>>()
   const running = new WeakMap<Database, Promise<unknown>>()
 

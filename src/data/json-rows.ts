@@ -25,7 +25,8 @@ function rowFactory<Row>(
   placeOf: (index: number) => string,
 ): (values: unknown[][], count: number) => Row[] {
   const properties = columns.map(
-    ([name, column], index) => `${name}: ${isTimestamp(column) ? `toDate(${placeOf(index)})` : placeOf(index)}`,
+    ([name, column], index) =>
+      `${name}: ${isTimestamp(column) ? `toDate(${placeOf(index)})` : placeOf(index)}`,
   )
   const body = `return (values, count) => {
     const rows = new Array(count)

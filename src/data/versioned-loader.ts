@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
+import { isFast } from '../shared/fast.ts'
 import { Loader } from './loader.ts'
 
 /** A value and its revision. Every transaction that changes the value also changes the revision. */
@@ -74,7 +75,7 @@ export function versionedLoaders<Value extends object>(
   }
   return (source, read) => {
     const maxSize = maxSizeOf(source)
-    const cache = maxSize > 0 ? cacheOf(source.db, maxSize) : null
+    const cache = maxSize > 0 && isFast('versioned-loader') ? cacheOf(source.db, maxSize) : null
     return new VersionedLoader(cache, source.revisions, read)
   }
 }

@@ -51,7 +51,7 @@ export type DatabaseOptions = {
 }
 
 /** Folder of this version's migrations. */
-export const migrations = { migrationsFolder: fileURLToPath(new URL('../../../drizzle', import.meta.url)) }
+export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizzle', import.meta.url)) }
 /** Creates the Drizzle logger that calls `onStatement`. */
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }

@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import type { MediaType } from '../http/accept.ts'
 import type { Answer } from '../http/representation.ts'
 import type { Context } from '../request/context.ts'
+import { isFast } from '../shared/fast.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
-import { createDocuments, type Documents } from './document-cache.ts'
 import { graphqlPath, type Parameters } from './params.ts'
-import { keepDecisions } from './prepared-operation.ts'
+import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
 /** A GraphQL request: as it came, what was read of it, and for whom it is executed. */
 export type Asking = {
@@ -16,24 +15,22 @@ export type Asking = {
   /** The form of the answer, which the client accepts. */
   mediaType: MediaType
   parameters: Parameters
+  prepared: PreparedDocument
   ctx: Context
   /** Whether a whole answer may be shared. */
   isCatalogue: boolean
 }
 
-/** An operation that Yoga has let through, the headers that it answered with, and how many variants of it there were. */
-type Known = { operation: CompiledOperation; headers: Record<string, string>; variants: number }
-
-// Some 800 operations as clients have them, or 30 of the largest.
-const maxBytes = 64 * 2 ** 20
-
-// All that Yoga decides by whether it lets an operation through, and in which form it answers: null for what it is
-// always asked about.
-function formOf({ request, mediaType, parameters: { query, operationName } }: Asking): string | null {
+// Everything beside the document by which Yoga decides whether it lets an operation through, and in which form it
+// answers: null for requests that it is always asked about.
+function formOf({ request, mediaType, parameters: { operationName } }: Asking): string | null {
   const { method, url, headers } = request
-  if (method !== 'POST' || url !== graphqlPath) return null
-  return `${headers['content-type']}\n${mediaType}\n${JSON.stringify(operationName ?? null)}\n${query}`
+  if (method !== 'POST' || url !== graphqlPath || !isFast('skip-yoga')) return null
+  return `${headers['content-type']}\n${mediaType}\n${operationName ?? ''}`
 }
+
+// Of one document: operations, times the few ways to say `application/json`.
+const maxForms = 16
 
 // Without the query, which the address has already: Yoga would write it there once more. It answers in the form that
 // was chosen: left to itself it offers parts and events as well.
@@ -61,7 +58,7 @@ export const endToEnd = (headers: Iterable<[name: string, value: string]>): Reco
   )
 
 // Yoga and its plugins are a fifth of all that the service loads.
-const openGateway = async (limits: RequestLimits, documents: Documents) =>
+const openGateway = async (limits: RequestLimits, documents: PreparedDocuments) =>
   (await import('./yoga.ts')).createGateway(limits, documents)
 
 /** What executes GraphQL requests, and loads what it needs of that. */
@@ -69,26 +66,12 @@ export type Executor = { execute(asking: Asking): Promise<Answer>; load(): Promi
 
 /** Executes by Yoga. What it let through once and answered in full is executed without it from then on, because its
  *  requests and responses take longer than a small answer; where that is not answered in full, it is Yoga's again. */
-export function createExecutor(limits: RequestLimits): Executor {
-  const documents = createDocuments()
+export function createExecutor(limits: RequestLimits, documents: PreparedDocuments): Executor {
   let opened: ReturnType<typeof openGateway> | undefined
   const load = () => {
     opened ??= openGateway(limits, documents)
     return opened
   }
-  const known = new LRUCache<string, Known>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ operation }, form) => operation.bytes() + 2 * form.length,
-  })
-  const know = (form: string, operation: CompiledOperation, headers: Record<string, string>) =>
-    known.set(form, { operation, headers, variants: operation.variants })
-
-  // Only of somebody who may be here, and only what was answered: so what strangers send pushes none of it out.
-  function keep({ parameters: { query } }: Asking): void {
-    documents.keep(query)
-    keepDecisions(query)
-  }
-
   async function executeByYoga(asking: Asking, form: string | null, outcomes?: Outcomes): Promise<Answer> {
     const { request, ctx, isCatalogue } = asking
     let hasErrors = false
@@ -110,9 +93,12 @@ export function createExecutor(limits: RequestLimits): Executor {
     const headers = endToEnd(response.headers)
     // An error holds the id of its request.
     const isWhole = status === 200 && !hasErrors
+    // Only of somebody who may be here, and only what was answered in full: so strangers push none of it out.
     if (isWhole && ctx.caller) {
-      keep(asking)
-      if (form !== null && operation) know(form, operation, headers)
+      const { executions } = asking.prepared
+      if (form !== null && operation && executions.size < maxForms)
+        executions.set(form, { operation, headers })
+      documents.keep(asking.parameters.query)
     }
     const { buffer, byteOffset, byteLength } = await response.bytes()
     const body = Buffer.from(buffer, byteOffset, byteLength)
@@ -120,17 +106,17 @@ export function createExecutor(limits: RequestLimits): Executor {
   }
 
   async function execute(asking: Asking): Promise<Answer> {
-    const { parameters, ctx, isCatalogue } = asking
+    const { parameters, prepared, ctx, isCatalogue } = asking
     const form = formOf(asking)
-    const found = form === null ? undefined : known.get(form)
-    if (form === null || !found) return executeByYoga(asking, form)
-    const { operation, headers, variants } = found
+    const found = form === null ? undefined : prepared.executions.get(form)
+    if (!found) return executeByYoga(asking, form)
+    const { operation, headers } = found
+    const { variants } = operation
     ctx.isMeasured = operation.hasFixedCost
     const body = await operation.execute(ctx, parameters.variables ?? {})
-    // Weighed anew.
-    if (operation.variants !== variants) know(form, operation, headers)
     if (!Buffer.isBuffer(body)) return executeByYoga(asking, form, body)
-    if (ctx.caller) keep(asking)
+    // Weighed again, since another variant of it was compiled.
+    if (ctx.caller && operation.variants !== variants) documents.keep(parameters.query)
     return { status: 200, headers, body, isShareable: isCatalogue }
   }
 

@@ -2,29 +2,24 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCredentials } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/known-credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
+import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
+import { createLookupContext } from '../domain/ticket/loaders.ts'
 import { chooseMediaType, type MediaType } from '../http/accept.ts'
 import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
-import {
-  type Context,
-  catalogueContext,
-  createCheckoutContext,
-  createContext,
-  createLookupContext,
-  type Services,
-} from '../request/context.ts'
+import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, statusOf } from '../shared/errors.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
-import { isCatalogueRead } from './cacheable-operations.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { type GraphiqlPage, graphiqlPage } from './graphiql/page.ts'
 import type { Demo } from './graphiql/tabs.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
-import { rateAskedFor, ticketAskedFor } from './ticket-operations.ts'
+import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
+import { readRequestedId } from './requested-id.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   const retryAfter = refusal.problems[0].facts?.retryAfter
@@ -54,21 +49,24 @@ export async function addGraphql(
   services: Services,
   { responseCache, demo, limits }: GraphqlOptions,
 ): Promise<void> {
-  const { execute, load } = createExecutor(limits)
+  const documents = new PreparedDocuments()
+  const { execute, load } = createExecutor(limits, documents)
   const page: GraphiqlPage = graphiqlPage(demo)
 
   function contextOf(
     parameters: Parameters,
+    prepared: PreparedDocument,
     credentials: Credentials,
-    isCatalogue: boolean,
   ): Promise<Context> {
-    if (isCatalogue)
+    const facts = prepared.factsOf(parameters.operationName)
+    if (facts?.isCatalogueRead)
       return createContext(services, credentials, (authenticated) =>
         responseCache.remember(credentials, authenticated),
       )
-    const ticketId = ticketAskedFor(parameters)
-    if (ticketId !== null) return createLookupContext(services, credentials, ticketId)
-    return createCheckoutContext(services, credentials, rateAskedFor(parameters))
+    const ticketId = facts?.ticket && readRequestedId(facts.ticket, parameters.variables)
+    if (ticketId) return createLookupContext(services, credentials, ticketId)
+    const rateId = facts?.rate ? readRequestedId(facts.rate, parameters.variables) : null
+    return createCheckoutContext(services, credentials, rateId)
   }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
@@ -76,14 +74,17 @@ export async function addGraphql(
     if (!mediaType) throw notAcceptable()
     const parameters = readParameters(request)
     const credentials = readCredentials(request.headers)
-    const isCatalogue = isCatalogueRead(parameters)
+    const prepared = documents.prepare(parameters.query)
+    const isCatalogue = prepared.factsOf(parameters.operationName)?.isCatalogueRead ?? false
     const kept = isCatalogue && responseCache.find(credentials, () => questionOf(mediaType, parameters))
     if (kept) return kept
-    const ctx = await contextOf(parameters, credentials, isCatalogue)
+    const ctx = await contextOf(parameters, prepared, credentials)
     if (!ctx.caller || !isCatalogue)
-      return toRepresentation(await execute({ request, mediaType, parameters, ctx, isCatalogue: false }))
+      return toRepresentation(
+        await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),
+      )
     return responseCache.read(ctx.caller, questionOf(mediaType, parameters), () =>
-      execute({ request, mediaType, parameters, ctx: catalogueContext(ctx), isCatalogue }),
+      execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isCatalogue }),
     )
   }
 

@@ -1,6 +1,12 @@
 import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
+import { eventById } from '../domain/event/loaders.ts'
+import { locationById } from '../domain/location/loaders.ts'
+import { organizationById } from '../domain/organization/loaders.ts'
+import { paymentById } from '../domain/payment/loaders.ts'
+import { ticketById } from '../domain/ticket/loaders.ts'
+import { ticketRateById } from '../domain/ticket-rate/loaders.ts'
 import { builder, NodeRef } from '../graphql/builder.ts'
-import { type Loaders, requireCaller } from '../request/context.ts'
+import { requireCaller } from '../request/context.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
 import '../domain/organization/graphql.ts'
 import '../domain/location/graphql.ts'
@@ -24,13 +30,13 @@ import '../domain/webhook/deliveries-graphql.ts'
 
 // The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.
 const nodes = {
-  Event: 'eventById',
-  TicketRate: 'ticketRateById',
-  Ticket: 'ticketById',
-  Payment: 'paymentById',
-  Organization: 'organizationById',
-  Location: 'locationById',
-} as const satisfies Record<string, keyof Loaders>
+  Event: eventById,
+  TicketRate: ticketRateById,
+  Ticket: ticketById,
+  Payment: paymentById,
+  Organization: organizationById,
+  Location: locationById,
+}
 
 builder.queryField('node', (t) =>
   t.field({
@@ -42,8 +48,8 @@ builder.queryField('node', (t) =>
     resolve: async (_root, { id }, ctx) => {
       requireCaller(ctx)
       const found = await Promise.all(
-        Object.entries(nodes).map(async ([typename, loader]) => {
-          const row = await ctx.loaders[loader].load(id)
+        Object.entries(nodes).map(async ([typename, definition]) => {
+          const row = await ctx.loaders.load<{ id: string } | null>(definition, id)
           return row && { ...row, __typename: typename }
         }),
       )

@@ -5,9 +5,10 @@ import type { Context } from '../request/context.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 import { boundedValidation, tooComplex } from './bounded-validation.ts'
 import { type CompilerContext, compiledExecution } from './compiler/plugin.ts'
-import { type Documents, reuseDocuments } from './document-cache.ts'
 import { toClientError } from './errors.ts'
 import { graphqlPath } from './params.ts'
+import type { PreparedDocuments } from './prepared-document.ts'
+import { reuseDocuments } from './reuse-documents.ts'
 import { schema } from './schema.ts'
 
 /** What the HTTP server gives Yoga with each request. */
@@ -34,7 +35,7 @@ const clientErrors = (limits: RequestLimits): Plugin<Context, ServerContext> => 
 })
 
 /** The GraphQL server: schema, limits, errors. It reads no environment and opens nothing. */
-export const createGateway = (limits: RequestLimits, documents: Documents) =>
+export const createGateway = (limits: RequestLimits, documents: PreparedDocuments) =>
   createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,

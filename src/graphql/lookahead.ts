@@ -8,7 +8,9 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
-import type { Context, Loaders } from '../request/context.ts'
+import type { Context } from '../request/context.ts'
+import type { LoaderDefinition } from '../request/loaders.ts'
+import { isFast } from '../shared/fast.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -19,13 +21,14 @@ declare module 'graphql' {
 
 /** A field that leads to what a loader has under a key of its parent: how it is resolved, and how looked ahead at. */
 export const viaLoader = <Parent, Value>(
-  loaderOf: (loaders: Loaders) => Loader<Value>,
+  definition: LoaderDefinition<Loader<Value>>,
   keyOf: (parent: Parent) => string,
 ) => ({
   extensions: {
-    preload: (parents: Parent[], { loaders }: Context) => loaderOf(loaders).loadAll(parents.map(keyOf)),
+    preload: (parents: Parent[], { loaders }: Context) => loaders.get(definition).loadAll(parents.map(keyOf)),
   },
-  resolve: (parent: Parent, _args: object, { loaders }: Context) => loaderOf(loaders).get(keyOf(parent)),
+  resolve: (parent: Parent, _args: object, { loaders }: Context) =>
+    loaders.get(definition).get(keyOf(parent)),
 })
 
 type Step = { preload: (parents: unknown[], ctx: Context) => PromiseOrValue<unknown[]>; steps: Step[] }
@@ -89,6 +92,7 @@ const known = new WeakMap<FieldNode, Step[]>()
 /** Looks ahead at what is asked for below a field, and loads it level by level, each for all parents at once: the
  *  resolvers then find what they need in the loaders, without a promise each. */
 export async function preload(parents: unknown[], info: GraphQLResolveInfo, ctx: Context): Promise<void> {
+  if (!isFast('lookahead')) return
   const { fieldNodes, fragments, returnType } = info
   const [first] = fieldNodes
   if (!first) return

@@ -1,7 +1,8 @@
-/** JSON text that is written many times, as words of eight bytes. They are floats because those are the
- *  fastest to store at any offset. No UTF-8 reads as NaN, the one float whose bytes might not survive. Slow
- *  form: Buffer.from(text), copied into the writer's buffer. */
-export type Literal = { length: number; words: Float64Array }
+// Slow form: Buffer.from(text), copied into the writer's buffer
+
+/** JSON text that is written many times, as words of eight bytes. The words are floats, which are the fastest
+ *  to store at any offset. No UTF-8 reads as NaN, the one float whose bytes might not survive. */
+export type Literal = { length: number; words: Float64Array; bytes: Uint8Array }
 
 export const wordLength = Float64Array.BYTES_PER_ELEMENT
 
@@ -12,5 +13,5 @@ export function toLiteral(text: string): Literal {
   const padded = new DataView(new ArrayBuffer(Math.ceil(length / wordLength) * wordLength))
   for (const [at, byte] of bytes.entries()) padded.setUint8(at, byte)
   const words = new Float64Array(padded.byteLength / wordLength)
-  return { length, words: words.map((_, index) => padded.getFloat64(index * wordLength, true)) }
+  return { length, bytes, words: words.map((_, index) => padded.getFloat64(index * wordLength, true)) }
 }

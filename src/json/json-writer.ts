@@ -1,5 +1,7 @@
+import { isFast } from '../shared/fast.ts'
 import { type Literal, toLiteral, wordLength } from './encoded-literal.ts'
 
+const fast = isFast('encoded-literal')
 const quote = 0x22
 const backslash = 0x5c
 const zero = 0x30
@@ -87,8 +89,20 @@ class JsonWriter {
     this.raw(value ? trueLiteral : falseLiteral)
   }
 
-  /** Writes encoded JSON. A loop of words, which beats a copy for thousands of literals of a few bytes. */
-  raw({ length, words }: Literal): void {
+  /** Writes encoded JSON. */
+  raw(literal: Literal): void {
+    if (fast) this.#writeWords(literal)
+    else this.#copy(literal)
+  }
+
+  #copy({ length, bytes }: Literal): void {
+    this.#reserve(length)
+    this.#bytes.set(bytes, this.#position)
+    this.#position += length
+  }
+
+  // A loop of words beats a copy for thousands of literals of a few bytes.
+  #writeWords({ length, words }: Literal): void {
     // The last word may extend beyond the literal.
     this.#reserve(length + wordLength)
     const view = this.#view

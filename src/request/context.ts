@@ -1,18 +1,11 @@
-import { type Authenticated, areWellFormed, authenticate, type Caller } from '../auth/authenticate.ts'
-import { readKey } from '../auth/key.ts'
+import { type Authenticated, authenticate, type Caller } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/known-credentials.ts'
-import { isIdentifier, type Scope } from '../data/prepared.ts'
+import type { Scope } from '../data/prepared.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
-import { type Database, isUnavailable } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import type { Terms } from '../domain/sale/checkout/terms-loaders.ts'
-import { findTicket, toSeen } from '../domain/ticket/loaders.ts'
-import type { LookupTicket } from '../domain/ticket/table.ts'
 import { Refusal } from '../shared/errors.ts'
-import { createLoaders, type Loaders } from './loaders.ts'
-import { type AtTheDoor, readTermsAtTheDoor, readTicketAtTheDoor } from './prefetch.ts'
-
-export type { Loaders }
+import { Loaders } from './loaders.ts'
 
 /** What every request shares: what it runs on. */
 export type Services = {
@@ -31,10 +24,6 @@ export type Services = {
   publicUrl: () => string
 }
 
-// What requests share that were let in together, with the same key: they read together too, each row once for all of
-// them. Kept on this object, because what a WeakMap leads to outlives the collections of young garbage.
-type Together = { caller: Caller | null; now: Date; loaders?: Loaders }
-
 export type Context = {
   services: Services
   /** The house's, where all but the catalogue is read. */
@@ -46,9 +35,6 @@ export type Context = {
   /** Where the catalogue is read. */
   catalogue: Database
   loaders: Loaders
-  /** The outcome of looking up the rate that the request seems to check out, whoever may see it: for `readTerms`, which
-   *  takes it. Null where nobody has looked. */
-  terms: { ticketRateId: string; found: Terms | null } | null
   /** Whether it is known that the operation is not too complex, whatever its variables. */
   isMeasured?: boolean
 }
@@ -59,12 +45,12 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-function contextOf(services: Services, authenticated: Authenticated | null): Context {
+/** Makes the context of a request from whoever was authenticated; null for no credentials. */
+export function contextOf(services: Services, authenticated: Authenticated | null): Context {
   const { db } = services
-  const together: Together = authenticated ?? { caller: null, now: new Date() }
-  const { caller, now } = together
-  together.loaders ??= createLoaders(services, db, scopeOf(caller))
-  return { services, db, caller, now, catalogue: db, loaders: together.loaders, terms: null }
+  const { caller, now } = authenticated ?? { caller: null, now: new Date() }
+  const loaders = new Loaders(services, db, scopeOf(caller))
+  return { services, db, caller, now, catalogue: db, loaders }
 }
 
 /** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
@@ -79,58 +65,6 @@ export async function createContext(
   return contextOf(services, authenticated)
 }
 
-// Who calls by a key is let in with what is read at the door. Where that can't be read, who calls is looked up alone,
-// so that it is told what it would be told anyway.
-async function letIn<Row>(services: Services, credentials: Credentials, reading: Promise<AtTheDoor<Row>>) {
-  const read = await reading.catch((error: unknown) => {
-    if (isUnavailable(error)) throw error
-    return null
-  })
-  const authenticated = await authenticate(services.db, credentials, read ? async () => read.key : undefined)
-  return { ctx: contextOf(services, authenticated), read }
-}
-
-/** The same for a request that asks for a ticket: it is read while its sender is let in, because one after the other
- *  takes twice as long. Whoever is not let in learns nothing of it. */
-export async function createLookupContext(
-  services: Services,
-  credentials: Credentials,
-  ticketId: string,
-): Promise<Context> {
-  const { db } = services
-  const show = (ctx: Context, ticket: LookupTicket | null): Context => {
-    ctx.loaders.ticketById.prime(ticketId, toSeen(ticket, scopeOf(ctx.caller)))
-    return ctx
-  }
-  const key = isIdentifier(ticketId) ? readKey(credentials.apiKey ?? '') : null
-  if (key) {
-    const { ctx, read } = await letIn(services, credentials, readTicketAtTheDoor(db, key.id, ticketId))
-    return read ? show(ctx, read.asked) : ctx
-  }
-  const reading = areWellFormed(credentials) ? findTicket(db, ticketId) : null
-  // Whoever is not let in is told so, whatever became of it.
-  reading?.catch(() => {})
-  const ctx = await createContext(services, credentials)
-  return reading ? show(ctx, await reading) : ctx
-}
-
-/** The same for a request that seems to check out a rate, whose terms are read in the same way. */
-export async function createCheckoutContext(
-  services: Services,
-  credentials: Credentials,
-  ticketRateId: string | null,
-): Promise<Context> {
-  const key = ticketRateId !== null && isIdentifier(ticketRateId) ? readKey(credentials.apiKey ?? '') : null
-  if (!key || ticketRateId === null) return createContext(services, credentials)
-  const { ctx, read } = await letIn(
-    services,
-    credentials,
-    readTermsAtTheDoor(services.db, key.id, ticketRateId),
-  )
-  if (read) ctx.terms = { ticketRateId, found: read.asked }
-  return ctx
-}
-
 /** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
  *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called
  *  when the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old
@@ -138,8 +72,8 @@ export async function createCheckoutContext(
 export function catalogueContext({ services, caller, now }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
-  const loaders = createLoaders(services, catalogue, scopeOf(caller))
-  return { services, db, caller, now, catalogue, loaders, terms: null }
+  const loaders = new Loaders(services, catalogue, scopeOf(caller))
+  return { services, db, caller, now, catalogue, loaders }
 }
 
 /** The caller, whoever it is. Refuses: UNAUTHENTICATED. */

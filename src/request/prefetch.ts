@@ -1,63 +1,61 @@
-import { findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
+// Slow form: createContext.
+import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
+import { readKey } from '../auth/key.ts'
+import type { Credentials } from '../auth/known-credentials.ts'
 import { coalesceReads } from '../data/coalesce.ts'
-import { findTogether, keyedBy } from '../data/prepared.ts'
-import type { Database } from '../database/database.ts'
-import { findTerms, toTerms } from '../domain/sale/checkout/terms-loaders.ts'
-import { findTickets } from '../domain/ticket/loaders.ts'
+import { isIdentifier, keyedBy } from '../data/prepared.ts'
+import { type Database, isUnavailable } from '../database/database.ts'
+import { isFast } from '../shared/fast.ts'
+import { type Context, contextOf, createContext, type Services } from './context.ts'
 
-/** What is known of somebody who asks for something: neither says that the one may see the other. */
-export type AtTheDoor<Row> = { key: KnownKey | null; asked: Row | null }
+/** A key and a row, read in one statement. Neither says that the key's owner may see the row. */
+type Prefetched<Row> = { key: KnownKey | null; row: Row | null }
 
-type FindBoth<Row> = (
-  db: Database,
-  keyIds: string[],
-  askedIds: string[],
-) => Promise<[keys: KeyRow[], asked: Map<string, Row>]>
+export type Prefetch<Row> = {
+  /** Reads keys (`keysByKeyId`) and rows in one statement. */
+  find(db: Database, keyIds: string[], rowIds: string[]): Promise<[keys: KeyRow[], rows: Map<string, Row>]>
+  /** Primes the loader that the row is loaded with later. */
+  prime(ctx: Context, id: string, row: Row | null): void
+}
 
-// Beside other keys.
-const keysByKeyId = keyedBy('keyIds', findKeys)
+/** Finds keys by the parameter `keyIds`, beside rows that are found by `keys`. */
+export const keysByKeyId = keyedBy('keyIds', findKeys)
 
 // Identifiers have no space in them.
-const pairOf = (keyId: string, askedId: string) => `${keyId} ${askedId}`
+const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
 
-/** Reads a key and what is asked for with it. All who come in the same turn of the event loop are read in one
- *  statement, whoever they are: a statement of its own for each of the two would cost them as much again. */
-function readAtTheDoor<Row>(findBoth: FindBoth<Row>) {
-  const byPair = coalesceReads<AtTheDoor<Row>>(async (db, pairs) => {
-    const asks = pairs.map((pair): [keyId: string, askedId: string] => {
-      const [keyId = '', askedId = ''] = pair.split(' ')
-      return [keyId, askedId]
-    })
-    const keyIds = new Set(asks.map(([keyId]) => keyId))
-    const askedIds = new Set(asks.map(([, askedId]) => askedId))
+// Pairs that come in the same turn of the event loop are read in one statement, whoever sent them.
+const readPairs = <Row>(find: Prefetch<Row>['find']) =>
+  coalesceReads<Prefetched<Row>>(async (db, pairs) => {
+    const ids = pairs.map((pair) => pair.split(' ') as [keyId: string, rowId: string])
+    const keyIds = new Set(ids.map(([keyId]) => keyId))
+    const rowIds = new Set(ids.map(([, rowId]) => rowId))
     const since = performance.now()
-    const [keyRows, asked] = await findBoth(db, [...keyIds], [...askedIds])
+    const [keyRows, rows] = await find(db, [...keyIds], [...rowIds])
     const keys = knownKeys(keyRows, since)
     return new Map(
-      asks.map(([keyId, askedId]) => [
-        pairOf(keyId, askedId),
-        { key: keys.get(keyId) ?? null, asked: asked.get(askedId) ?? null },
+      ids.map(([keyId, rowId]) => [
+        pairOf(keyId, rowId),
+        { key: keys.get(keyId) ?? null, row: rows.get(rowId) ?? null },
       ]),
     )
   })
-  return async (db: Database, keyId: string, askedId: string): Promise<AtTheDoor<Row>> =>
-    (await byPair(db, pairOf(keyId, askedId))) ?? { key: null, asked: null }
+
+/** Creates the context of a request that names the row it will load: authenticates and reads the row in one statement.
+ *  If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the id as a guess: null
+ *  where the request names none. Refuses: UNAUTHENTICATED. */
+export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
+  const read = readPairs(find)
+  return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
+    const key = id !== null && isIdentifier(id) ? readKey(credentials.apiKey ?? '') : null
+    if (!key || id === null || !isFast('prefetch')) return createContext(services, credentials)
+    const found = await read(services.db, pairOf(key.id, id)).catch((error: unknown) => {
+      if (isUnavailable(error)) throw error
+      return null
+    })
+    const findKey = found ? async () => found.key : undefined
+    const ctx = contextOf(services, await authenticate(services.db, credentials, findKey))
+    if (found) prime(ctx, id, found.row)
+    return ctx
+  }
 }
-
-/** A key, and the ticket that is looked up with it. */
-export const readTicketAtTheDoor = readAtTheDoor(async (db, keyIds, ids) => {
-  const [keys, tickets] = await findTogether(db, 'key_and_ticket_by_id', [keysByKeyId, findTickets], {
-    keyIds,
-    keys: ids,
-  })
-  return [keys, new Map(tickets.map((ticket) => [ticket.id, ticket]))]
-})
-
-/** A key, and the terms of the rate that is checked out with it. */
-export const readTermsAtTheDoor = readAtTheDoor(async (db, keyIds, ids) => {
-  const [keys, ...terms] = await findTogether(db, 'key_and_terms_by_id', [keysByKeyId, ...findTerms], {
-    keyIds,
-    keys: ids,
-  })
-  return [keys, toTerms(terms)]
-})

@@ -1,14 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { findProgram } from '../support/setup/kept-process.ts'
+import { type AblationStage, ablationPlans, paymentAblationPlans } from './ablation-jobs.ts'
+import { openAblationStage } from './ablation-stage.ts'
 import { openServer } from './database.ts'
-import { growthPlans } from './growth-jobs.ts'
+import { type GrowthStage, growthPlans } from './growth-jobs.ts'
 import type { JobPlan } from './job-plan.ts'
-import { plans } from './jobs.ts'
+import { plans, type Stage } from './jobs.ts'
 import { describeMachine } from './machine.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, parseOptions } from './options.ts'
-import { paymentPlans } from './payment-jobs.ts'
+import { type PaymentStage, paymentPlans } from './payment-jobs.ts'
 import { openPaymentStage } from './payment-stage.ts'
 import { pgbenchVersion } from './pgbench.ts'
 import { tableOf } from './report.ts'
@@ -45,20 +47,31 @@ async function report(options: Options, machine: object, results: Result[]): Pro
   say(`All of it, round by round: ${options.out}`)
 }
 
+type Plans = {
+  onOne: JobPlan<Stage>[]
+  onMany: JobPlan<GrowthStage>[]
+  onPayments: JobPlan<PaymentStage>[]
+  onAblation: JobPlan<AblationStage>[]
+}
+
 async function run(options: Options): Promise<void> {
   const pgbouncer = await findProgram('pgbouncer')
-  const all = {
-    onOne: plans,
-    onMany: growthPlans(options.sizes),
-    onPayments: paymentPlans({ hasPgbouncer: pgbouncer !== null }),
-  }
+  const all: Plans = options.ablate
+    ? { onOne: [], onMany: [], onPayments: paymentAblationPlans, onAblation: ablationPlans }
+    : {
+        onOne: plans,
+        onMany: growthPlans(options.sizes),
+        onPayments: paymentPlans({ hasPgbouncer: pgbouncer !== null }),
+        onAblation: [],
+      }
   const isChosen = ({ name }: { name: string }) => options.only.some((part) => name.includes(part))
-  const [onOne, onMany, onPayments] = [
+  const [onOne, onMany, onPayments, onAblation] = [
     all.onOne.filter(isChosen),
     all.onMany.filter(isChosen),
     all.onPayments.filter(isChosen),
+    all.onAblation.filter(isChosen),
   ]
-  if (onOne.length + onMany.length + onPayments.length === 0) {
+  if (onOne.length + onMany.length + onPayments.length + onAblation.length === 0) {
     const names = Object.values(all).flatMap((plans) => plans.map(({ name }) => name))
     throw new Error(`no job has ${options.only.join(' or ')} in its name: ${names.join(', ')}`)
   }
@@ -76,6 +89,7 @@ async function run(options: Options): Promise<void> {
   const results: Result[] = []
   try {
     await measureOn(onOne, openStage, setUp, results)
+    await measureOn(onAblation, openAblationStage, setUp, results)
     await measureOn(onPayments, openPaymentStage, setUp, results)
     await measureOn(onMany, openGrowthStage, setUp, results)
   } finally {

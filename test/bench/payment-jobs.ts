@@ -21,6 +21,8 @@ export type Connected = 'direct' | 'pgbouncer'
 /** A rate whose payments are paid: to the service, and by hand in an equal database of the yardstick's own. */
 export type PaymentSale = {
   gateway: Server
+  /** Starts the service once more, on the same database, without an optimisation. */
+  startWithout(optimisation: string): Promise<Server>
   database: PaymentDatabase
   bare: { name: string; database: PaymentDatabase; pay(task: PayTask): Promise<Transactions> }
 }

@@ -66,6 +66,8 @@ export async function openPaymentStage({
         pay: driver ? driver.run : (task) => payWithPgbench(bare.url, task),
       },
       gateway: await startGateway(own, sold.url, provider, connected),
+      startWithout: (optimisation) =>
+        starterOf(own)(service, sold, { ...settingsOf[provider], FAST: `-${optimisation}` }),
     }
   }
   return {

@@ -10,7 +10,8 @@ import { type FeedNode, readFeed, readOn } from '../support/feed.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// The feed while transactions overlap, and while several processes give positions, which they do on PostgreSQL alone.
+// The feed with overlapping transactions and several processes assigning positions, which only PostgreSQL
+// allows.
 
 const organizations = ['org_1', 'org_2']
 
@@ -36,11 +37,12 @@ const aChange = (subjectId: string, organizationId = 'org_1') =>
 
 const subjects = ({ nodes }: { nodes: FeedNode[] }) => nodes.map(({ subjectId }) => subjectId)
 
-/** Begins a transaction that does some work and stays open. Resolves, once it has, to what ends it. */
+/** Begins a transaction that does some work and stays open. Resolves, once the work is done, to a function
+ *  that commits. */
 async function begin(db: Database, work: (tx: Parameters<typeof recordChanges>[0]) => Promise<unknown>) {
-  let end = () => {}
+  let finish = () => {}
   const ended = new Promise<void>((resolve) => {
-    end = resolve
+    finish = resolve
   })
   let committed: Promise<void> = Promise.resolve()
   await new Promise<void>((begun, failed) => {
@@ -52,12 +54,12 @@ async function begin(db: Database, work: (tx: Parameters<typeof recordChanges>[0
     committed.catch(failed)
   })
   return async () => {
-    end()
+    finish()
     await committed
   }
 }
 
-test('a transaction that takes its time holds up nobody, and is told once it is committed', async () => {
+test('feed skips an open transaction and shows its changes once committed', async () => {
   const commit = await begin(sale.db, (tx) => recordChanges(tx, [aChange('slow')]))
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('quick')]))
   const early = await readOn(sale, sale.channel)
@@ -66,13 +68,13 @@ test('a transaction that takes its time holds up nobody, and is told once it is 
   const next = await readOn(sale, sale.channel, early.end)
   expect(subjects(next)).toEqual(['quick'])
   await commit()
-  // Its row and its identifier are the oldest of all.
+  // Its row and its id are the oldest of all.
   const late = await readOn(sale, sale.channel, next.end)
   expect(subjects(late)).toEqual(['slow'])
   expect(subjects(await readOn(sale, sale.channel, late.end))).toEqual([])
 })
 
-test('who reads while another process gives positions waits for nothing, and hears of the rest later', async () => {
+test('feed does not wait while another process assigns positions, and shows the rest later', async () => {
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('first')]))
   const { end } = await readOn(sale, sale.channel)
   const release = await begin(other.db, (tx) =>
@@ -82,13 +84,13 @@ test('who reads while another process gives positions waits for nothing, and hea
   const began = performance.now()
   const meanwhile = await readOn(sale, sale.channel, end)
   expect(subjects(meanwhile)).toEqual(['elsewhere'])
-  // A wait for a lock takes ten seconds.
+  // The lock timeout is ten seconds.
   expect(performance.now() - began).toBeLessThan(9_000)
   await release()
   expect(subjects(await readOn(other, sale.channel, meanwhile.end))).toEqual(['second'])
 })
 
-test('what fails while positions are given keeps nobody from what has one', async () => {
+test('feed still shows changes with positions when assigning more fails', async () => {
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('first')]))
   expect(subjects(await readOn(sale, sale.channel))).toEqual(['first'])
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('second')]))
@@ -99,11 +101,11 @@ test('what fails while positions are given keeps nobody from what has one', asyn
   expect(subjects(await readOn(sale, sale.channel))).toEqual(['first', 'second'])
 })
 
-test('what another process gave between the look and the lock stays as it is, and what follows comes after it', async () => {
+test('positions assigned by another process before the lock stay, and further ones follow', async () => {
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('before')]))
   await assignPositions(sale.db)
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('one'), aChange('two')]))
-  // Locking a feed now takes a second between the look and the row.
+  // Delays the lock by a second, between reading the unassigned rows and locking the feed.
   await sale.db.execute(sql`alter table change_feeds rename to feeds`)
   await sale.db.execute(sql`create view change_feeds as select * from feeds where pg_sleep(1) is not null`)
   const assigning = assignPositions(sale.db)
@@ -120,18 +122,18 @@ test('what another process gave between the look and the lock stays as it is, an
   const rows = await sale.db.select().from(changes).orderBy(changes.feedPosition)
   expect(rows.map(({ subjectId }) => subjectId)).toEqual(['before', 'one', 'two'])
   expect(rows[1]?.feedPosition).toBe(2)
-  const given = Number(rows[2]?.feedPosition)
-  expect(given).toBeGreaterThan(2)
-  expect(await sale.db.$count(sql`feeds where organization_id = 'org_1' and last_position = ${given}`)).toBe(
-    1,
-  )
+  const position = Number(rows[2]?.feedPosition)
+  expect(position).toBeGreaterThan(2)
+  expect(
+    await sale.db.$count(sql`feeds where organization_id = 'org_1' and last_position = ${position}`),
+  ).toBe(1)
 })
 
 const writers = 6
 const rounds = 25
 const subjectsOf = (organizationId: string) => [1, 2, 3].map((number) => `${organizationId}/${number}`)
 
-/** Writes changes of subjects that it locks, as the service does, in transactions that take their time and overlap. */
+/** Writes changes of subjects that it locks, as the service does, in slow transactions that overlap. */
 async function write(db: Database): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const organizationId = organizations[Math.floor(Math.random() * organizations.length)] ?? ''
@@ -148,7 +150,7 @@ async function write(db: Database): Promise<void> {
   }
 }
 
-test('two processes give positions while six transactions write: nothing is missed, doubled or out of order', async () => {
+test('feed of two processes and six writers misses, repeats and reorders nothing', async () => {
   let isWriting = true
   const everyWhile = async (work: () => Promise<unknown>) => {
     while (isWriting) {
@@ -169,8 +171,8 @@ test('two processes give positions while six transactions write: nothing is miss
   }
   const listeners = [
     listener('one process', sale, 3),
-    listener('the other', other, 50),
-    listener('the other, on small pages', other, 7),
+    listener('the other process', other, 50),
+    listener('the other process, on small pages', other, 7),
   ]
   const background = [
     ...[sale, other].map(({ db }) => everyWhile(() => assignPositions(db))),
@@ -180,7 +182,7 @@ test('two processes give positions while six transactions write: nothing is miss
   await Promise.all(numbers.map((index) => write((index % 2 ? sale : other).db)))
   isWriting = false
   await Promise.all(background)
-  // The work of one process may not have been seen by another yet.
+  // Positions assigned by one process may not have been visible to the other yet.
   for (const { listen } of listeners) await listen()
 
   const rows = await sale.db.select().from(changes)
@@ -205,7 +207,7 @@ test('two processes give positions while six transactions write: nothing is miss
   }
 })
 
-test('a transaction’s changes are told in the order that it wrote them in', async () => {
+test('feed keeps the order of changes within a transaction', async () => {
   const names = Array.from({ length: 40 }, (_, index) => `in order ${index}`)
   await sale.db.transaction(async (tx) => {
     for (const name of names) await recordChanges(tx, [aChange(name)])

@@ -14,7 +14,7 @@ import { settlePayment } from '../support/settle.ts'
 import { ended, paid } from '../support/stub-provider.ts'
 import { untilOneWaits } from '../support/waits.ts'
 
-// A database with one connection cannot show an oversell, so these run on PostgreSQL alone.
+// A database with one connection cannot oversell, so these tests run on PostgreSQL only.
 
 const places = 50
 const buyers = 200
@@ -47,18 +47,18 @@ const buyOver = (url: string, headers: Record<string, string>, body: object) =>
     body: JSON.stringify(body),
   })
 
-const one = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+const oneTicket = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
 
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
-/** Tickets that hold or have a place, counted one by one. */
+/** Counts tickets that are held or sold, row by row. */
 const rowsOf = (rate: string) =>
   sale.db.$count(tickets, sql`${tickets.ticketRateId} = ${rate} and ${tickets.status} in ('held', 'active')`)
 
-test('sells the last 50 places to 50 of 200 buyers', async () => {
+test('200 buyers of the last 50 places: 50 are sold', async () => {
   sale = await openSale(catalogue, { listen: true })
-  const answers = await times(buyers, () => buyOver(sale.url, sale.channel, one))
+  const answers = await times(buyers, () => buyOver(sale.url, sale.channel, oneTicket))
   const statuses = answers.map(({ status }) => status)
   expect(statuses.filter((status) => status === 200)).toHaveLength(places)
   expect(statuses.filter((status) => status === 409)).toHaveLength(buyers - places)
@@ -70,11 +70,11 @@ test('sells the last 50 places to 50 of 200 buyers', async () => {
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: places })
 })
 
-test('oversells where places are counted before they are taken: the control of the test above', async () => {
+test('control: counting places before taking them oversells', async () => {
   sale = await openSale(catalogue)
   const { db } = sale
   await db.execute(sql`create table naive (id serial)`)
-  // None of so many takes a place before all of them have counted. By fives or tens they would fill it exactly.
+  // Each group counts before any of it inserts. A group of five or ten would fill the places exactly.
   const together = 8
   const waiting: (() => void)[] = []
   const meet = () =>
@@ -93,7 +93,7 @@ test('oversells where places are counted before they are taken: the control of t
   expect(sold.filter(Boolean).length).toBeGreaterThan(places)
 })
 
-test('never passes a limit, even where the verb would not look: the constraint stands by itself', async () => {
+test('stock constraint refuses an oversell by any statement', async () => {
   sale = await openSale(catalogue)
   const oversold = sale.db
     .update(stock)
@@ -102,7 +102,7 @@ test('never passes a limit, even where the verb would not look: the constraint s
   await expect(oversold).rejects.toMatchObject({ cause: { constraint_name: 'stock_never_oversold' } })
 })
 
-test('fills several prices and the rate exactly, large and small checkouts mixed', async () => {
+test('concurrent checkouts of mixed sizes fill several prices and the rate exactly', async () => {
   sale = await openSale(catalogue)
   const answers = await times(60, (index) =>
     checkOut(sale, {
@@ -124,10 +124,10 @@ test('fills several prices and the rate exactly, large and small checkouts mixed
   expect(sold.length).toBe(30)
 })
 
-test('sells one code once', async () => {
+test('concurrent checkouts sell one QR code once', async () => {
   sale = await openSale(catalogue)
   const answers = await times(20, () =>
-    checkOut(sale, { ...one, tickets: [anEntry('price_1', { qr_code: 'ONLY' })] }),
+    checkOut(sale, { ...oneTicket, tickets: [anEntry('price_1', { qr_code: 'ONLY' })] }),
   )
   expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
   expect(new Set(answers.filter(({ statusCode }) => statusCode !== 200).flatMap(problemsIn))).toEqual(
@@ -135,10 +135,10 @@ test('sells one code once', async () => {
   )
 })
 
-test('makes one checkout of many with the same idempotency key', async () => {
+test('concurrent checkouts with one idempotency key sell once', async () => {
   sale = await openSale(catalogue)
-  const answers = await times(20, () => checkOut(sale, one, { 'idempotency-key': 'same' }))
-  // Each is that checkout again, or told that it is in progress.
+  const answers = await times(20, () => checkOut(sale, oneTicket, { 'idempotency-key': 'same' }))
+  // Each answer is the same checkout, or says that it is in progress.
   const outcomes = answers.map((answer) =>
     answer.statusCode === 200 ? answer.json().data.payment_id : problemsIn(answer).join(),
   )
@@ -147,7 +147,7 @@ test('makes one checkout of many with the same idempotency key', async () => {
   expect(await rowsOf('rate_1')).toBe(1)
 })
 
-test('makes one checkout of many with the same key and code, in two processes', async () => {
+test('concurrent checkouts with one key and QR code in two processes sell once', async () => {
   const database = await createTestDatabase()
   sale = await openSale(catalogue, { database })
   const other = { ...sale, ...(await startGateway({ database })) }
@@ -159,7 +159,7 @@ test('makes one checkout of many with the same key and code, in two processes', 
   for (const key of ['same', undefined]) {
     const headers: Record<string, string> = key ? { 'idempotency-key': key } : {}
     const answers = await times(40, (index) =>
-      checkOut(index % 2 ? other : sale, { ...one, tickets: [entry] }, headers),
+      checkOut(index % 2 ? other : sale, { ...oneTicket, tickets: [entry] }, headers),
     )
     const outcomes = new Set(
       answers.map((answer) => (answer.statusCode === 200 ? 'made' : problemsIn(answer).join())),
@@ -171,7 +171,7 @@ test('makes one checkout of many with the same key and code, in two processes', 
   expect(await rowsOf('rate_1')).toBe(1)
 })
 
-test('sells other rates while somebody else has the counters of one', async () => {
+test('a checkout that waits for a row lock does not delay other rates', async () => {
   sale = await openSale(catalogue)
   const { db } = sale
   let answered = 0
@@ -179,7 +179,7 @@ test('sells other rates while somebody else has the counters of one', async () =
   await db.transaction(async (tx) => {
     await tx.select().from(stock).where(eq(stock.id, 'price_1')).for('update')
     for (let turn = 0; turn < 5; turn++) {
-      const stuck = checkOut(sale, one)
+      const stuck = checkOut(sale, oneTicket)
       void stuck.then(() => answered++)
       waiting.push(stuck)
       const free = await checkOut(sale, { ticket_rate_id: 'rate_steps', tickets: [anEntry('price_then')] })
@@ -191,10 +191,10 @@ test('sells other rates while somebody else has the counters of one', async () =
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 5 })
 })
 
-test('settles, cancels, expires and sells at once without losing count', async () => {
+test('concurrent settlements, cancellations, expiries and checkouts keep the counters right', async () => {
   sale = await openSale(catalogue)
   const { db } = sale
-  const made = await times(40, () => checkOut(sale, one))
+  const made = await times(40, () => checkOut(sale, oneTicket))
   const ids = made.map((answer) => answer.json().data.payment_id as string)
   const overdue = ids.slice(30)
   await times(overdue.length, (index) =>
@@ -207,11 +207,11 @@ test('settles, cancels, expires and sells at once without losing count', async (
     ...ids.map((id) => settlePayment(db, id, paid(id))),
     ...ids.slice(0, 20).map((id) => settlePayment(db, id, ended('cancelled'))),
     ...Array.from({ length: 5 }, () => expireHolds(db, 3)),
-    ...Array.from({ length: 20 }, () => checkOut(sale, one)),
+    ...Array.from({ length: 20 }, () => checkOut(sale, oneTicket)),
   ])
   const count = async (status: string) => sale.db.$count(tickets, sql`${tickets.status} = ${status}`)
   expect((await countersOf(sale)).rate_1).toEqual({ sold: await count('active'), held: await count('held') })
-  // Money wins wherever it came: what had expired was claimed again, what was cancelled is given back.
+  // Payments win over expiry, whose places are claimed again; those for cancelled checkouts are refunded.
   expect(await db.$count(payments, sql`${payments.status} = 'expired'`)).toBe(0)
   const cancelled = await db.$count(payments, sql`${payments.status} = 'cancelled'`)
   expect(await db.$count(payments, sql`${payments.status} = 'paid'`)).toBe(ids.length - cancelled)
@@ -221,11 +221,11 @@ test('settles, cancels, expires and sells at once without losing count', async (
   expect(invoiced).toHaveLength(ids.length - cancelled)
 })
 
-// Its statement began while they were taken: see movedStock.
-test('gives late money the places that are given back while it waits for their counters', async () => {
+// The statement's snapshot precedes the commit it waits for: see movedStock.
+test('a late payment that waits for a row lock gets the places freed meanwhile', async () => {
   sale = await openSale(catalogue)
   const { db } = sale
-  const late = (await checkOut(sale, one)).json().data.payment_id as string
+  const late = (await checkOut(sale, oneTicket)).json().data.payment_id as string
   await settlePayment(db, late, ended('expired'))
   await db.execute(sql`update stock set held = ${places} where id = 'rate_1'`)
   let settled: Promise<unknown> | undefined
@@ -239,11 +239,11 @@ test('gives late money the places that are given back while it waits for their c
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 1, held: places - 1 })
 })
 
-test('frees overdue holds for everybody who finds the rate full at the same time', async () => {
+test('concurrent checkouts of a full rate all get places of overdue holds', async () => {
   sale = await openSale(catalogue)
-  await times(places, () => checkOut(sale, one))
+  await times(places, () => checkOut(sale, oneTicket))
   await sale.db.update(payments).set({ expiresAt: sql`now()` })
-  const answers = await times(places, () => checkOut(sale, one))
+  const answers = await times(places, () => checkOut(sale, oneTicket))
   expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: places })
 })

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
 import { answerOn, openSocket } from '../support/sockets.ts'
 
-// The built service in several processes, as WEB_CONCURRENCY starts it.
+// The built service in several processes, as started with WEB_CONCURRENCY.
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -39,18 +39,19 @@ async function startTwo(settings: Record<string, string> = {}): Promise<void> {
   await expect.poll(listening).toHaveLength(2)
 }
 
-// Nobody waits that long for an answer, on whatever machine: it is an error that says so, where it would else never end.
-const longestAnswer = 20_000
+// Turns a request that would hang into an error.
+const maxAnswerMs = 20_000
 
-/** Asks on a connection of its own, so that it may come to any of the processes. */
+/** Sends a request on its own connection, so that any of the processes may get it. */
 async function ask(path: string): Promise<number | undefined> {
-  const request = get(`${server.url}${path}`, { agent: false, signal: AbortSignal.timeout(longestAnswer) })
+  const request = get(`${server.url}${path}`, { agent: false, signal: AbortSignal.timeout(maxAnswerMs) })
   const [answer] = (await once(request, 'response')) as [IncomingMessage]
   await once(answer.resume(), 'end')
   return answer.statusCode
 }
 
-/** Asks again and again until nothing listens any more. An answer is 200, or the connection is closed at once. */
+/** Repeats requests until the port is closed. Each is answered with 200, or its connection is closed at
+ *  once. */
 async function askUntilClosed(): Promise<void> {
   for (;;) {
     const answer = await ask('/health').catch(({ code }: NodeJS.ErrnoException) => code)
@@ -69,7 +70,7 @@ const isRunning = (pid: number) => {
   }
 }
 
-/** A connection with a request on it that lacks its body. The process has read the rest of it, and says so. */
+/** Opens a connection with a request that lacks its body, once a process has read the rest and says so. */
 async function begin(): Promise<Socket> {
   const socket = await openSocket(server.url)
   socket.write(
@@ -84,7 +85,7 @@ async function finish(socket: Socket): Promise<void> {
   expect(await answerOn(socket)).toContain('HTTP/1.1 200')
 }
 
-test('all processes have one port, each of them answers, and one that is killed has a successor', async () => {
+test('cluster shares one port, uses all processes and replaces one that is killed', async () => {
   await startTwo()
   const addresses = logOf(server).filter(({ msg }) => msg.startsWith('Server listening at'))
   expect(new Set(addresses.map(({ msg }) => msg)).size).toBe(1)
@@ -93,7 +94,7 @@ test('all processes have one port, each of them answers, and one that is killed 
   expect(await ask('/ready')).toBe(200)
   await expect.poll(() => pidsThat('request').toSorted()).toEqual(listening().toSorted())
 
-  // It goes on without one that is killed, which has a successor on the same port.
+  // Continues without the killed process and starts another on the same port.
   const [killed = 0, other = 0] = listening()
   process.kill(killed, 'SIGKILL')
   await expect.poll(() => pidsThat('a process ended')).toEqual([server.child.pid])
@@ -106,17 +107,17 @@ test('all processes have one port, each of them answers, and one that is killed 
   expect(await server.stop()).toBe(0)
 })
 
-// As a supervisor does that knows one process, and as one that tells each process of a group.
+// Supervisors signal either one process or each process of a group.
 test.each(['the first', 'each'])(
-  'finishes what runs in any of them when %s is told to end, and exits with 0',
-  async (told) => {
+  'cluster finishes running requests when SIGTERM goes to %s, and exits with 0',
+  async (signalled) => {
     await startTwo({ SHUTDOWN_SECONDS: '40' })
     const workers = listening()
     const sockets = await Promise.all([begin(), begin()])
     const asked = Promise.all(Array.from({ length: 20 }, askUntilClosed))
     const ended = server.stop()
-    if (told === 'each') for (const pid of workers) process.kill(pid, 'SIGTERM')
-    // While they still run, so that nobody waits for them to end.
+    if (signalled === 'each') for (const pid of workers) process.kill(pid, 'SIGTERM')
+    // Checked while the requests still run, so that no client waits for the end.
     await asked
     expect(workers.filter(isRunning)).toEqual(workers)
     await Promise.all(sockets.map(finish))
@@ -125,37 +126,37 @@ test.each(['the first', 'each'])(
   },
 )
 
-test('one that is told to end by itself finishes what runs and has a successor, and none outlives the first', async () => {
+test('cluster replaces a process that gets SIGTERM after it finishes, and none outlives the primary', async () => {
   await startTwo()
-  const [told = 0, other = 0] = listening()
+  const [signalled = 0, other = 0] = listening()
   const sockets = await Promise.all([begin(), begin()])
-  process.kill(told, 'SIGTERM')
+  process.kill(signalled, 'SIGTERM')
   await Promise.all(sockets.map(finish))
   await expect.poll(() => pidsThat('a process ended')).toEqual([server.child.pid])
-  expect(logOf(server).find(({ worker }) => worker)).toMatchObject({ worker: told, code: 0 })
+  expect(logOf(server).find(({ worker }) => worker)).toMatchObject({ worker: signalled, code: 0 })
   await expect.poll(listening).toHaveLength(3)
   expect(isRunning(other)).toBe(true)
 
-  // No process outlives the one that looks after them.
+  // No worker outlives the primary.
   const workers = listening()
   expect(workers.filter(isRunning)).toHaveLength(2)
   await server.stop('SIGKILL')
   await expect.poll(() => workers.filter(isRunning)).toEqual([])
 })
 
-test('exits within its deadline even when a request never ends', async () => {
+test('cluster exits within its deadline with a request that never ends', async () => {
   await startTwo({ SHUTDOWN_SECONDS: '1' })
   const workers = listening()
   const socket = await begin()
   const toldAt = performance.now()
   expect(await server.stop('SIGINT')).toBe(1)
-  // The deadline is ten seconds, where nothing else is said.
+  // Ten seconds is the default.
   expect(performance.now() - toldAt).toBeLessThan(9000)
   expect(workers.filter(isRunning)).toEqual([])
   socket.destroy()
 })
 
-test('each drops the connections that it has no room for, and those that it keeps are answered', async () => {
+test('cluster processes over MAX_CONNECTIONS drop connections and answer the rest', async () => {
   await startTwo({ MAX_CONNECTIONS: '2' })
   const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(server.url)))
   const kept = () => sockets.filter(({ destroyed }) => !destroyed)
@@ -168,7 +169,7 @@ test('each drops the connections that it has no room for, and those that it keep
   await expect.poll(() => ask('/health').catch(() => null)).toBe(200)
 })
 
-test('does not start where a process can not, and says why once', async () => {
+test('cluster that cannot start exits and says why once', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const address = other.address()

@@ -6,7 +6,7 @@ import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { startedServer } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// A database with one connection shows nothing of who takes what at the same time.
+// A database with one connection cannot show two processes claiming at the same time.
 
 let database: TestDatabase
 let sale: Sale
@@ -39,7 +39,7 @@ test('processes that send at the same time send each mail once', async () => {
   await other.close()
 })
 
-test('the service sends by itself what is due when it starts, and ends in good order', async () => {
+test('service sends due mails when it starts, and exits with 0', async () => {
   await bought(sale, [{ email: 'first@example.com' }])
   const started = await startedServer({
     ...database.settings,

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { type ServerProcess, startedServer } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Four processes of the built service, one rate, and everybody at once.
+// Four processes of the built service, one rate, and all buyers at once.
 
 const places = 500
 const buyers = 2000
@@ -46,7 +46,7 @@ const percentile = (outcomes: Outcome[], share: number): number =>
       0,
   )
 
-test('2,000 buyers for 500 places over 4 processes: 500 are sold, and everybody is told', async () => {
+test('2,000 buyers of 500 places over 4 processes: 500 are sold and every buyer is answered', async () => {
   const { buy, pay, close } = theBuyers(sale.channel, connections)
   const beganAt = performance.now()
   const outcomes = await Promise.all(
@@ -68,7 +68,7 @@ test('2,000 buyers for 500 places over 4 processes: 500 are sold, and everybody 
   expect(new Set(refused.map(({ code, available }) => `${code} ${available}`))).toEqual(
     new Set(['SOLD_OUT 0']),
   )
-  // Neither surface was left the leavings of the other.
+  // Both surfaces sold.
   for (const odd of [0, 1])
     expect(outcomes.filter(({ payment }, index) => payment && index % 2 === odd).length).toBeGreaterThan(0)
 

@@ -14,7 +14,7 @@ import { openSale, type Sale } from '../support/sale.ts'
 import { testServices } from '../support/test-services.ts'
 import { untilOneWaits } from '../support/waits.ts'
 
-// Checkouts that come together are held together, in one statement or in one transaction. None may tell by its outcome.
+// Concurrent checkouts are held in one statement or transaction, with the same outcomes as one at a time.
 
 const rounds = 60
 const ratesOfRound = ['one', 'two', 'three'] as const
@@ -27,14 +27,14 @@ const aSale = () => {
         _id: `rate_${rate}_${round}`,
         prices: [
           aPrice({ _id: `first_${rate}_${round}`, price: 10, quantity: 5 }),
-          // What costs nothing is paid as well, in the same transaction.
+          // Free tickets are settled too, in the same transaction.
           aPrice({ _id: `then_${rate}_${round}`, price: rate === 'three' ? 0 : 5 }),
         ],
         availability: { sold: 3, available: 12 },
       }),
     ),
   )
-  // An event each, because a code is unused within its event.
+  // One event for each rate, because QR codes are unique within an event.
   return openSale(aCatalogue({ events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) }))
 }
 
@@ -48,8 +48,8 @@ afterAll(() => Promise.all([together.close(), alone.close()]))
 
 type Wanted = { rate: Rate; prices: ('first' | 'then')[]; code: string | null; key: string | null }
 
-/** Some want a code or a key that others may want too; most want neither, as it is at a sale. */
-const wanted = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
+/** Some want a code or a key that others want too; most want neither, as in a sale. */
+const wantedOf = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
   fc.record({
     rate: fc.constantFrom(...rates),
     prices: fc.array(fc.constantFrom('first', 'then'), { minLength: 1, maxLength: 4 }),
@@ -57,7 +57,7 @@ const wanted = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
     key: fc.option(fc.constantFrom('k1', 'k2', 'k3'), { freq: 2 }),
   })
 
-/** The jobs of a round, each planned while nothing was held yet. */
+/** Plans the jobs of a round before any of it is held. */
 async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Promise<HoldJob[]> {
   const ctx = await createContext(testServices(db), { apiKey: channel['x-api-key'] })
   return Promise.all(
@@ -77,9 +77,11 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
   )
 }
 
-const told = (outcome: HoldOutcome) => {
+const summarize = (outcome: HoldOutcome) => {
   if (outcome instanceof Refusal) return outcome.problems
-  return outcome && { total: outcome.payment.totalAmount, of: outcome.tickets.map(({ priceId }) => priceId) }
+  return (
+    outcome && { total: outcome.payment.totalAmount, priceIds: outcome.tickets.map(({ priceId }) => priceId) }
+  )
 }
 
 const stockOf = async ({ db }: Sale, round: number) => {
@@ -93,18 +95,18 @@ const ways: {
   hold(sale: Sale, jobs: HoldJob[]): Promise<HoldOutcome[]>
 }[] = [
   {
-    way: 'those of several rates as they come',
+    way: 'several rates, batched',
     rates: ratesOfRound,
     hold: ({ db }, jobs) => Promise.all(jobs.map((job) => holdTogether(db, job))),
   },
   {
-    way: 'those of one rate, decided one by one',
+    way: 'one rate, in one transaction',
     rates: ['one'],
     hold: ({ db }, jobs) => holdStock(db, jobs),
   },
 ]
 
-// Whatever else is drawn, these are: what one statement holds, and every kind of outcome.
+// Always included: a hold in one statement, and every kind of outcome.
 const plain: Wanted = { rate: 'one', prices: ['then'], code: null, key: null }
 const everyKind: Wanted[] = [
   { ...plain, code: 'A', key: 'k1' },
@@ -113,33 +115,36 @@ const everyKind: Wanted[] = [
 ]
 
 let round = 0
-test.each(ways)('outcomes and counters are those of one at a time: $way', async ({ rates, hold }) => {
-  const seen = { made: 0, refused: 0, again: 0 }
-  const statements = { one: 0, more: 0 }
-  await fc.assert(
-    fc.asyncProperty(fc.array(wanted(rates), { minLength: 2, maxLength: 12 }), async (all) => {
-      const at = round++
-      const jobs = await jobsOf(together, at, all)
-      together.statements.reset()
-      const group = await hold(together, jobs)
-      statements[together.statements.length === 1 ? 'one' : 'more']++
-      const single: HoldOutcome[] = []
-      for (const job of await jobsOf(alone, at, all)) single.push(...(await holdStock(alone.db, [job])))
-      expect(group.map(told)).toEqual(single.map(told))
-      expect(await stockOf(together, at)).toEqual(await stockOf(alone, at))
-      for (const outcome of group)
-        seen[outcome === null ? 'again' : outcome instanceof Refusal ? 'refused' : 'made']++
-    }),
-    // As many as there are rates that nobody has sold of yet; a failure is told as it came.
-    { numRuns: rounds / ways.length, endOnFailure: true, examples: [[[plain, plain]], [everyKind]] },
-  )
-  // The control: every kind of outcome was among them, and both ways to it.
-  expect(Math.min(seen.made, seen.refused, seen.again)).toBeGreaterThan(0)
-  if (rates.length > 1) expect(Math.min(statements.one, statements.more)).toBeGreaterThan(0)
-})
+test.each(ways)(
+  'holding together has the outcomes and counters of one at a time: $way',
+  async ({ rates, hold }) => {
+    const seen = { made: 0, refused: 0, again: 0 }
+    const statements = { one: 0, more: 0 }
+    await fc.assert(
+      fc.asyncProperty(fc.array(wantedOf(rates), { minLength: 2, maxLength: 12 }), async (all) => {
+        const at = round++
+        const jobs = await jobsOf(together, at, all)
+        together.statements.reset()
+        const group = await hold(together, jobs)
+        statements[together.statements.length === 1 ? 'one' : 'more']++
+        const single: HoldOutcome[] = []
+        for (const job of await jobsOf(alone, at, all)) single.push(...(await holdStock(alone.db, [job])))
+        expect(group.map(summarize)).toEqual(single.map(summarize))
+        expect(await stockOf(together, at)).toEqual(await stockOf(alone, at))
+        for (const outcome of group)
+          seen[outcome === null ? 'again' : outcome instanceof Refusal ? 'refused' : 'made']++
+      }),
+      // One run for each unused rate; a failure is reported unshrunk.
+      { numRuns: rounds / ways.length, endOnFailure: true, examples: [[[plain, plain]], [everyKind]] },
+    )
+    // Control: every kind of outcome occurred, in one statement and in more.
+    expect(Math.min(seen.made, seen.refused, seen.again)).toBeGreaterThan(0)
+    if (rates.length > 1) expect(Math.min(statements.one, statements.more)).toBeGreaterThan(0)
+  },
+)
 
-// The statement began while they were taken: see movedStock.
-test('places that are given back while a hold waits for their counters are there for it', async () => {
+// The statement's snapshot precedes the commit it waits for: see movedStock.
+test('a hold that waits for a row lock gets the places freed meanwhile', async () => {
   const { db } = together
   const [job] = await jobsOf(together, rounds, [{ rate: 'one', prices: ['then'], code: null, key: null }])
   if (!job) throw new Error('a job was planned')
@@ -151,5 +156,5 @@ test('places that are given back while a hold waits for their counters are there
     held = holdTogether(db, job)
     await untilOneWaits(db)
   })
-  expect(told((await held) ?? null)).toEqual({ total: 550, of: [`then_one_${rounds}`] })
+  expect(summarize((await held) ?? null)).toEqual({ total: 550, priceIds: [`then_one_${rounds}`] })
 })

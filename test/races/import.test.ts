@@ -9,7 +9,7 @@ import { dumpCatalogue } from '../support/imports.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { untilOneWaits } from '../support/waits.ts'
 
-// Imports meet sales and each other. PGlite has one connection, so only a real PostgreSQL can show it.
+// Imports concurrent with sales and with each other. PGlite has one connection, so these run on PostgreSQL only.
 
 const price = aPrice({ quantity: 60 })
 const rate = aRate({ availability: { sold: 0, available: 60 }, prices: [price] })
@@ -24,14 +24,14 @@ beforeEach(async () => {
 })
 afterEach(() => sale.close())
 
-test('of two imports of the same file, one adds and the other finds', async () => {
+test('concurrent imports of one file add its events once', async () => {
   const file = { events: Array.from({ length: 200 }, () => anEvent()) }
   const summaries = await Promise.all([importCatalogue(sale.db, file), importCatalogue(sale.db, file)])
   expect(summaries.map(({ events }) => events.added).sort()).toEqual([0, 200])
   expect((await dumpCatalogue(sale.db)).events).toHaveLength(200)
 })
 
-test('an import that takes places away waits for the checkouts, and is refused where they have them', async () => {
+test('an import that lowers the capacity waits for checkouts, and is refused below what they hold', async () => {
   await importCatalogue(sale.db, withPlaces(60))
   const buying = Array.from({ length: 40 }, () =>
     checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] }),
@@ -51,8 +51,8 @@ test('an import that takes places away waits for the checkouts, and is refused w
   expect(counted?.capacity).toBeGreaterThanOrEqual(counted?.held ?? 0)
 })
 
-test('an import that waits for one rate keeps no sale of another waiting', async () => {
-  // Counters are locked in the order of their ids.
+test('an import that waits for a row lock does not delay sales of other rates', async () => {
+  // Stock is locked in the order of its ids.
   const first = aRate({ prices: [aPrice({ _id: 'a' })] })
   const file = { events: [anEvent({ _id: 'evt_1', ticket_rates: [first, rate] })] }
   await importCatalogue(sale.db, file)

@@ -9,8 +9,8 @@ import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Columns keep milliseconds, and round: what they keep of right now is ahead of the clock every other time. Within one
-// transaction that clock stands still.
+// Columns round to milliseconds, so that a stored now() is ahead of the clock half of the time. In a
+// transaction the clock stands still.
 
 let sale: Sale
 beforeAll(async () => {
@@ -20,12 +20,12 @@ afterAll(() => sale.close())
 
 const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`
-const held = async () => {
+const makeHold = async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   return (await checkedOut(sale, body)).payment_id
 }
 
-test('what is due right now is taken right now', async () => {
+test('a job due now is claimed now', async () => {
   const checkout = await refunds.bought(sale)
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   const isThis = eq(table.paymentId, checkout.payment_id)
@@ -36,8 +36,8 @@ test('what is due right now is taken right now', async () => {
     })
 })
 
-test('a payment whose time is over right now is overdue right now', async () => {
-  const id = await held()
+test('a payment that expires now is overdue now', async () => {
+  const id = await makeHold()
   const isThis = eq(payments.id, id)
   for (const _ of times)
     await sale.db.transaction(async (tx) => {
@@ -47,10 +47,10 @@ test('a payment whose time is over right now is overdue right now', async () => 
     })
 })
 
-test('the control: by the clock alone it is not, every other time', async () => {
-  const isThis = eq(payments.id, await held())
+test('control: compared with the exact clock it is not, half of the time', async () => {
+  const isThis = eq(payments.id, await makeHold())
   let ahead = 0
-  // Many more than it takes: forty may be in step with the clock.
+  // Far more than needed: forty may be in step with the clock.
   for (let time = 0; ahead === 0 && time < 1000; time++)
     await sale.db.transaction(async (tx) => {
       await tx.update(payments).set({ expiresAt: now }).where(isThis)
@@ -59,7 +59,7 @@ test('the control: by the clock alone it is not, every other time', async () => 
   expect(ahead).toBe(1)
 })
 
-test('rows that somebody else is at are left to them, and the others are taken at once', async () => {
+test('locked jobs are skipped and others claimed at once', async () => {
   const [first, second] = [await refunds.bought(sale), await refunds.bought(sale)]
   for (const checkout of [first, second]) await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   await sale.db.update(table).set({ status: 'pending', dueAt: sql`now() + interval '1 hour'` })

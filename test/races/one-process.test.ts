@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
 import { answerOn, openSocket } from '../support/sockets.ts'
 
-// How one process of the service ends, and what keeps it from starting.
+// Shutdown of a single process, and reasons not to start.
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const isClosed = ({ url }: ServerProcess) =>
     () => true,
   )
 
-test('finishes what runs when it is told to end, and exits with 0', async () => {
+test('service finishes running requests on SIGTERM and exits with 0', async () => {
   const server = await start({ SHUTDOWN_SECONDS: '60' })
   const [running, coming] = await Promise.all([openSocket(server.url), openSocket(server.url)])
   const body = JSON.stringify({ query: '{ __typename }' })
@@ -50,7 +50,7 @@ test('finishes what runs when it is told to end, and exits with 0', async () => 
   expect(await ended).toBe(0)
 })
 
-test('does not wait for connections that are not used', async () => {
+test('service does not wait for idle connections to exit', async () => {
   const server = await start()
   const [unused, kept] = await Promise.all([openSocket(server.url), openSocket(server.url)])
   kept.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -60,7 +60,7 @@ test('does not wait for connections that are not used', async () => {
   await closed
 })
 
-test('exits within its deadline even when a request never ends', async () => {
+test('service exits within its deadline with a request that never ends', async () => {
   const server = await start({ SHUTDOWN_SECONDS: '1' })
   const socket = await openSocket(server.url)
   socket.write(
@@ -71,7 +71,7 @@ test('exits within its deadline even when a request never ends', async () => {
   socket.destroy()
 })
 
-test('does not start on the sandbox in production, unless it is told to', async () => {
+test('service starts on the sandbox in production only if allowed', async () => {
   const production = { NODE_ENV: 'production' }
   expect(await startServer({ ...database.settings, ...production })).toMatchObject({ code: 1 })
   await start({ ...production, ALLOW_SANDBOX_PAYMENTS: 'true' })

@@ -14,7 +14,7 @@ import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { aProvider } from '../support/stub-provider.ts'
 
-// Many at once, on a database that has many connections.
+// Concurrent refunds, on a database with many connections.
 
 const rate = aRate({
   _id: 'rate_1',
@@ -23,16 +23,16 @@ const rate = aRate({
   availability: { sold: 0, available: 1000 },
 })
 
-let asked: string[] = []
+let calls: string[] = []
 const succeeds = async ({ id }: { id: string }): Promise<RefundOutcome> => ({
   kind: 'succeeded',
   reference: `re_${id}`,
 })
-// What the provider says next.
+// Replaced by tests that need another outcome.
 let outcome = succeeds
 const provider = aProvider({
   refund: (refund) => {
-    asked.push(refund.id)
+    calls.push(refund.id)
     return outcome(refund)
   },
 })
@@ -46,7 +46,7 @@ afterAll(() => sale.close())
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
-/** Fails where the counters, the rows, the series or the outbox do not fit each other. */
+/** Checks that counters, rows, invoice series and outbox agree. */
 async function expectSound(checkout: Checkout) {
   const rows = await refunds.refundRows(sale, checkout)
   const payment = await refunds.paymentRow(sale, checkout)
@@ -55,7 +55,7 @@ async function expectSound(checkout: Checkout) {
   expect(payment?.refundedAmount).toBe(sumOf(['succeeded']))
   expect(sumOf(['succeeded', 'pending'])).toBeLessThanOrEqual(payment?.totalAmount ?? 0)
   const all = await sale.db.select().from(invoices).orderBy(asc(invoices.number))
-  // A series is of one kind and of one year.
+  // Series run by kind and year.
   for (const series of byKey(all, ({ kind, year }) => `${kind} ${year}`).values())
     expect(series.map(({ number }) => number)).toEqual(series.map((_, index) => index + 1))
   expect(await sale.db.$count(invoices, eq(invoices.kind, 'corrective'))).toBe(
@@ -65,7 +65,7 @@ async function expectSound(checkout: Checkout) {
   expect((await countersOf(sale)).rate_1?.sold).toBe(active)
 }
 
-test('many refunds at once never exceed what was paid', async () => {
+test('concurrent refunds never exceed what was paid', async () => {
   const checkout = await refunds.bought(sale, 2)
   const ids = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
   const answers = await times(24, (index) =>
@@ -78,7 +78,7 @@ test('many refunds at once never exceed what was paid', async () => {
   for (const refusal of refused) expect(refusal).toMatch(/^REFUND_TOO_HIGH [\d.]+$/)
   for (const id of ids) {
     const ticket = await refunds.ticketRow(sale, id)
-    // The smallest that was asked for does not fit any more.
+    // Even the smallest amount no longer fits.
     expect(ticket?.refundedAmount).toBeGreaterThan(2200 - 600)
     expect(ticket?.refundedAmount).toBeLessThanOrEqual(2200)
     expect(ticket?.refunds).toHaveLength(ticket?.correctiveInvoiceReferences.length ?? 0)
@@ -86,14 +86,14 @@ test('many refunds at once never exceed what was paid', async () => {
   await expectSound(checkout)
 })
 
-test('many under one key are one refund, of whichever ticket', async () => {
+test('concurrent refunds with one idempotency key are one refund, for either ticket', async () => {
   const [one, two] = [await refunds.bought(sale), await refunds.bought(sale)]
-  asked = []
+  calls = []
   const same = await times(10, () =>
     refunds.refundTicket(sale, refunds.ticketOf(one), { amount: 5, idempotencyKey: 'same' }),
   )
   expect(new Set(same.map(({ refund }) => refund?.id)).size).toBe(1)
-  expect(asked).toHaveLength(1)
+  expect(calls).toHaveLength(1)
   const mixed = await times(10, (index) =>
     refunds.refundTicket(sale, refunds.ticketOf(index % 2 ? one : two), {
       amount: 5,
@@ -107,7 +107,7 @@ test('many under one key are one refund, of whichever ticket', async () => {
   await expectSound(one)
 })
 
-test('asked for by warranty, refunded and cancelled at once, a ticket is given back once', async () => {
+test('concurrent warranty refund, refund and cancellation return a ticket once', async () => {
   for (let round = 0; round < 4; round++) {
     const checkout = await refunds.bought(sale, 1, { warranty: true })
     const id = refunds.ticketOf(checkout)
@@ -128,11 +128,11 @@ test('asked for by warranty, refunded and cancelled at once, a ticket is given b
   }
 })
 
-test('cancelled while somebody is let in, a ticket does one or the other', async () => {
+test('concurrent cancellation and check-in of a ticket do one or the other', async () => {
   const checkout = await refunds.bought(sale, 12)
   const scan = `mutation ($id: ID!, $nonce: String!) {
     checkInTicket(ticketId: $id, nonce: $nonce, force: true) { ... on CheckIn { result } } }`
-  const letIn = async (id: string) => {
+  const checkIn = async (id: string) => {
     const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
       scan,
       { id, nonce: `scan ${id}` },
@@ -142,9 +142,9 @@ test('cancelled while somebody is let in, a ticket does one or the other', async
   }
   await times(12, async (index) => {
     const id = refunds.ticketOf(checkout, index)
-    const first = index % 2 ? letIn(id) : null
+    const first = index % 2 ? checkIn(id) : null
     const cancelling = refunds.cancelTicket(sale, id)
-    const result = await (first ?? letIn(id))
+    const result = await (first ?? checkIn(id))
     const isIn = result === 'OK'
     expect(refunds.refusedBy(await cancelling)).toEqual(isIn ? ['ALREADY_ENTERED'] : [])
     expect(result).toBe(isIn ? 'OK' : 'CANCELLED')
@@ -155,14 +155,14 @@ test('cancelled while somebody is let in, a ticket does one or the other', async
   await expectSound(checkout)
 })
 
-test('two workers and a webhook at once settle each refund once', async () => {
+test('concurrent workers and webhooks settle each refund once', async () => {
   const checkout = await refunds.bought(sale, 12)
   outcome = async () => {
     throw new Error('out of reach')
   }
   await times(12, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
   outcome = succeeds
-  asked = []
+  calls = []
   await sale.db.update(table).set({ dueAt: sql`now()` })
   const rows = await refunds.refundRows(sale, checkout)
   await Promise.all([
@@ -175,21 +175,23 @@ test('two workers and a webhook at once settle each refund once', async () => {
         ),
       ),
   ])
-  expect(new Set(asked).size).toBe(asked.length)
+  expect(new Set(calls).size).toBe(calls.length)
   expect(await refunds.paymentRow(sale, checkout)).toMatchObject({
     status: 'refunded',
     refundedAmount: 26_400,
   })
-  const told = await sale.db
+  const recorded = await sale.db
     .select({ sequence: changes.sequence })
     .from(changes)
     .where(eq(changes.subjectId, checkout.payment_id))
     .orderBy(asc(changes.sequence))
-  expect(told.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1))
+  expect(recorded.map(({ sequence }) => sequence)).toEqual(
+    Array.from({ length: 13 }, (_, index) => index + 1),
+  )
   await expectSound(checkout)
 })
 
-test('a series has no gaps, however many take its numbers and however many of those fail', async () => {
+test('concurrent settlements that fail leave no gap in the invoice series', async () => {
   const { db } = sale
   const checkout = await refunds.bought(sale, 20)
   outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
@@ -200,7 +202,7 @@ test('a series has no gaps, however many take its numbers and however many of th
   const settle = (id: string, fails: boolean) =>
     db.transaction(async (tx) => {
       const settled = await settleRefund(tx, { id }, { kind: 'succeeded', reference: `re_${id}` })
-      // It has taken its number by now.
+      // The invoice number is taken by now.
       if (fails) throw new Error(`on purpose: ${settled?.status}`)
     })
   const failing = (id: string) => settle(id, true).catch(() => void failed++)
@@ -210,7 +212,7 @@ test('a series has no gaps, however many take its numbers and however many of th
   await expectSound(checkout)
 })
 
-test('a settlement that fails leaves nothing behind, and is made again', async () => {
+test('a failed settlement leaves nothing behind and can be repeated', async () => {
   const { db } = sale
   const checkout = await refunds.bought(sale)
   const id = refunds.ticketOf(checkout)
@@ -218,9 +220,9 @@ test('a settlement that fails leaves nothing behind, and is made again', async (
   const { refund } = await refunds.refundTicket(sale, id)
   outcome = succeeds
   const name = { id: refund?.id ?? '' }
-  const told = { kind: 'succeeded', reference: 're_1' } as const
+  const reported = { kind: 'succeeded', reference: 're_1' } as const
   const failing = db.transaction(async (tx) => {
-    await settleRefund(tx, name, told)
+    await settleRefund(tx, name, reported)
     throw new Error('on purpose')
   })
   await expect(failing).rejects.toThrow('on purpose')
@@ -228,7 +230,7 @@ test('a settlement that fails leaves nothing behind, and is made again', async (
     refundedAmount: 0,
     correctiveInvoiceReferences: [],
   })
-  const settled = await db.transaction((tx) => settleRefund(tx, name, told))
+  const settled = await db.transaction((tx) => settleRefund(tx, name, reported))
   expect(settled?.status).toBe('succeeded')
   await expectSound(checkout)
 })

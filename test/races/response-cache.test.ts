@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const query = '{ events { nodes { ticketRates { available } } } }'
 
-/** Whether the rate can be bought, as both surfaces of a process show it. */
+/** Returns, for both surfaces of a process, whether the rate is available. */
 async function shownBy({ rest, graphql }: Gateway) {
   const listed = await rest('GET', '/events?populate=*', { headers: sale.channel })
   const asked = await graphql<{ events: { nodes: { ticketRates: { available: boolean }[] }[] } }>(
@@ -42,7 +42,7 @@ async function shownBy({ rest, graphql }: Gateway) {
   ]
 }
 
-test('what one process sells out shows there at once, and in another within the bound', async () => {
+test('a rate sold out by one process shows there at once, and in another within the bound', async () => {
   expect([await shownBy(sale), await shownBy(other)]).toEqual(Array(2).fill([true, true]))
   await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   expect(await shownBy(sale)).toEqual([false, false])

@@ -10,11 +10,11 @@ import { createTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { aReceiver, send, webhooksOf } from '../support/webhooks.ts'
 
-// A database with one connection lets no two processes in at once, so these run on PostgreSQL alone.
+// A database with one connection cannot serve two processes, so these tests run on PostgreSQL only.
 
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
 
-/** So many changes of rates, each by itself. */
+/** Records this many changes, each of another rate. */
 const change = (sale: Sale, count: number) =>
   sale.db.transaction((tx) =>
     recordChanges(
@@ -29,7 +29,7 @@ const change = (sale: Sale, count: number) =>
     ),
   )
 
-test('two processes that send at once send each change once', async () => {
+test('processes that send webhooks at the same time send each change once', async () => {
   const database = await createTestDatabase()
   const sale = await openSale(catalogue, { database, settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
   const others = await Promise.all([database.open(), database.open()])
@@ -52,18 +52,18 @@ test('two processes that send at once send each change once', async () => {
   }
 })
 
-test('a sale does not wait for who registers, changes or deletes a webhook', async () => {
+test('a sale does not wait for a webhook being registered, changed or deleted', async () => {
   const sale = await openSale(catalogue)
   const own = webhooksOf(sale)
   const { id } = await own.register('https://receiver.example/')
   try {
     await sale.db.transaction(async (tx) => {
-      // What each of them holds until it is done.
+      // The locks that each of them holds until it commits.
       await tx.execute(sql`select id from channels for no key update`)
       await tx.update(webhooks).set({ status: 'deleted', secret: '' })
       const sold = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
       expect(sold.statusCode).toBe(200)
-      // It saw the webhook as it was, and refers to it.
+      // Its snapshot has the webhook as it was, and the row refers to it.
       await change(sale, 1)
     })
     expect(await sale.db.$count(webhookDeliveries)).toBe(1)
@@ -73,7 +73,7 @@ test('a sale does not wait for who registers, changes or deletes a webhook', asy
   }
 })
 
-test('what is due and what is listed is found by an index, however much was sent before', async () => {
+test('webhook deliveries due and listed are found by index among many sent', async () => {
   const database = await createTestDatabase()
   const sale = await openSale(catalogue, { database })
   const seen: Seen[] = []

@@ -10,7 +10,7 @@ import { wrongIn } from '../support/invariants.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { ended, paid } from '../support/stub-provider.ts'
 
-// Payments that are settled together have the outcome that they would have one at a time.
+// Concurrent payments are settled in one transaction, with the same outcomes as one at a time.
 
 const rounds = 40
 const prices = ['first', 'then'] as const
@@ -18,16 +18,16 @@ const befores = ['pending', 'processing', 'paid', 'failed', 'expired', 'cancelle
 const endings = ['failed', 'expired', 'cancelled'] as const
 
 type Before = { tickets: (typeof prices)[number][]; status: (typeof befores)[number]; isOverdue: boolean }
-type Told = {
-  of: number
+type Report = {
+  index: number
   ending: (typeof endings)[number] | 'processing'
   reference: number
-  /** Whether the money is less than was asked for. */
+  /** True if the money is less than the total. */
   isShort: boolean
   session: 'own' | 'other' | 'none'
   event: number | null
 }
-type Round = { hasMoney: boolean; left: number; payments: Before[]; told: Told[] }
+type Round = { hasMoney: boolean; left: number; payments: Before[]; reports: Report[] }
 
 const aSale = () => {
   const rates = Array.from({ length: rounds }, (_, round) =>
@@ -56,7 +56,7 @@ const aRound: fc.Arbitrary<Round> = fc.record({
   payments: fc.array(
     fc.record({
       tickets: fc.array(fc.constantFrom(...prices), { minLength: 1, maxLength: 3 }),
-      // Most are open, as they are at a sale.
+      // Most payments are open, as in a sale.
       status: fc.oneof(
         { weight: 2, arbitrary: fc.constant('pending' as const) },
         fc.constantFrom(...befores),
@@ -65,9 +65,9 @@ const aRound: fc.Arbitrary<Round> = fc.record({
     }),
     { minLength: 2, maxLength: 6 },
   ),
-  told: fc.array(
+  reports: fc.array(
     fc.record({
-      of: fc.nat({ max: 5 }),
+      index: fc.nat({ max: 5 }),
       ending: fc.constantFrom(...endings, 'processing' as const),
       reference: fc.nat({ max: 1 }),
       isShort: fc.nat({ max: 4 }).map((one) => one === 0),
@@ -78,9 +78,10 @@ const aRound: fc.Arbitrary<Round> = fc.record({
   ),
 })
 
-const amountOf = (of: Before) => of.tickets.reduce((sum, price) => sum + (price === 'first' ? 1100 : 550), 0)
+const amountOf = (before: Before) =>
+  before.tickets.reduce((sum, price) => sum + (price === 'first' ? 1100 : 550), 0)
 
-// Payments of a round as they were before anything is told of them, each with a session.
+// Makes the payments of a round, each with a session, in the states they have before the round is settled.
 async function prepare(sale: Sale, round: number, { payments, left }: Round): Promise<string[]> {
   const ids: string[] = []
   for (const before of payments) {
@@ -102,16 +103,16 @@ async function prepare(sale: Sale, round: number, { payments, left }: Round): Pr
       where id = ${payment_id}`)
     ids.push(payment_id)
   }
-  // Late money finds few places, or none.
+  // Leaves few places for late payments, or none.
   await sale.db.execute(
     sql`update stock set capacity = sold_before + sold + held + ${left} where id = ${`rate_${round}`}`,
   )
   return ids
 }
 
-const settlementsOf = ({ hasMoney, payments, told }: Round, round: number, ids: string[]): Settlement[] =>
-  told.map(({ of, ending, reference, isShort, session, event }) => {
-    const index = of % ids.length
+const settlementsOf = ({ hasMoney, payments, reports }: Round, round: number, ids: string[]): Settlement[] =>
+  reports.map(({ index: chosen, ending, reference, isShort, session, event }) => {
+    const index = chosen % ids.length
     const [id, before] = [ids[index], payments[index]]
     if (!id || !before) throw new Error('a settlement is of a payment')
     const money = { amount: amountOf(before) - (isShort ? 1 : 0), reference: `${reference}_${id}` }
@@ -153,9 +154,16 @@ const rowsOf = async ({ db }: Sale, round: number) => {
   return { payments: found[0]?.rows, stock: stock[0]?.rows }
 }
 
-// Whatever else is drawn, these are: late money for the last place, a second word, and one that may not move.
+// Always included: a late payment for the last place, a repeated event, and a payment that may not change.
 const open: Before = { tickets: ['first'], status: 'pending', isOverdue: false }
-const word: Told = { of: 0, ending: 'failed', reference: 0, isShort: false, session: 'none', event: null }
+const report: Report = {
+  index: 0,
+  ending: 'failed',
+  reference: 0,
+  isShort: false,
+  session: 'none',
+  event: null,
+}
 const everyKind: Round = {
   hasMoney: true,
   left: 1,
@@ -167,18 +175,18 @@ const everyKind: Round = {
     open,
     open,
   ],
-  told: [
-    ...[0, 1, 2, 3, 4].map((of): Told => ({ ...word, of, event: 1 })),
-    { ...word, of: 0, reference: 1 },
-    // Too little, and then all of it.
-    { ...word, of: 5, isShort: true },
-    { ...word, of: 5, reference: 1 },
-    { ...word, of: 4, event: 1 },
+  reports: [
+    ...[0, 1, 2, 3, 4].map((index): Report => ({ ...report, index, event: 1 })),
+    { ...report, index: 0, reference: 1 },
+    // Too little money, then all of it.
+    { ...report, index: 5, isShort: true },
+    { ...report, index: 5, reference: 1 },
+    { ...report, index: 4, event: 1 },
   ],
 }
 
 let next = 0
-test('outcomes, rows and counters are those of one at a time', async () => {
+test('settling together has the outcomes, rows and counters of one at a time', async () => {
   const seen = { settled: 0, repeated: 0, changed: 0 }
   const transactions = { together: 0, alone: 0 }
   await fc.assert(
@@ -200,14 +208,14 @@ test('outcomes, rows and counters are those of one at a time', async () => {
       expect(await rowsOf(together, round)).toEqual(await rowsOf(alone, round))
       for (const { isRepeated } of outcomes as Settled[]) seen[isRepeated ? 'repeated' : 'settled']++
       seen.changed += outcomes.filter(({ status }, index) => {
-        const { of } = drawn.told[index] ?? word
-        return status !== drawn.payments[of % drawn.payments.length]?.status
+        const { index: chosen } = drawn.reports[index] ?? report
+        return status !== drawn.payments[chosen % drawn.payments.length]?.status
       }).length
     }),
     { numRuns: rounds, endOnFailure: true, examples: [[everyKind], [{ ...everyKind, hasMoney: false }]] },
   )
   for (const sale of [together, alone]) expect(await wrongIn(sale.db)).toEqual([])
-  // The control: outcomes of every kind were among them, and fewer transactions came to them.
+  // Control: every kind of outcome occurred, in fewer transactions.
   expect(Math.min(seen.settled, seen.repeated, seen.changed)).toBeGreaterThan(0)
   expect(transactions.together).toBeLessThan(transactions.alone)
 })

@@ -10,8 +10,8 @@ import { openSale, type Sale } from '../support/sale.ts'
 import { ended, paid } from '../support/stub-provider.ts'
 import { untilOneWaits } from '../support/waits.ts'
 
-// A payment that may not move, or fails, neither fails nor delays those that are settled with it; and a rush of them
-// leaves connections to everybody else.
+// A payment that cannot be settled neither fails nor delays the others in its batch, and many payments leave
+// connections for other requests.
 
 let sale: Sale
 afterEach(async () => {
@@ -34,7 +34,7 @@ const settle = (id: string, outcome = paid(id)) =>
 const statusOf = async (id: string) =>
   (await sale.db.select({ status: payments.status }).from(payments).where(eq(payments.id, id)))[0]?.status
 
-test('a payment that somebody else has locked waits, and its neighbours do not', async () => {
+test('a payment with a locked row waits, and others in its batch do not', async () => {
   sale = await openSale(catalogue())
   const [locked, ...others] = (await sell(10)).map(({ payment_id }) => payment_id)
   if (!locked) throw new Error('a checkout was made')
@@ -45,14 +45,14 @@ test('a payment that somebody else has locked waits, and its neighbours do not',
     const settled = await Promise.all(others.map((id) => settle(id)))
     expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['paid']))
     expect(await statusOf(locked)).toBe('pending')
-    // And neither do those that come after.
+    // Later payments do not wait either.
     const [after] = await sell(1)
     expect((await settle(after?.payment_id ?? '')).status).toBe('paid')
   })
   expect(await waiting).toMatchObject({ status: 'paid' })
 })
 
-test('a payment that fails does so alone', async () => {
+test('a payment that fails does not fail others in its batch', async () => {
   sale = await openSale(catalogue())
   const ids = (await sell(10)).map(({ payment_id }) => payment_id)
   const poison = ids[4] ?? ''
@@ -71,7 +71,7 @@ test('a payment that fails does so alone', async () => {
   expect((await settle(poison)).status).toBe('paid')
 })
 
-test('money and endings of one rate have each their own, whatever comes with them', async () => {
+test('payments and failures in one batch each have their own outcome', async () => {
   sale = await openSale(catalogue())
   const ids = (await sell(12)).map(({ payment_id }) => payment_id)
   const outcomeOf = (id: string, index: number) =>
@@ -81,7 +81,7 @@ test('money and endings of one rate have each their own, whatever comes with the
   expect(settled.map(({ status }) => status)).toEqual(ids.map((_, index) => kinds[index % 4]))
 })
 
-test.each([1, 8, 60])('%i payments of a rate are settled by 7 statements', async (count) => {
+test.each([1, 8, 60])('%i concurrent payments of a rate take 7 statements', async (count) => {
   sale = await openSale(catalogue())
   const ids = (await sell(count)).map(({ payment_id }) => payment_id)
   sale.statements.reset()
@@ -89,7 +89,7 @@ test.each([1, 8, 60])('%i payments of a rate are settled by 7 statements', async
   expect(sale.statements.length).toBe(7)
 })
 
-test('a rush of payments leaves connections to everybody else', async () => {
+test('many concurrent payments leave connections for other requests', async () => {
   sale = await openSale(catalogue())
   const buyer = aBuyer(sale)
   const bought = await sell(40)
@@ -105,7 +105,7 @@ test('a rush of payments leaves connections to everybody else', async () => {
     const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
     expect(looked.json()).toMatchObject({ data: { status: 'pending' } })
     expect(await waiting()).toBeLessThanOrEqual(3)
-    // The control: as many transactions of their own would wait on more connections than that.
+    // Control: as many separate transactions would wait on more connections.
     apart = bought
       .slice(0, 6)
       .map(() =>

@@ -11,7 +11,7 @@ import { formType } from '../support/payment-page-buyer.ts'
 import { type ServerProcess, startedServer } from '../support/processes.ts'
 import { type StubStripe, settingsFor, startStubStripe } from '../support/stub-stripe.ts'
 
-// The service as it is started, with Stripe beside it, killed between a payment and its webhook.
+// The built service with a stub of Stripe, killed between a payment and its webhook.
 
 let testDatabase: TestDatabase
 let database: OpenDatabase
@@ -38,7 +38,7 @@ afterAll(async () => {
 const post = (url: string, type: string, body: string) =>
   fetch(url, { method: 'POST', redirect: 'manual', body, headers: { ...channel, 'content-type': type } })
 
-/** Checks out and presses Pay; gives the payment and its session. */
+/** Checks out and presses Pay. Returns the payment and its session. */
 async function begin() {
   const checkout = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   const answer = await post(`${server.url}/tickets/checkout`, 'application/json', JSON.stringify(checkout))
@@ -58,7 +58,7 @@ const statusOf = async (id: string) => {
   return row?.status
 }
 
-test('a payment whose webhook finds nobody is paid once somebody is back', async () => {
+test('a payment whose webhook meets a stopped service is paid once it restarts', async () => {
   const { id, session } = await begin()
   const delivery = fake.deliverTo(() => server.url)
   const ended = once(server.child, 'close')
@@ -71,7 +71,7 @@ test('a payment whose webhook finds nobody is paid once somebody is back', async
   await delivery.stop()
 })
 
-test('the session of a hold that ends is ended by itself', async () => {
+test('a session of an ended hold is expired by the service', async () => {
   const { id, session } = await begin()
   await database.db
     .update(payments)

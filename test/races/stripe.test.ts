@@ -6,7 +6,7 @@ import { countersOf } from '../support/checkouts.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 import { signed } from '../support/stub-stripe.ts'
 
-// What happens to one payment at the same time, over as many connections.
+// Concurrent events and requests for one payment, over as many connections.
 
 let sale: StripeSale
 beforeAll(async () => {
@@ -14,14 +14,14 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const begun = async () => {
+const beginPayment = async () => {
   const checkout = await sale.checkOut()
   return { checkout, session: await sale.goToStripe(checkout) }
 }
 
-test('one event ten times at once has its effect once', async () => {
+test('concurrent copies of one stripe event take effect once', async () => {
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
-  const { checkout, session } = await begun()
+  const { checkout, session } = await beginPayment()
   const event = signed(sale.fake.pay(session.id))
   const answers = await Promise.all(Array.from({ length: 10 }, () => sale.send(event)))
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 10 }, () => 200))
@@ -35,13 +35,13 @@ test('one event ten times at once has its effect once', async () => {
   expect((await countersOf(sale)).rate_1).toMatchObject({ sold: sold + 1 })
 })
 
-test('all that can be told of one payment at once neither blocks nor counts twice', async () => {
+test('concurrent stripe events, looks and cancellations of a payment neither deadlock nor count twice', async () => {
   const { sold = 0, held = 0 } = (await countersOf(sale)).rate_1 ?? {}
-  const many = await Promise.all(Array.from({ length: 8 }, begun))
+  const many = await Promise.all(Array.from({ length: 8 }, beginPayment))
   await Promise.all(
     many.flatMap(({ checkout, session }) => {
       const events = [sale.fake.order(session.id), sale.fake.succeed(session.id), sale.fake.fail(session.id)]
-      // What Stripe says of it last when it is asked.
+      // Stripe's own state is paid in the end.
       sale.fake.succeed(session.id)
       return [
         ...events.map((event) => sale.deliver(event)),
@@ -59,8 +59,8 @@ test('all that can be told of one payment at once neither blocks nor counts twic
   expect((await countersOf(sale)).rate_1).toEqual({ sold: sold + 8, held })
 })
 
-test('many processes that end sessions and holds at once leave none open, and lose no money', async () => {
-  const many = await Promise.all(Array.from({ length: 12 }, begun))
+test('concurrent jobs that end sessions and holds leave none open and lose no money', async () => {
+  const many = await Promise.all(Array.from({ length: 12 }, beginPayment))
   const paid = many.slice(0, 6)
   for (const { session } of paid) sale.fake.pay(session.id)
   for (const { checkout } of many) await sale.buyer.lapse(checkout)
@@ -72,7 +72,7 @@ test('many processes that end sessions and holds at once leave none open, and lo
     sweepHolds(sale.db),
     sweepHolds(sale.db),
   ])
-  // What others had locked is left for the next time.
+  // Locked rows were skipped, and are due again.
   await sale.closeDue()
   const ends = sale.fake.asked.filter(({ path }) => path.endsWith('/expire'))
   expect(new Set(ends.map(({ path }) => path)).size).toBe(12)
@@ -81,8 +81,8 @@ test('many processes that end sessions and holds at once leave none open, and lo
     expect(await sale.buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
 })
 
-test('among many payments, those whose session is due are found by their index', async () => {
-  await begun()
+test('stripe sessions due are found by index among many payments', async () => {
+  await beginPayment()
   await sale.db.execute(sql`insert into payments select copy.* from payments as one, generate_series(1, 5000) as n,
     jsonb_populate_record(one, jsonb_build_object('id', 'copy_' || n, 'page_token', 'copy_' || n, 'session_id', null,
       'session_open', false)) as copy where one.id = (select id from payments limit 1)`)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 // The built programs, run as a person or a supervisor runs them.
 
-const program = (name: 'server' | 'cli') => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url))
+const program = (name: 'server' | 'cli') => fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url))
 
 type Settings = Record<string, string>
 

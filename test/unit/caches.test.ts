@@ -1,10 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parse } from 'graphql'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { TrialCache } from '../../src/cache/trial-cache.ts'
-import { bytesOf } from '../../src/graphql-server/document-cache.ts'
-import { decideOnce, keepDecisions } from '../../src/graphql-server/prepared-operation.ts'
+import { bytesOf, PreparedDocuments } from '../../src/graphql-server/prepared-document.ts'
 
 const times = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => part(index)).join(' ')
@@ -56,24 +55,25 @@ test('to keep what is not there is nothing', () => {
   expect(cache.get('nothing')).toBeUndefined()
 })
 
-test('what is decided of a document that callers use is not decided anew because of strangers', () => {
-  const decide = vi.fn(({ operation }) => operation)
-  const find = decideOnce(decide)
-  const decisionsOf = (query: string) => {
-    const before = decide.mock.calls.length
-    expect(find({ query })).toBe('query')
-    return decide.mock.calls.length - before
-  }
+test('a document that callers use is not parsed anew because of strangers', () => {
+  const documents = new PreparedDocuments()
   const flood = () => {
-    for (let index = 0; index < 2_000; index++) find({ query: `{ stranger${index} } #${'x'.repeat(1_000)}` })
+    for (let index = 0; index < 20_000; index++)
+      documents.prepare(`{ stranger${index} } #${'x'.repeat(1_000)}`)
   }
-  expect(decisionsOf('{ kept }')).toBe(1)
-  keepDecisions('{ kept }')
-  expect(decisionsOf('{ onTrial }')).toBe(1)
-  expect(decisionsOf('{ onTrial }')).toBe(0)
+  const kept = documents.prepare('{ kept }')
+  documents.keep('{ kept }')
+  const onTrial = documents.prepare('{ onTrial }')
+  expect(documents.prepare('{ onTrial }')).toBe(onTrial)
   flood()
-  expect(decisionsOf('{ kept }')).toBe(0)
-  expect(decisionsOf('{ onTrial }')).toBe(1)
+  expect(documents.prepare('{ kept }')).toBe(kept)
+  expect(documents.prepare('{ onTrial }')).not.toBe(onTrial)
+})
+
+test('a text that is no document is prepared as one without operations', () => {
+  const prepared = new PreparedDocuments().prepare('{')
+  expect(prepared.document).toBeNull()
+  expect(prepared.factsOf(null)).toBeNull()
 })
 
 // What a cache counts must be what it holds: else its bound is none.

@@ -3,12 +3,19 @@ import { z } from 'zod'
 import type { ResponseCache } from '../../cache/response-cache.ts'
 import { createSerializer } from '../../json/zod-serializer.ts'
 import { type Context, catalogueContext, requireChannel, type Services } from '../../request/context.ts'
-import { answerRead, authenticatedRead, errorBody } from '../../rest/route.ts'
+import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
+import { errorBody } from '../../rest/error-body.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type EventFilter, searchEvents } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
+import {
+  pricesByTicketRateId,
+  questionsByTicketRateId,
+  supplementsByTicketRateId,
+  ticketRatesByEventId,
+} from '../ticket-rate/loaders.ts'
 import { eventBody, toEventBody } from './event-body.ts'
 
 const number = scalars.fromQuery
@@ -67,12 +74,12 @@ const filterOf = (query: Query): EventFilter => ({
 })
 
 async function ticketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
-  const rates = await loaders.ticketRatesByEventId.loadAll(events.map(({ id }) => id))
+  const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
   const [prices, supplements, questions] = await Promise.all([
-    loaders.pricesByTicketRateId.loadAll(ids),
-    loaders.supplementsByTicketRateId.loadAll(ids),
-    loaders.questionsByTicketRateId.loadAll(ids),
+    loaders.get(pricesByTicketRateId).loadAll(ids),
+    loaders.get(supplementsByTicketRateId).loadAll(ids),
+    loaders.get(questionsByTicketRateId).loadAll(ids),
   ])
   let next = 0
   return events.map((event, index) =>

@@ -105,6 +105,6 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
     if (isDuplicate(error)) return scan()
     throw error
   } finally {
-    ctx.loaders.ticketById.clearAll()
+    ctx.loaders.clear()
   }
 }

@@ -3,6 +3,7 @@ import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { TicketRef } from '../ticket/graphql.ts'
+import { ticketById } from '../ticket/loaders.ts'
 import { checkInInput } from './check-in-input.ts'
 import { type CheckedIn, checkInTicket } from './check-in-ticket.ts'
 import { checkInResult } from './table.ts'
@@ -26,7 +27,7 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
       type: TicketRef,
       nullable: true,
       description: 'The ticket; null where there is none.',
-      resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.ticketById.load(ticketId) : null),
+      resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.load(ticketById, ticketId) : null),
     }),
     firstEnteredAt: t.expose('firstEnteredAt', {
       type: 'DateTime',

@@ -2,7 +2,10 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { requireCaller } from '../../request/context.ts'
 import { LocationRef } from '../location/graphql.ts'
+import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
+import { organizationById } from '../organization/loaders.ts'
+import { eventById } from './loaders.ts'
 import type { Artist, Event } from './table.ts'
 
 export const EventRef = builder.objectRef<Event>('Event')
@@ -59,10 +62,7 @@ EventRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that holds it.',
-      ...viaLoader(
-        (loaders) => loaders.organizationById,
-        (event: Event) => event.organizationId,
-      ),
+      ...viaLoader(organizationById, (event: Event) => event.organizationId),
     }),
     location: t.field({
       type: LocationRef,
@@ -70,10 +70,10 @@ EventRef.implement({
       description: 'Where it takes place.',
       extensions: {
         preload: (events, { loaders }) =>
-          loaders.locationById.loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
+          loaders.get(locationById).loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
       },
       resolve: (event, _args, { loaders }) =>
-        event.locationId ? loaders.locationById.get(event.locationId) : null,
+        event.locationId ? loaders.get(locationById).get(event.locationId) : null,
     }),
   }),
 })
@@ -85,6 +85,6 @@ builder.queryFields((t) => ({
     extensions: { shared: true },
     description: 'One event.',
     args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.eventById.load(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(eventById, id),
   }),
 }))

@@ -7,7 +7,7 @@ import { type Event, events } from './table.ts'
 
 const { searchWords: _, ...shown } = getTableColumns(events)
 
-const eventById: NamedFind<Event & { revision: string }> = {
+const byId: NamedFind<Event & { revision: string }> = {
   name: 'event_by_id',
   rows: rowsOf(shown),
   query: (select) =>
@@ -19,10 +19,9 @@ const load = versionedLoaders<Event>(
   () => 1,
 )
 
-export const eventLoaders = {
-  eventById: ({ catalogue }: Readers) =>
-    load(catalogue, async (keys) => {
-      const rows = await catalogue.find(eventById, keys.filter(isIdentifier))
-      return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
-    }),
-}
+/** Loads events of the organizations that the caller sees. */
+export const eventById = ({ catalogue }: Readers) =>
+  load(catalogue, async (keys) => {
+    const rows = await catalogue.find(byId, keys.filter(isIdentifier))
+    return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
+  })

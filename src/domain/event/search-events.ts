@@ -6,6 +6,7 @@ import type { Database } from '../../database/database.ts'
 import { type Context, requireChannel } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { locations } from '../location/table.ts'
+import { eventById } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
 import { duration, type Event, events } from './table.ts'
 
@@ -138,7 +139,7 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
     limit: page.first + 1,
     offset: page.offset ?? 0,
   })
-  const loaded = await ctx.loaders.eventById.loadRevisions(found)
+  const loaded = await ctx.loaders.get(eventById).loadRevisions(found)
   return loaded.filter((event) => event !== null)
 }
 

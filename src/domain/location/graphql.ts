@@ -1,6 +1,7 @@
 import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
+import { organizationById } from '../organization/loaders.ts'
 import type { Location } from './table.ts'
 
 export const LocationRef = builder.objectRef<Location>('Location')
@@ -23,10 +24,7 @@ LocationRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization that it belongs to.',
-      ...viaLoader(
-        (loaders) => loaders.organizationById,
-        (location: Location) => location.organizationId,
-      ),
+      ...viaLoader(organizationById, (location: Location) => location.organizationId),
     }),
   }),
 })

@@ -4,7 +4,7 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf } from '../../data/prepared.ts'
 import { type Location, locations } from './table.ts'
 
-const locationById: Batch<Location> = {
+const byId: Batch<Location> = {
   name: 'location_by_id',
   rows: rowsOf(getTableColumns(locations)),
   query: (select) =>
@@ -14,6 +14,5 @@ const locationById: Batch<Location> = {
   key: ({ id }) => id,
 }
 
-export const locationLoaders = {
-  locationById: ({ catalogue }: Readers) => loadOne(catalogue, locationById),
-}
+/** Loads locations of the organizations that the caller sees. */
+export const locationById = ({ catalogue }: Readers) => loadOne(catalogue, byId)

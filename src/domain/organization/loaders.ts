@@ -4,7 +4,7 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf } from '../../data/prepared.ts'
 import { type Organization, organizations } from './table.ts'
 
-const organizationById: Batch<Organization> = {
+const byId: Batch<Organization> = {
   name: 'organization_by_id',
   rows: rowsOf(getTableColumns(organizations)),
   query: (select) =>
@@ -14,6 +14,5 @@ const organizationById: Batch<Organization> = {
   key: ({ id }) => id,
 }
 
-export const organizationLoaders = {
-  organizationById: ({ catalogue }: Readers) => loadOne(catalogue, organizationById),
-}
+/** Loads organizations that the caller sees. */
+export const organizationById = ({ catalogue }: Readers) => loadOne(catalogue, byId)

@@ -1,6 +1,7 @@
 import { builder, NodeRef } from '../../graphql/builder.ts'
 import { requireCaller } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
+import { paymentById } from './loaders.ts'
 import { paymentUrl } from './payment-url.ts'
 import { type Payment, paymentStatus } from './table.ts'
 
@@ -51,6 +52,6 @@ builder.queryField('payment', (t) =>
     nullable: true,
     description: 'One payment of the caller.',
     args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.paymentById.load(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(paymentById, id),
   }),
 )

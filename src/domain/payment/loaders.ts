@@ -4,7 +4,7 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf } from '../../data/prepared.ts'
 import { type Payment, payments } from './table.ts'
 
-const paymentById: Batch<Payment> = {
+const byId: Batch<Payment> = {
   name: 'payment_by_id',
   rows: rowsOf(getTableColumns(payments)),
   query: (select) =>
@@ -22,4 +22,5 @@ const paymentById: Batch<Payment> = {
   key: ({ id }) => id,
 }
 
-export const paymentLoaders = { paymentById: ({ own }: Readers) => loadOne(own, paymentById) }
+/** Loads payments that the caller made, or sold. */
+export const paymentById = ({ own }: Readers) => loadOne(own, byId)

@@ -2,6 +2,8 @@ import { builder } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
+import { ticketById } from '../ticket/loaders.ts'
+import { refundsByPaymentId, refundsByTicketId } from './loaders.ts'
 import { type Refund, refundReason, refundStatus } from './table.ts'
 
 const RefundStatusRef = builder.enumType('RefundStatus', {
@@ -37,7 +39,7 @@ export const RefundAttemptRef = builder.objectRef<Refund>('RefundAttempt').imple
       type: TicketRef,
       nullable: true,
       description: 'The ticket that it was paid for; null for money that no ticket was given for.',
-      resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.ticketById.load(ticketId) : null),
+      resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.load(ticketById, ticketId) : null),
     }),
   }),
 })
@@ -46,7 +48,7 @@ builder.objectField(TicketRef, 'refundAttempts', (t) =>
   t.field({
     type: [RefundAttemptRef],
     description: 'Each attempt to give back what was paid for it, those that are pending or failed too.',
-    resolve: (ticket, _args, { loaders }) => loaders.refundsByTicketId.load(ticket.id),
+    resolve: (ticket, _args, { loaders }) => loaders.load(refundsByTicketId, ticket.id),
   }),
 )
 
@@ -56,6 +58,6 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
     // A payment has one or two, where it has one at all, and each leads back up.
     complexity: { field: 1, multiplier: 2 },
     description: 'Each attempt to give money back that was paid for it, that of its tickets too.',
-    resolve: (payment, _args, { loaders }) => loaders.refundsByPaymentId.load(payment.id),
+    resolve: (payment, _args, { loaders }) => loaders.load(refundsByPaymentId, payment.id),
   }),
 )

@@ -12,7 +12,7 @@ const own = or(
   anyOf(refunds.organizationId, 'ownOrganizationIds'),
 )
 
-const refundsByTicketId: Batch<Refund> = {
+const byTicketId: Batch<Refund> = {
   name: 'refunds_by_ticket_id',
   rows: refundRows,
   query: (select) =>
@@ -22,7 +22,7 @@ const refundsByTicketId: Batch<Refund> = {
       .orderBy(asc(refunds.createdAt), asc(refunds.id)),
   key: ({ ticketId }) => ticketId ?? '',
 }
-const refundsByPaymentId: Batch<Refund> = {
+const byPaymentId: Batch<Refund> = {
   name: 'refunds_by_payment_id',
   rows: refundRows,
   query: (select) =>
@@ -33,7 +33,5 @@ const refundsByPaymentId: Batch<Refund> = {
   key: ({ paymentId }) => paymentId,
 }
 
-export const refundLoaders = {
-  refundsByTicketId: ({ own }: Readers) => loadMany(own, refundsByTicketId),
-  refundsByPaymentId: ({ own }: Readers) => loadMany(own, refundsByPaymentId),
-}
+export const refundsByTicketId = ({ own }: Readers) => loadMany(own, byTicketId)
+export const refundsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)

@@ -3,7 +3,15 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
+import { eventById } from '../event/loaders.ts'
 import { currentPrice, isAvailable, leftOf, listedPrices } from './current-price.ts'
+import {
+  pricesByTicketRateId,
+  questionsByTicketRateId,
+  supplementsByTicketRateId,
+  ticketRateById,
+  ticketRatesByEventId,
+} from './loaders.ts'
 import { PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { TicketRate } from './table.ts'
 
@@ -36,7 +44,7 @@ export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
 const idOf = ({ id }: { id: string }) => id
 
 const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
-  loaders.pricesByTicketRateId.loadAll(rates.map(idOf))
+  loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
 
 TicketRateRef.implement({
   description: 'A kind of ticket for an event.',
@@ -63,14 +71,14 @@ TicketRateRef.implement({
       extensions: {
         preload: (rates, ctx) =>
           Promise.all([
-            ctx.loaders.eventById.loadAll(rates.map(({ eventId }) => eventId)),
+            ctx.loaders.get(eventById).loadAll(rates.map(({ eventId }) => eventId)),
             loadPrices(rates, ctx),
           ]),
       },
       resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.eventById.get(rate.eventId), (event) =>
+        whenKnown(loaders.get(eventById).get(rate.eventId), (event) =>
           whenKnown(
-            loaders.pricesByTicketRateId.get(rate.id),
+            loaders.get(pricesByTicketRateId).get(rate.id),
             (prices) => event !== null && isAvailable(rate, event, prices, now),
           ),
         ),
@@ -91,17 +99,16 @@ TicketRateRef.implement({
       // It leads back up: what is asked for below it is answered again for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
       description: 'The event that it is for.',
-      ...viaLoader(
-        (loaders) => loaders.eventById,
-        (rate: TicketRate) => rate.eventId,
-      ),
+      ...viaLoader(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({
       type: [PriceRef],
       description: 'Its prices, in order.',
       extensions: { preload: loadPrices },
       resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => listedPrices(rate, prices, now)),
+        whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) =>
+          listedPrices(rate, prices, now),
+        ),
     }),
     currentPrice: t.field({
       type: PriceRef,
@@ -109,17 +116,17 @@ TicketRateRef.implement({
       description: 'The first, by position, that has not passed `validUntil` and is not used up.',
       extensions: { preload: loadPrices },
       resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.pricesByTicketRateId.get(rate.id), (prices) => currentPrice(prices, now)),
+        whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) => currentPrice(prices, now)),
     }),
     supplements: t.field({
       type: [SupplementRef],
       description: 'What can be bought with a ticket.',
-      ...viaLoader((loaders) => loaders.supplementsByTicketRateId, idOf),
+      ...viaLoader(supplementsByTicketRateId, idOf),
     }),
     questions: t.field({
       type: [QuestionRef],
       description: 'What a buyer is asked.',
-      ...viaLoader((loaders) => loaders.questionsByTicketRateId, idOf),
+      ...viaLoader(questionsByTicketRateId, idOf),
     }),
   }),
 })
@@ -128,7 +135,7 @@ builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
     description: 'The kinds of tickets that there are for it.',
-    ...viaLoader((loaders) => loaders.ticketRatesByEventId, idOf),
+    ...viaLoader(ticketRatesByEventId, idOf),
   }),
 )
 
@@ -139,6 +146,6 @@ builder.queryField('ticketRate', (t) =>
     extensions: { shared: true },
     description: 'One ticket rate.',
     args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketRateById.load(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(ticketRateById, id),
   }),
 )

@@ -1,15 +1,9 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
-import {
-  type Batch,
-  loadMany,
-  loadOne,
-  type NamedFind,
-  type Reader,
-  type Readers,
-} from '../../data/batch-loader.ts'
+import { type Batch, loadMany, loadOne, type NamedFind, type Readers } from '../../data/batch-loader.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find } from '../../data/prepared.ts'
+import type { Loaders } from '../../request/loaders.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
   leftColumns,
@@ -64,22 +58,22 @@ const stockById: NamedFind<Stock> = {
   query: (select) => select.from(stock).where(anyOf(stock.id, 'keys')),
 }
 
-const pricesByTicketRateId: Batch<Price> = {
+const priceBatch: Batch<Price> = {
   ...listedPrices,
   name: 'prices_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
-const supplementsByTicketRateId: Batch<Supplement> = {
+const supplementBatch: Batch<Supplement> = {
   ...listedSupplements,
   name: 'supplements_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
-const questionsByTicketRateId: Batch<Question> = {
+const questionBatch: Batch<Question> = {
   ...listedQuestions,
   name: 'questions_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
-const ticketRateById: Batch<TicketRate> = {
+const rateByIdBatch: Batch<TicketRate> = {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
   query: (select) =>
@@ -89,7 +83,7 @@ const ticketRateById: Batch<TicketRate> = {
       .where(and(anyOf(ticketRates.id, 'keys'), anyOf(ticketRates.organizationId, 'organizationIds'))),
   key: ({ id }) => id,
 }
-const priceById: Batch<Price> = {
+const priceByIdBatch: Batch<Price> = {
   name: 'price_by_id',
   rows: priceRows,
   query: (select) =>
@@ -97,15 +91,12 @@ const priceById: Batch<Price> = {
   key: ({ id }) => id,
 }
 
-/** What comes along with the rates of an event. */
-type Below = {
-  pricesByTicketRateId: Loader<Price[]>
-  supplementsByTicketRateId: Loader<Supplement[]>
-  questionsByTicketRateId: Loader<Question[]>
-}
+export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, priceBatch)
+export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, supplementBatch)
+export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, questionBatch)
 
 // What is left is read for each request, whatever is remembered.
-function loadRates(catalogue: Reader, below: Below): Loader<TicketRate[]> {
+export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
   const offerByEventId = loadOffers(catalogue)
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
@@ -127,9 +118,9 @@ function loadRates(catalogue: Reader, below: Below): Loader<TicketRate[]> {
           if (left) shown.push(price.with(left))
         }
         rates.push(rate.with(left))
-        below.pricesByTicketRateId.prime(id, shown)
-        below.supplementsByTicketRateId.prime(id, supplements)
-        below.questionsByTicketRateId.prime(id, questions)
+        loaders.get(pricesByTicketRateId).prime(id, shown)
+        loaders.get(supplementsByTicketRateId).prime(id, supplements)
+        loaders.get(questionsByTicketRateId).prime(id, questions)
       }
       return rates
     })
@@ -137,11 +128,5 @@ function loadRates(catalogue: Reader, below: Below): Loader<TicketRate[]> {
 }
 
 /** A rate is found by its own id even when it is no longer listed, because tickets of it may be out. */
-export const ticketRateLoaders = {
-  pricesByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, pricesByTicketRateId),
-  supplementsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, supplementsByTicketRateId),
-  questionsByTicketRateId: ({ catalogue }: Readers) => loadMany(catalogue, questionsByTicketRateId),
-  ticketRatesByEventId: ({ catalogue }: Readers, below: Below) => loadRates(catalogue, below),
-  ticketRateById: ({ catalogue }: Readers) => loadOne(catalogue, ticketRateById),
-  priceById: ({ catalogue }: Readers) => loadOne(catalogue, priceById),
-}
+export const ticketRateById = ({ catalogue }: Readers) => loadOne(catalogue, rateByIdBatch)
+export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)

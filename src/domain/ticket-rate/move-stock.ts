@@ -37,7 +37,7 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
   update ${stock} set ${movedStock(added)}
   from ${moves} join locked using (id), fitting where ${stock.id} = moves.id and fitting.fits
   returning ${stock.id}, "left" = moves.held + moves.sold as "usedUp",
-    coalesce(("left" = moves.held + moves.sold) <> ("left" = 0), false) as turned`,
+    coalesce(("left" = moves.held + moves.sold) <> ("left" = 0), false) as flipped`,
 )
 
 /** Moves the counters of rates and prices, all of them or, where the capacity of one doesn't allow it, none: null then.

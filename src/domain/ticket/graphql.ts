@@ -2,9 +2,13 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { requireCaller } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { EventRef } from '../event/graphql.ts'
+import { eventById } from '../event/loaders.ts'
 import { PaymentRef } from '../payment/graphql.ts'
+import { paymentById } from '../payment/loaders.ts'
 import { TicketRateRef } from '../ticket-rate/graphql.ts'
+import { priceById, ticketRateById } from '../ticket-rate/loaders.ts'
 import { PriceRef } from '../ticket-rate/parts-graphql.ts'
+import { ticketById, ticketsByPaymentId } from './loaders.ts'
 import { maxTickets } from './max-tickets.ts'
 import * as parts from './parts-graphql.ts'
 import type { Ticket } from './table.ts'
@@ -119,20 +123,20 @@ TicketRef.implement({
         type: EventRef,
         nullable: true,
         description: 'The event that it is for; null to a channel that the organization no longer grants.',
-        resolve: (ticket, _args, { loaders }) => loaders.eventById.load(ticket.eventId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(eventById, ticket.eventId),
       }),
       ticketRate: t.field({
         type: TicketRateRef,
         nullable: true,
         description:
           'The ticket rate that it is of; null to a channel that the organization no longer grants.',
-        resolve: (ticket, _args, { loaders }) => loaders.ticketRateById.load(ticket.ticketRateId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(ticketRateById, ticket.ticketRateId),
       }),
       price: t.field({
         type: PriceRef,
         nullable: true,
         description: 'The price of the rate that it was sold at.',
-        resolve: (ticket, _args, { loaders }) => loaders.priceById.load(ticket.priceId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(priceById, ticket.priceId),
       }),
       payment: t.field({
         type: PaymentRef,
@@ -140,7 +144,7 @@ TicketRef.implement({
         // It leads back up: what is asked for below it is answered again for each ticket of the payment.
         complexity: { field: 1, multiplier: 10 },
         description: 'The payment of its checkout.',
-        resolve: (ticket, _args, { loaders }) => loaders.paymentById.load(ticket.paymentId),
+        resolve: (ticket, _args, { loaders }) => loaders.load(paymentById, ticket.paymentId),
       }),
     }
   },
@@ -151,7 +155,7 @@ builder.objectField(PaymentRef, 'tickets', (t) =>
     type: [TicketRef],
     complexity: { field: 1, multiplier: maxTickets },
     description: 'The tickets that it is for.',
-    resolve: (payment, _args, { loaders }) => loaders.ticketsByPaymentId.load(payment.id),
+    resolve: (payment, _args, { loaders }) => loaders.load(ticketsByPaymentId, payment.id),
   }),
 )
 
@@ -162,6 +166,6 @@ builder.queryField('ticket', (t) =>
     description:
       'One ticket of the caller: one that the channel sold, or one of the integration’s organization.',
     args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.ticketById.get(id),
+    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.get(ticketById).get(id),
   }),
 )

@@ -3,8 +3,16 @@ import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, isIdentifier, rowStatement, type Scope } from '../../data/prepared.ts'
+import {
+  anyOf,
+  type Find,
+  findTogether,
+  isIdentifier,
+  rowStatement,
+  type Scope,
+} from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
 import { events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type LookupTicket, type Ticket, tickets } from './table.ts'
@@ -26,7 +34,7 @@ const own = or(
 
 /** What finds tickets by their ids with all that is shown of them, because a second statement would cost what the first
  *  does. */
-export const findTickets: Find<LookupTicket> = {
+const findTickets: Find<LookupTicket> = {
   rows: lookupRows,
   query: (select) =>
     select
@@ -49,7 +57,7 @@ export const findTicket = async (db: Database, id: string): Promise<LookupTicket
 
 /** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the
  *  organization no longer grants them. */
-export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
+function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
   const { channelId, organizationId } = ticket
   if (channelId !== scope.channelId && !scope.ownOrganizationIds.includes(organizationId)) return null
@@ -57,7 +65,7 @@ export function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket 
   return { ...ticket, rateName: null, rateSlug: null, eventAge: null }
 }
 
-const ticketsByPaymentId: Batch<Ticket> = {
+const byPaymentId: Batch<Ticket> = {
   name: 'tickets_by_payment_id',
   rows: rowsOf(getTableColumns(tickets)),
   query: (select) =>
@@ -68,8 +76,18 @@ const ticketsByPaymentId: Batch<Ticket> = {
   key: ({ paymentId }) => paymentId,
 }
 
-export const ticketLoaders = {
-  ticketById: ({ own: { db, scope } }: Readers) =>
-    new Loader((ids) => Promise.all(ids.map(async (id) => toSeen(await findTicket(db, id), scope)))),
-  ticketsByPaymentId: ({ own }: Readers) => loadMany(own, ticketsByPaymentId),
-}
+export const ticketById = ({ own: { db, scope } }: Readers) =>
+  new Loader((ids) => Promise.all(ids.map(async (id) => toSeen(await findTicket(db, id), scope))))
+export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
+
+/** Creates the context of a request for one ticket, which it reads with the key. */
+export const createLookupContext = createContextWith<LookupTicket>({
+  async find(db, keyIds, ids) {
+    const [keys, found] = await findTogether(db, 'key_and_ticket_by_id', [keysByKeyId, findTickets], {
+      keyIds,
+      keys: ids,
+    })
+    return [keys, new Map(found.map((ticket) => [ticket.id, ticket]))]
+  },
+  prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toSeen(ticket, loaders.own.scope)),
+})

@@ -3,6 +3,7 @@ import { builder } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { TicketRef } from './graphql.ts'
+import { ticketById } from './loaders.ts'
 import * as parts from './parts-graphql.ts'
 import type { LookupTicket, Ticket } from './table.ts'
 import * as views from './views.ts'
@@ -13,7 +14,7 @@ const lookedUp =
   <Value>(tell: (ticket: LookupTicket) => Value) =>
   (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): PromiseOrValue<Value> => {
     if ('rateName' in ticket) return tell(ticket)
-    return whenKnown(loaders.ticketById.get(ticket.id), (found) => {
+    return whenKnown(loaders.get(ticketById).get(ticket.id), (found) => {
       if (!found) throw new Error('who sees a ticket can look it up')
       return tell(found)
     })

@@ -1,8 +1,11 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type Context, requireIntegration, type Services } from '../../request/context.ts'
-import { authenticatedLookup, errorBody } from '../../rest/route.ts'
+import { authenticated } from '../../rest/authenticate.ts'
+import { errorBody } from '../../rest/error-body.ts'
 import { ticketBody, toTicketBody } from './body.ts'
+import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
 const ticketAnswer = z
@@ -24,7 +27,11 @@ export const lookupRoutes =
     app.get(
       '/integrations/tickets/:ticketId',
       {
-        preParsing: authenticatedLookup(services, requireIntegration),
+        preParsing: authenticated<FastifyRequest<{ Params: { ticketId: string } }>>(
+          services,
+          requireIntegration,
+          (services, credentials, { params }) => createLookupContext(services, credentials, params.ticketId),
+        ),
         schema: {
           operationId: 'lookUpTicket',
           summary: 'Read one ticket',

@@ -16,7 +16,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { bytesOf } from '../document-cache.ts'
+import { isFast } from '../../shared/fast.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
@@ -43,9 +43,6 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
-// Measured: the functions of one variant take at most the memory of the document. Doubled for safety.
-const variantSizeFactor = 2
-
 // Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the
 // rest.
 const maxVariants = 16
@@ -59,7 +56,6 @@ const toResult = (bytes: Buffer): ExecutionResult => {
 /** One operation of a document, compiled on demand. */
 export class CompiledOperation {
   readonly #schema: GraphQLSchema
-  readonly #document: DocumentNode
   readonly #operation: OperationDefinitionNode
   readonly #fragments: Record<string, FragmentDefinitionNode>
   // Variables that @skip and @include read: each combination of their values is compiled separately.
@@ -71,7 +67,6 @@ export class CompiledOperation {
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#schema = schema
-    this.#document = document
     this.#operation = operation
     this.#fragments = Object.fromEntries(
       document.definitions.flatMap((definition) =>
@@ -99,11 +94,6 @@ export class CompiledOperation {
   /** Number of compiled variants. */
   get variants(): number {
     return this.#variants.size
-  }
-
-  /** Approximate memory use in bytes: the document and its compiled variants. */
-  bytes(): number {
-    return bytesOf(this.#document) * (1 + variantSizeFactor * this.variants)
   }
 
   /** Returns a result with at most `maxErrors` errors if the variables are invalid, null if they are valid.
@@ -173,7 +163,9 @@ export function compiledExecution(maxErrors: number): Plugin<CompilerContext> {
       setExecuteFn(async (args: ExecutionArgs) => {
         const operation = compile(args)
         if (!operation) return executeFn(args)
-        const executed = context.outcomes ?? (await operation.execute(context, args.variableValues ?? {}))
+        const executed = isFast('compiler')
+          ? (context.outcomes ?? (await operation.execute(context, args.variableValues ?? {})))
+          : new Map()
         if (Buffer.isBuffer(executed)) {
           context.onCompiled?.(operation)
           return toResult(executed)

@@ -1,6 +1,7 @@
 // Slow form: (completeValue) => completeValue
 
 import { json } from '../../json/json-writer.ts'
+import { isFast } from '../../shared/fast.ts'
 import type { CompleteValue } from './complete-value.ts'
 
 // Covers the usual distance between two occurrences of an object: the prices of a rate, a few organizations.
@@ -9,6 +10,7 @@ const maxRemembered = 8
 /** Copies the bytes of an object that was completed a moment ago instead of completing it again: many events
  *  share one organization, and the current price is one of the prices. */
 export function repeatObject(completeValue: CompleteValue): CompleteValue {
+  if (!isFast('repeat-object')) return completeValue
   const values: unknown[] = Array(maxRemembered).fill(null)
   const starts: number[] = Array(maxRemembered).fill(0)
   const ends: number[] = Array(maxRemembered).fill(0)

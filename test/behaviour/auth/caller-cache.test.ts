@@ -12,11 +12,11 @@ import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../suppor
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// The bound is long, so that what is not remembered any more was not forgotten because time went by.
+// The bound is long, so that a missing entry was invalidated and did not just age out.
 
 const clock = aClock()
 let sale: Sale
-/** What was bought with the key of the test. */
+/** Bought with the key of the test. */
 let bought: { ticket: string; payment: string }
 let headers: Headers
 beforeAll(async () => {
@@ -37,21 +37,21 @@ afterAll(async () => {
 
 type Headers = Record<string, string>
 
-const asked = (query: string) => sale.rest('POST', '/graphql', { headers, body: { query } })
+const ask = (query: string) => sale.rest('POST', '/graphql', { headers, body: { query } })
 const page = '{ events { nodes { id } } }'
 const reads = {
   REST: () => sale.rest('GET', '/events', { headers }),
-  GraphQL: () => asked(page),
+  GraphQL: () => ask(page),
   'GraphQL by GET': () => sale.rest('GET', `/graphql?query=${encodeURIComponent(page)}`, { headers }),
 }
 const input = `{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", fullName: "Ana", email: "a@example.com" }] }`
 
 const idOf = ({ 'x-api-key': key = '' }: Headers) => key.split('_')[2] ?? ''
 const thisKey = () => eq(keys.id, idOf(headers))
-/** As another process does: nobody here is told. */
+/** Revokes as another process does: nothing here is invalidated. */
 const revokeElsewhere = () => sale.db.update(keys).set({ revokedAt: sql`now()` }).where(thisKey())
 
-test.each(Object.entries(reads))('%s: a hit costs no SQL', async (_surface, read) => {
+test.each(Object.entries(reads))('caller cache: %s hit costs no SQL', async (_surface, read) => {
   const first = await read()
   sale.statements.reset()
   const second = await read()
@@ -60,7 +60,7 @@ test.each(Object.entries(reads))('%s: a hit costs no SQL', async (_surface, read
 })
 
 test.each(Object.entries(reads))(
-  '%s: what is asked for the first time lets in anew',
+  'caller cache: %s miss of the response cache authenticates again',
   async (_surface, read) => {
     await read()
     invalidateCatalogue(sale.db)
@@ -70,7 +70,7 @@ test.each(Object.entries(reads))(
   },
 )
 
-test('a key that was revoked elsewhere reads the catalogue from memory, and opens nothing else', async () => {
+test('a key revoked in another process reads the cached catalogue and nothing else', async () => {
   for (const read of Object.values(reads)) await read()
   await revokeElsewhere()
   for (const read of Object.values(reads)) expect((await read()).statusCode).toBe(200)
@@ -90,22 +90,22 @@ test('a key that was revoked elsewhere reads the catalogue from memory, and open
     `{ events { nodes { id } } ticket(id: "${bought.ticket}") { id } }`,
     `mutation { checkout(input: ${input}) { __typename } }`,
     '{ __schema { queryType { name } } }',
-    // The catalogue, and not kept.
+    // Catalogue data that is not cached.
     '{ events { nodes { name } } }',
   ])
-    expect(graphqlRefusal(await asked(query)), query).toBe('401 UNAUTHENTICATED x-api-key')
+    expect(graphqlRefusal(await ask(query)), query).toBe('401 UNAUTHENTICATED x-api-key')
   expect(refusal(await sale.rest('GET', '/events?limit=1', { headers }))).toBe(
     '401 UNAUTHENTICATED x-api-key',
   )
 })
 
-test('who was found out is not remembered any more', async () => {
+test('a key revoked in this process is invalidated at once', async () => {
   await reads.REST()
   await revokeKey(sale.db, idOf(headers))
   for (const read of Object.values(reads)) expect((await read()).statusCode).toBe(401)
 })
 
-test('a grant that was taken back elsewhere is gone with the next key that is let in', async () => {
+test('a grant revoked in another process is gone with the next authentication', async () => {
   await reads.REST()
   await sale.db.delete(grants).where(
     and(
@@ -119,7 +119,7 @@ test('a grant that was taken back elsewhere is gone with the next key that is le
   expect((await reads.REST()).json().data).toHaveLength(0)
 })
 
-test('nobody is remembered past the expiry of a key', async () => {
+test('a cached caller expires with its key', async () => {
   const expire = (seconds: number) =>
     sale.db
       .update(keys)
@@ -127,7 +127,7 @@ test('nobody is remembered past the expiry of a key', async () => {
       .where(thisKey())
   await expire(30)
   await reads.REST()
-  // Who is remembered is not asked about.
+  // Expiry is not read again for a cached caller.
   await expire(-1)
   sale.statements.reset()
   expect((await reads.REST()).statusCode).toBe(200)
@@ -139,19 +139,19 @@ test('nobody is remembered past the expiry of a key', async () => {
 test.each<[expires: string, from: number, to: number]>([
   ["now() + interval '60 s'", 50_000, 60_000],
   ['null', Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
-])('tells by the clock of the database when a key ends: %s', async (expires, from, to) => {
+])('a key with the expiry %s lasts by the clock of the database', async (expires, from, to) => {
   await sale.db
     .update(keys)
     .set({ expiresAt: sql.raw(expires) })
     .where(thisKey())
   const who = await authenticate(sale.db, { apiKey: headers['x-api-key'] })
-  // Whole milliseconds: one is a sum of the other.
+  // Rounded to whole milliseconds: one is computed from the other.
   const lasts = Math.round((who?.until ?? 0) - (who?.since ?? 0))
   expect(lasts).toBeGreaterThanOrEqual(from)
   expect(lasts).toBeLessThanOrEqual(to)
 })
 
-test('a refusal is not remembered, nor is who sends the same key with something else', async () => {
+test('caller cache: refusals are not kept, and other credentials with the same key are a miss', async () => {
   const integration = { ...headers, ...sale.integration.v1 }
   const withSecret = (secret: string) => sale.rest('GET', '/events', { headers: { ...integration, secret } })
   await reads.REST()
@@ -160,10 +160,10 @@ test('a refusal is not remembered, nor is who sends the same key with something 
   expect((await withSecret('guessed')).statusCode).toBe(401)
 })
 
-// What only the clock and the memory tell apart.
+// Cases that only a moved clock can tell apart.
 
 const credentials: Credentials = { apiKey: 'one' }
-const letIn = (given: Partial<Authenticated> = {}): Authenticated => ({
+const authenticated = (given: Partial<Authenticated> = {}): Authenticated => ({
   caller: { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'] },
   now: new Date(),
   since: performance.now(),
@@ -172,30 +172,30 @@ const letIn = (given: Partial<Authenticated> = {}): Authenticated => ({
 })
 
 test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found: string | null]>([
-  ['just let in', 60_000, () => ({}), 'channel org_1'],
-  ['let in longer ago than the bound', 60_000, () => ({ since: performance.now() - 60_001 }), null],
-  ['just let in, where nothing is shared', 0, () => ({}), null],
-  ['whose key has expired', 60_000, () => ({ until: performance.now() - 1 }), null],
-])('finds who was %s only as it should be', (_what, ms, given, found) => {
+  ['just authenticated', 60_000, () => ({}), 'channel org_1'],
+  ['authenticated longer ago than the bound', 60_000, () => ({ since: performance.now() - 60_001 }), null],
+  ['authenticated while caching is off', 0, () => ({}), null],
+  ['authenticated with a key now expired', 60_000, () => ({ until: performance.now() - 1 }), null],
+])('caller cache: lookup of a caller %s', (_what, ms, given, found) => {
   const callers = createCallerCache(sale.db, ms)
-  callers.remember(credentials, letIn(given()))
+  callers.remember(credentials, authenticated(given()))
   expect(callers.find(credentials)).toBe(found)
 })
 
-test('whose lookup began before a change is not remembered after it', () => {
+test('caller cache: a lookup begun before an invalidation is not kept', () => {
   const callers = createCallerCache(sale.db, 60_000)
-  const before = letIn()
+  const before = authenticated()
   invalidateCatalogue(sale.db)
   callers.remember(credentials, before)
   expect(callers.find(credentials)).toBeNull()
 })
 
-test('holds 4 MB, and lets go of who called longest ago', () => {
+test('caller cache: holds 4 MB and evicts the oldest caller', () => {
   const callers = createCallerCache(sale.db, 60_000)
   const organizationIds = Array.from({ length: 10_000 }, (_, index) => `org_${index}`)
   const caller = { kind: 'channel' as const, channelId: 'chn_1', organizationIds }
   const named = (index: number) => ({ apiKey: `key ${index}` })
-  for (let index = 0; index < 100; index++) callers.remember(named(index), letIn({ caller }))
+  for (let index = 0; index < 100; index++) callers.remember(named(index), authenticated({ caller }))
   expect(callers.find(named(99))).not.toBeNull()
   expect(callers.find(named(0))).toBeNull()
 })

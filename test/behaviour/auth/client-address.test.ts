@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 
-// Whom the service believes about addresses: what it counts under one address is limited, what under two is not.
+// X-Forwarded-For, seen through the rate limit: requests share a limit if the service takes their addresses
+// for one.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
@@ -12,7 +13,8 @@ async function behind(trust: string | null, work: (gateway: Gateway) => Promise<
   await work(gateway).finally(() => gateway.close())
 }
 
-/** Whether two requests are counted under the same address, by what they say and by where they come from. */
+/** Reports whether two requests share a limit, given their X-Forwarded-For headers and their sockets'
+ *  addresses. */
 async function areSame({ app }: Gateway, one: string, other: string, from = ['127.0.0.1', '127.0.0.1']) {
   const statuses: number[] = []
   for (const [index, forwarded] of [one, other].entries()) {
@@ -25,27 +27,27 @@ async function areSame({ app }: Gateway, one: string, other: string, from = ['12
   return statuses[1] === 429
 }
 
-test('without TRUST_PROXY nobody is believed', () =>
+test('client address without TRUST_PROXY is the address of the connection', () =>
   behind(null, async (gateway) => {
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.2')).toBe(true)
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.1', ['127.0.0.1', '127.0.0.2'])).toBe(false)
   }))
 
-test('one proxy is believed about who it saw, and about nobody before', () =>
+test('client address with TRUST_PROXY 1 is the last entry of the header', () =>
   behind('1', async (gateway) => {
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.2')).toBe(false)
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.1')).toBe(true)
-    // The client's own word comes first in the header.
+    // The first entry is the client's own claim.
     expect(await areSame(gateway, '192.0.2.1, 192.0.2.9', '192.0.2.2, 192.0.2.9')).toBe(true)
   }))
 
-test('of two proxies the first is believed as well', () =>
+test('client address with TRUST_PROXY 2 is the last entry but one of the header', () =>
   behind('2', async (gateway) => {
     expect(await areSame(gateway, '192.0.2.1, 10.0.0.9', '192.0.2.2, 10.0.0.9')).toBe(false)
     expect(await areSame(gateway, '1.1.1.1, 192.0.2.1, 10.0.0.9', '2.2.2.2, 192.0.2.1, 10.0.0.9')).toBe(true)
   }))
 
-test('proxies of the networks are believed, however many there are, and nobody else', () =>
+test('client address with trusted networks skips their proxies, however many, and no others', () =>
   behind('10.0.0.0/8, 2001:db8::/32', async (gateway) => {
     const proxies = ['10.1.2.3', '2001:db8::7']
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.2', proxies)).toBe(false)
@@ -54,7 +56,7 @@ test('proxies of the networks are believed, however many there are, and nobody e
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.2', ['172.16.0.1', '172.16.0.1'])).toBe(true)
   }))
 
-test('an address has many spellings, and a customer a whole network of version 6', () =>
+test('client addresses are normalized, and IPv6 clients share a /64', () =>
   behind('1', async (gateway) => {
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.1:4711')).toBe(true)
     expect(await areSame(gateway, '192.0.2.1', '::ffff:192.0.2.1')).toBe(true)
@@ -63,7 +65,7 @@ test('an address has many spellings, and a customer a whole network of version 6
     expect(await areSame(gateway, '2001:db8:0:1::1', '2001:db8:0:2::1')).toBe(false)
   }))
 
-test('what is no address is not believed: the connection has one', () =>
+test('client address with a malformed header is the address of the connection', () =>
   behind('1', async (gateway) => {
     expect(await areSame(gateway, 'unknown', 'hidden')).toBe(true)
     expect(await areSame(gateway, 'a'.repeat(4000), 'b'.repeat(4000))).toBe(true)

@@ -4,16 +4,15 @@ import { anEntry, camelCase, checkedOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What is somebody else's is looked for by the same statements as what is not there: else the time that an answer takes
-// would tell them apart.
+// A foreign id and an absent one run the same statements; otherwise the response time would tell them apart.
 
 type Headers = Record<string, string>
 
 let sale: Sale
-/** A channel of the first organization alone, and an integration of it. */
+/** A channel of the first organization only, and an integration of it. */
 let channel: Headers
 let integration: { v1: Headers; v2: Headers }
-/** Of the second organization, sold by another channel. */
+/** Belongs to the second organization; sold by another channel. */
 let foreign: { rate: string; ticket: string; payment: string }
 const absent = { rate: newId('rate'), ticket: newId('tkt'), payment: newId('pay') }
 beforeAll(async () => {
@@ -30,14 +29,14 @@ const body = (rate: string, price: string) => ({ ticket_rate_id: rate, tickets: 
 const overGraphql = (query: string, variables: Record<string, unknown>, headers: Headers) =>
   sale.rest('POST', '/graphql', { headers, body: { query, variables } })
 
-/** The statements that a request costs, and what it is answered, but for its own identifier and the one asked for. */
+/** Returns the status, body and statements of a request, without the request id and the requested id. */
 async function workOf(ask: () => Promise<{ statusCode: number; body: string }>, id: string) {
-  // What was made ready for the first is there for the others.
+  // The first request prepares what later ones reuse.
   await ask()
   sale.statements.reset()
   const { statusCode, body } = await ask()
-  const said = body.replaceAll(id, '').replace(/"request_id":"[^"]+"/, '')
-  return { statusCode, said, statements: [...sale.statements] }
+  const text = body.replaceAll(id, '').replace(/"request_id":"[^"]+"/, '')
+  return { statusCode, text, statements: [...sale.statements] }
 }
 
 const problems = '... on Refused { errors { code message path } }'
@@ -48,20 +47,20 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     (id) => sale.rest('POST', '/tickets/checkout', { headers: channel, body: body(id, 'price_2') }),
   ],
   [
-    'a checkout over REST whose body is too long to look ahead in',
+    'a checkout over REST with a body too long to prefetch from',
     'rate',
     (id) =>
       sale.rest('POST', '/tickets/checkout', {
         headers: channel,
         body: {
           ticket_rate_id: id,
-          // More than 8 kB.
+          // Over 8 kB.
           tickets: Array.from({ length: 50 }, () => anEntry('price_2', { full_name: 'x'.repeat(150) })),
         },
       }),
   ],
   [
-    'a checkout over REST under a key',
+    'a checkout over REST with an idempotency key',
     'rate',
     (id) =>
       sale.rest('POST', '/tickets/checkout', {
@@ -112,7 +111,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
       overGraphql('query ($id: ID!) { ticket(id: $id) { id rateName event { name } } }', { id }, channel),
   ],
   [
-    'a ticket of an integration',
+    'a ticket over GraphQL by an integration',
     'ticket',
     (id) => overGraphql('query ($id: ID!) { ticket(id: $id) { id } }', { id }, integration.v1),
   ],
@@ -167,7 +166,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
 ]
 
 test.each(asks)(
-  '%s costs the same statements for what is foreign as for what is absent',
+  '%s runs the same statements for a foreign id as for an absent one',
   async (_what, kind, ask) => {
     const [theirs, nobodys] = [
       await workOf(() => ask(foreign[kind]), foreign[kind]),
@@ -178,7 +177,7 @@ test.each(asks)(
   },
 )
 
-test('control: what is the caller’s own costs more, and is answered', async () => {
+test('control: an own id runs more statements and is answered', async () => {
   const own = await workOf(
     () => sale.rest('POST', '/tickets/checkout', { headers: channel, body: body('rate_1', 'price_1') }),
     'rate_1',

@@ -11,7 +11,8 @@ import { openSale, type Sale } from '../../support/sale.ts'
 import { openStripeSale } from '../../support/stripe-sale.ts'
 import { signed } from '../../support/stub-stripe.ts'
 
-// Failures count for their address: guessed keys, guessed pages, wrong signatures. Good credentials are let through.
+// Failures count against their address: guessed keys, guessed pages, wrong signatures. Valid credentials are
+// exempt.
 
 const limit = 20
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
@@ -20,7 +21,7 @@ beforeAll(async () => {
   sale = await openSale(catalogue, { settings: { RATE_LIMIT: String(limit), TRUST_PROXY: '1' } })
 })
 afterAll(() => sale.close())
-// A second lasts as long as a test, however slow this machine is.
+// Frozen time: a window lasts as long as its test, however slow this machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
@@ -28,7 +29,7 @@ type Headers = Record<string, string>
 type Answer = Awaited<ReturnType<Sale['rest']>>
 
 let addresses = 0
-/** An address that nobody has had before, as the proxy tells it. */
+/** Returns an address not used before, as the proxy forwards it. */
 const anAddress = (): Headers => ({ 'x-forwarded-for': `198.51.100.${++addresses}` })
 const guessedKey = (): Headers => ({ 'x-api-key': newKey('live').key })
 const guessedSecret = (): Headers => ({ integration_id: newId('int'), secret: newSecret() })
@@ -50,14 +51,14 @@ test.each([
   ['random keys that check out', checkOut, guessedKey, refusal],
   ['random secrets', lookUp, guessedSecret, refusal],
 ] as const)(
-  'of a thousand %s from one address the first cost SQL, and the others nothing',
+  'a thousand %s from one address cost SQL up to the limit only',
   async (_what, call, guess, said) => {
     const from = anAddress()
     sale.statements.reset()
     const answers = await Promise.all(many(1000, () => call({ ...from, ...guess() })))
     expect(countOf(answers, 401)).toBe(limit)
     expect(countOf(answers, 429)).toBe(1000 - limit)
-    // One lists what is good, for all that come after.
+    // Plus one statement that lists the valid credentials for all later requests.
     expect(sale.statements.length).toBeLessThanOrEqual(limit + 1)
     const refused = answers.filter(({ statusCode }) => statusCode === 429)
     expect(new Set(refused.map(said))).toEqual(new Set(['429 RATE_LIMITED']))
@@ -66,12 +67,12 @@ test.each([
     const later: Answer[] = []
     for (let count = 0; count < 50; count++) later.push(await call({ ...from, ...guess() }))
     expect(countOf(later, 429)).toBe(50)
-    // The list is a second old by then, on a slow machine more than once.
+    // The list of valid credentials is a second old by now; a slow machine may read it more than once.
     expect(sale.statements.filter((text) => !text.includes('union all'))).toHaveLength(0)
   },
 )
 
-test('one after the other is limited as well', async () => {
+test('sequential guesses from one address are limited too', async () => {
   const from = anAddress()
   const statuses: number[] = []
   for (let count = 0; count < limit + 5; count++)
@@ -79,7 +80,7 @@ test('one after the other is limited as well', async () => {
   expect(statuses).toEqual([...many(limit, () => 401), ...many(5, () => 429)])
 })
 
-test('control: without a limit each guess costs SQL', async () => {
+test('control: without a limit every guess costs SQL', async () => {
   const open = await openSale(catalogue)
   const answers = await Promise.all(
     many(100, () => open.rest('GET', '/integrations/tickets/x', { headers: guessedSecret() })),
@@ -89,12 +90,12 @@ test('control: without a limit each guess costs SQL', async () => {
   await open.close()
 })
 
-test('good keys and secrets are let in from an address that has failed too often, each with its own limit', async () => {
+test('valid credentials from a limited address are accepted, each with its own limit', async () => {
   const from = anAddress()
   const known = await channelHeaders(sale.db)
   expect((await list({ ...from, ...known })).statusCode).toBe(200)
   await Promise.all(many(200, () => list({ ...from, ...guessedKey() })))
-  // New to this process.
+  // Unknown to this process so far.
   const { v1, v2 } = await integrationHeaders(sale.db)
   for (const [call, headers, good] of [
     [list, known, 200],
@@ -107,11 +108,11 @@ test('good keys and secrets are let in from an address that has failed too often
     expect(countOf(answers, 429)).toBe(headers === known ? 4 : 3)
     expect(countOf(answers, good)).toBe(headers === known ? limit - 1 : limit)
   }
-  // The address is still limited.
+  // The address stays limited.
   expect((await list({ ...from, ...guessedKey() })).statusCode).toBe(429)
 })
 
-test('who has a key and guesses a secret beside it is not let through by the key', async () => {
+test('a valid key with a guessed secret from a limited address is refused', async () => {
   const from = anAddress()
   const { v2 } = await integrationHeaders(sale.db)
   await Promise.all(many(limit, () => lookUp({ ...from, ...guessedSecret() })))
@@ -119,19 +120,19 @@ test('who has a key and guesses a secret beside it is not let through by the key
   expect((await lookUp({ ...from, ...v2 })).statusCode).toBe(404)
 })
 
-test('a key that was revoked counts as a failure from then on', async () => {
+test('a revoked key counts as a failure of its address', async () => {
   const from = anAddress()
-  const { key } = await issued()
+  const { key } = await issueKey()
   expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(200)
   await revokeKey(sale.db, key.split('_')[2] ?? '')
   await Promise.all(many(limit + 1, () => list({ ...from, ...guessedKey() })))
-  // It was good when it was last looked up, so it is looked up once more.
+  // The last lookup found it valid, so it is looked up once more.
   expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(401)
   expect((await list({ ...from, 'x-api-key': key })).statusCode).toBe(429)
 })
-const issued = async () => ({ key: (await channelHeaders(sale.db))['x-api-key'] })
+const issueKey = async () => ({ key: (await channelHeaders(sale.db))['x-api-key'] })
 
-test('good keys use up nothing of what their address may fail, however many are new', async () => {
+test('new valid keys do not use up the failure limit of their address', async () => {
   const from = anAddress()
   for (const headers of await Promise.all(many(limit + 5, () => channelHeaders(sale.db))))
     expect((await list({ ...from, ...headers })).statusCode).toBe(200)
@@ -140,7 +141,7 @@ test('good keys use up nothing of what their address may fail, however many are 
   expect(sale.statements.some((text) => text.includes('union all'))).toBe(false)
 })
 
-test('other addresses are as free as before, and requests without credentials too', async () => {
+test('a limited address does not affect other addresses or requests without credentials', async () => {
   const from = anAddress()
   await Promise.all(many(limit + 1, () => list({ ...from, ...guessedKey() })))
   expect((await list({ ...from, ...guessedKey() })).statusCode).toBe(429)
@@ -148,14 +149,14 @@ test('other addresses are as free as before, and requests without credentials to
   expect((await sale.rest('GET', '/', { headers: from })).statusCode).toBe(200)
 })
 
-test('the next second is a new one', async () => {
+test('a limited address is free again in the next second', async () => {
   const from = anAddress()
   await Promise.all(many(limit + 1, () => list({ ...from, ...guessedKey() })))
   vi.setSystemTime(Date.now() + 1000)
   expect((await list({ ...from, ...guessedKey() })).statusCode).toBe(401)
 })
 
-test('sixty buyers at one address see their pages, and each page has a limit of its own', async () => {
+test('payment pages of sixty buyers at one address each have their own limit', async () => {
   const from = anAddress()
   const checkouts = await Promise.all(
     many(60, async () =>
@@ -174,7 +175,7 @@ test('sixty buyers at one address see their pages, and each page has a limit of 
   expect(countOf(again, 200)).toBe(limit - 1)
   expect(countOf(again, 429)).toBe(5)
   expect(again.at(-1)?.headers['content-type']).toContain('text/html')
-  // Pages that were found once are let through whatever else was guessed, from wherever.
+  // Known pages stay reachable, whatever anybody guesses from any address.
   await Promise.all(many(100, () => look(`/pay/${newSecret()}`)))
   expect((await look(other)).statusCode).toBe(200)
 })
@@ -182,17 +183,17 @@ test('sixty buyers at one address see their pages, and each page has a limit of 
 test.each([
   ['pages', () => `/pay/${newSecret()}`],
   ['tickets', () => `/tickets/${randomBytes(32).toString('hex')}.pdf`],
-])('of many %s that are guessed a few more than the limit cost SQL', async (_what, guess) => {
+])('guessed %s from one address cost SQL little beyond the limit', async (_what, guess) => {
   const from = anAddress()
   sale.statements.reset()
   const answers = await Promise.all(many(300, () => sale.rest('GET', guess(), { headers: from })))
   expect(countOf(answers, 404) + countOf(answers, 429)).toBe(300)
-  // As many as are looked up at once may be on their way when the limit is reached.
+  // Lookups that run concurrently may already be under way when the limit is reached.
   expect(countOf(answers, 404)).toBeGreaterThanOrEqual(limit)
   expect(sale.statements.length).toBeLessThanOrEqual(limit + 8)
 })
 
-test('pages that can be none count as requests of their address, and cost no SQL', async () => {
+test('malformed payment page tokens count as requests of their address and cost no SQL', async () => {
   const from = anAddress()
   sale.statements.reset()
   const answers = await Promise.all(many(limit + 5, () => sale.rest('GET', '/pay/short', { headers: from })))
@@ -200,7 +201,7 @@ test('pages that can be none count as requests of their address, and cost no SQL
   expect(sale.statements).toHaveLength(0)
 })
 
-test('what a provider signed has no limit; what it did not sign counts for its address, and keeps out nothing that is', async () => {
+test('provider events with a valid signature have no limit; forged ones count against their address only', async () => {
   const stripe = await openStripeSale(catalogue, { settings: { RATE_LIMIT: '2' } })
   const events = many(10, () => stripe.fake.tell('customer.created', { id: 'cus_1' }))
   const send = async (secret?: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { grants } from '../../../src/auth/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
@@ -35,6 +35,7 @@ afterAll(() => sale.close())
 const channelId = async () => (await sale.db.select().from(grants))[0]?.channelId ?? ''
 const grant = async (granted: boolean) =>
   changeGrant(sale.db, { channelId: await channelId(), organizationId: 'org_2', granted })
+beforeEach(() => grant(true))
 
 const everyWay = `query ($ticket: ID!, $payment: ID!) {
   events { totalCount nodes { id } } named: events(organizationId: "org_2") { totalCount edges { node { id } } }
@@ -56,7 +57,7 @@ async function view() {
 
 const ownTicket = { fullName: 'Ana Núñez', totalPrice: 22, eventId: 'evt_2' }
 
-test('what is granted is seen and sold, by every way that leads there', async () => {
+test('a granted organization is visible through every field and route', async () => {
   expect(await view()).toMatchObject({
     rest: ['evt_1', 'evt_2'],
     restNamed: ['evt_2'],
@@ -73,7 +74,7 @@ test('what is granted is seen and sold, by every way that leads there', async ()
   })
 })
 
-test('what is granted no longer is gone at once from all of them, and its tickets are still the channel’s', async () => {
+test('a revoked grant hides the organization at once; tickets sold stay readable', async () => {
   expect(await grant(false)).toBe(true)
   const written = await writtenBy(sale)
   expect(await view()).toMatchObject({
@@ -101,20 +102,22 @@ test('what is granted no longer is gone at once from all of them, and its ticket
   const gone = await checkOut(sale, body)
   expect(refusal(gone)).toBe('404 NOT_FOUND ticket_rate_id')
   const absent = await checkOut(sale, { ...body, ticket_rate_id: 'rate_none' })
-  const said = (answer: typeof gone) => answer.body.replace(/"request_id":"[^"]*"/, '')
-  expect(said(gone)).toBe(said(absent))
+  const bodyOf = (answer: typeof gone) => answer.body.replace(/"request_id":"[^"]*"/, '')
+  expect(bodyOf(gone)).toBe(bodyOf(absent))
   expect(await writtenBy(sale)).toEqual(written)
 })
 
-test('a price of an organization that grants nothing is no price of a rate that is seen', async () => {
+test('a price of a hidden organization is refused like an absent price', async () => {
+  await grant(false)
   const foreign = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_2')] })
   const absent = await checkOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_none')] })
-  const said = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
+  const bodyOf = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
   expect(refusal(foreign)).toBe('422 PRICE_NOT_IN_RATE tickets.0.price_id')
-  expect(said(foreign)).toBe(said(absent))
+  expect(bodyOf(foreign)).toBe(bodyOf(absent))
 })
 
-test('a grant that is given again shows it again', async () => {
+test('a grant given again makes the organization visible again', async () => {
+  await grant(false)
   expect(await grant(true)).toBe(true)
   expect((await view()).rest).toEqual(['evt_1', 'evt_2'])
 })

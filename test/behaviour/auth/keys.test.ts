@@ -27,7 +27,7 @@ const event = (organization: string) =>
   })
 
 let sale: Sale
-/** A ticket of each organization. */
+/** Ticket ids by organization. */
 let tickets: Record<string, string>
 beforeAll(async () => {
   sale = await openSale(
@@ -46,21 +46,21 @@ afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 
-const listed = (headers: Headers) => sale.rest('GET', '/events', { headers })
+const list = (headers: Headers) => sale.rest('GET', '/events', { headers })
 const lookUp = (headers: Headers, organization = 'org_1') =>
   sale.rest('GET', `/integrations/tickets/${tickets[organization]}`, { headers })
-const sold = (headers: Headers) =>
+const buy = (headers: Headers) =>
   sale.rest('POST', '/tickets/checkout', {
     headers,
     body: { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
   })
-const asked = (headers: Headers) =>
+const ask = (headers: Headers) =>
   sale.rest('POST', '/graphql', { headers, body: { query: '{ events { nodes { id } } }' } })
 
-const flipped = (text: string, at: number) =>
+const flipCharacter = (text: string, at: number) =>
   `${text.slice(0, at)}${text[at] === 'a' ? 'b' : 'a'}${text.slice(at + 1)}`
 const keyOf = (headers: Headers) => headers['x-api-key'] ?? ''
-const counted = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
+const countStatements = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
   sale.statements.reset()
   return [await run(), sale.statements.length]
 }
@@ -70,68 +70,68 @@ test.each<[what: string, key: () => string]>([
   ['a word', () => 'secret'],
   ['cut off', () => keyOf(sale.channel).slice(0, -1)],
   ['too long', () => `${keyOf(sale.channel)}a`],
-  ['mistyped in its secret', () => flipped(keyOf(sale.channel), 40)],
-  ['mistyped in its checksum', () => flipped(keyOf(sale.channel), keyOf(sale.channel).length - 1)],
-  ['mistyped in its public part', () => flipped(keyOf(sale.channel), 12)],
+  ['mistyped in its secret', () => flipCharacter(keyOf(sale.channel), 40)],
+  ['mistyped in its checksum', () => flipCharacter(keyOf(sale.channel), keyOf(sale.channel).length - 1)],
+  ['mistyped in its public part', () => flipCharacter(keyOf(sale.channel), 12)],
   ['of another mode', () => keyOf(sale.channel).replace('_test_', '_live_')],
   ['in capitals', () => keyOf(sale.channel).toUpperCase()],
   ['quoted', () => `"${keyOf(sale.channel)}"`],
-  ['a scheme and a key', () => `Bearer ${keyOf(sale.channel)}`],
-  ['two keys', () => `${keyOf(sale.channel)}, ${keyOf(sale.channel)}`],
+  ['prefixed with a scheme', () => `Bearer ${keyOf(sale.channel)}`],
+  ['sent twice', () => `${keyOf(sale.channel)}, ${keyOf(sale.channel)}`],
   ['SQL', () => "' or ''='"],
-  ['a megabyte of it', () => 'box_test_'.repeat(1000)],
-])('a key that is %s is refused without any SQL', async (_what, key) => {
+  ['far too long', () => 'box_test_'.repeat(1000)],
+])('a malformed key, %s, is refused without SQL', async (_what, key) => {
   const headers = { 'x-api-key': key() }
-  for (const call of [listed, lookUp, sold]) {
-    const [answer, statements] = await counted(() => call(headers))
+  for (const call of [list, lookUp, buy]) {
+    const [answer, statements] = await countStatements(() => call(headers))
     expect([refusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
   }
-  const [answer, statements] = await counted(() => asked(headers))
+  const [answer, statements] = await countStatements(() => ask(headers))
   expect([graphqlRefusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
 })
 
-const issued = async (mode: 'live' | 'test' = 'test') => {
+const issueKey = async (mode: 'live' | 'test' = 'test') => {
   const { key } = await issueChannelKey(sale.db, { name: 'Shop', organizationIds: ['org_1'], mode })
   return { headers: { 'x-api-key': key }, id: key.split('_')[2] ?? '' }
 }
 
 test.each<[what: string, headers: () => Promise<Headers>]>([
-  ['nobody issued', async () => ({ 'x-api-key': newKey('test').key })],
+  ['never issued', async () => ({ 'x-api-key': newKey('test').key })],
   [
-    'has the public part of a good one',
+    'with the public part of a valid one',
     async () => {
-      const { id } = await issued()
+      const { id } = await issueKey()
       const { id: other, key } = newKey('test')
       await sale.db.update(keys).set({ id: other }).where(eq(keys.id, id))
       return { 'x-api-key': key }
     },
   ],
   [
-    'was issued for the other mode',
+    'issued for the other mode',
     async () => {
-      const { headers, id } = await issued()
+      const { headers, id } = await issueKey()
       await sale.db.update(keys).set({ mode: 'live' }).where(eq(keys.id, id))
       return headers
     },
   ],
   [
-    'has expired by the clock of the database',
+    'expired by the clock of the database',
     async () => {
-      const { headers, id } = await issued()
+      const { headers, id } = await issueKey()
       await sale.db.update(keys).set({ expiresAt: sql`now()` }).where(eq(keys.id, id))
       return headers
     },
   ],
   [
-    'is revoked',
+    'that is revoked',
     async () => {
-      const { headers, id } = await issued('live')
+      const { headers, id } = await issueKey('live')
       await revokeKey(sale.db, id)
       return headers
     },
   ],
   [
-    'belongs to an integration that is revoked',
+    'of a revoked integration',
     async () => {
       const { integrationId, key } = await issueIntegrationKey(sale.db, {
         name: 'Door',
@@ -142,27 +142,27 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
       return { 'x-api-key': key }
     },
   ],
-])('a key that %s opens nothing', async (_what, headersOf) => {
+])('a key %s is refused everywhere', async (_what, headersOf) => {
   const headers = await headersOf()
-  for (const call of [listed, lookUp, sold])
+  for (const call of [list, lookUp, buy])
     expect(refusal(await call(headers))).toBe('401 UNAUTHENTICATED x-api-key')
-  expect(graphqlRefusal(await asked(headers))).toBe('401 UNAUTHENTICATED x-api-key')
+  expect(graphqlRefusal(await ask(headers))).toBe('401 UNAUTHENTICATED x-api-key')
 })
 
-test('no credentials at all are refused without any SQL', async () => {
-  for (const call of [listed, lookUp, sold]) {
-    const [answer, statements] = await counted(() => call({}))
+test('requests without credentials are refused without SQL', async () => {
+  for (const call of [list, lookUp, buy]) {
+    const [answer, statements] = await countStatements(() => call({}))
     expect([refusal(answer), statements]).toEqual(['401 UNAUTHENTICATED', 0])
   }
 })
 
-test('a key of the wrong kind is refused, whatever else is wrong', async () => {
+test('a key of the wrong kind is refused before any other error', async () => {
   const { v1, v2 } = sale.integration
   expect(refusal(await lookUp(sale.channel))).toBe('403 FORBIDDEN')
   for (const headers of [v1, v2]) {
-    expect(refusal(await listed(headers))).toBe('403 FORBIDDEN')
-    expect(refusal(await sold(headers))).toBe('403 FORBIDDEN')
-    expect(graphqlRefusal(await asked(headers))).toBe('200 FORBIDDEN')
+    expect(refusal(await list(headers))).toBe('403 FORBIDDEN')
+    expect(refusal(await buy(headers))).toBe('403 FORBIDDEN')
+    expect(graphqlRefusal(await ask(headers))).toBe('200 FORBIDDEN')
     const bad = await sale.rest('GET', '/events?limit=0', { headers })
     expect(refusal(bad)).toBe('403 FORBIDDEN')
     const broken = { ...headers, 'content-type': 'application/json' }
@@ -172,7 +172,7 @@ test('a key of the wrong kind is refused, whatever else is wrong', async () => {
   }
 })
 
-test('two keys live side by side, and revoking one leaves the other', async () => {
+test('two keys of a channel: revoking one leaves the other', async () => {
   const { channelId, key } = await issueChannelKey(sale.db, {
     name: 'Shop',
     organizationIds: ['org_1'],
@@ -181,7 +181,7 @@ test('two keys live side by side, and revoking one leaves the other', async () =
   const next = await issueChannelKey(sale.db, { channelId, mode: 'live' })
   const answers = async () => {
     const both = [{ 'x-api-key': key }, { 'x-api-key': next.key }].map(
-      async (headers) => (await listed(headers)).statusCode,
+      async (headers) => (await list(headers)).statusCode,
     )
     return Promise.all(both)
   }
@@ -192,7 +192,7 @@ test('two keys live side by side, and revoking one leaves the other', async () =
   expect(await answers()).toEqual([401, 401])
 })
 
-test('either method looks a ticket up, and both together of one organization', async () => {
+test('a lookup accepts either method, and both if of one organization', async () => {
   const { v1, v2 } = sale.integration
   const another = await integrationHeaders(sale.db, 'org_1')
   for (const headers of [v1, v2, { ...v1, ...v2 }, { ...v1, ...another.v2 }])
@@ -217,7 +217,7 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'an integration that is none',
+    'an unknown integration',
     async () => ({ ...sale.integration.v1, integration_id: 'int_1' }),
     '401 UNAUTHENTICATED secret',
   ],
@@ -227,17 +227,17 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'the secret of another',
+    'the secret of another integration',
     async () => ({ ...sale.integration.v1, secret: (await integrationHeaders(sale.db)).v1.secret }),
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'two organizations',
+    'credentials of two organizations',
     async () => ({ ...sale.integration.v1, ...(await integrationHeaders(sale.db, 'org_2')).v2 }),
     '401 UNAUTHENTICATED integration_id',
   ],
   [
-    'a secret of an organization that the channel of the key does not sell for',
+    'a secret and the key of a channel without a grant from its organization',
     async () => ({
       ...sale.integration.v1,
       ...(await channelHeaders(sale.db, 'org_2')),
@@ -245,37 +245,37 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
     '401 UNAUTHENTICATED integration_id',
   ],
   [
-    'a secret of an organization that the channel of the key sells for, as any channel',
+    'a secret and the key of a channel with a grant from its organization',
     async () => ({ ...sale.integration.v1, ...(await channelHeaders(sale.db, 'org_1')) }),
     '403 FORBIDDEN',
   ],
   [
-    'a good secret and a bad key',
+    'a valid secret and a bad key',
     async () => ({ ...sale.integration.v1, 'x-api-key': newKey('test').key }),
     '401 UNAUTHENTICATED x-api-key',
   ],
   [
-    'a good key and a bad secret',
+    'a valid key and a bad secret',
     async () => ({ ...sale.integration.v1, ...sale.integration.v2, secret: 'x' }),
     '401 UNAUTHENTICATED secret',
   ],
   [
-    'a good key and half a method v1',
+    'a valid key and a secret without an integration id',
     async () => ({ ...sale.integration.v2, secret: 'x' }),
     '401 UNAUTHENTICATED integration_id',
   ],
-])('a look-up with %s is refused', async (_what, headers, answer) => {
+])('a lookup with %s is refused', async (_what, headers, answer) => {
   expect(refusal(await lookUp(await headers()))).toBe(answer)
 })
 
-test('a ticket of another organization is answered exactly like one that does not exist', async () => {
+test('a ticket of another organization is answered exactly like an absent one', async () => {
   const { v1, v2 } = sale.integration
   for (const headers of [v1, v2]) {
     const foreign = await lookUp(headers, 'org_2')
     const absent = await sale.rest('GET', '/integrations/tickets/tkt_01jtz3v9e8k2m4n6p8q0r2s4t6', { headers })
-    const said = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
+    const bodyOf = (answer: typeof foreign) => answer.body.replace(/"request_id":"[^"]*"/, '')
     expect(refusal(foreign)).toBe('404 NOT_FOUND ticket_id')
-    expect(said(foreign)).toBe(said(absent))
+    expect(bodyOf(foreign)).toBe(bodyOf(absent))
     const namesOf = (answer: typeof foreign) => Object.keys(answer.headers)
     expect(namesOf(foreign)).toEqual(namesOf(absent))
   }
@@ -284,7 +284,7 @@ test('a ticket of another organization is answered exactly like one that does no
 const fields = `ticket(id: $ticket) { id payment { id url } event { id } } payment(id: $payment) { id url }`
 const own = `query ($ticket: ID!, $payment: ID!) { ${fields} }`
 
-test('a channel reads its own payments and tickets, another channel and another organization do not', async () => {
+test('payments and tickets are readable by their own channel only', async () => {
   const { data } = await sale.graphql<{ ticket: { payment: { id: string; url: string } } }>(
     'query ($id: ID!) { ticket(id: $id) { payment { id url } } }',
     { id: tickets.org_1 },
@@ -297,16 +297,16 @@ test('a channel reads its own payments and tickets, another channel and another 
   expect(await read(sale.channel)).toMatchObject({ ticket: { payment, event: {} }, payment })
   expect(await read(await channelHeaders(sale.db))).toEqual({ ticket: null, payment: null })
   expect(await read((await integrationHeaders(sale.db, 'org_2')).v2)).toEqual({ ticket: null, payment: null })
-  // An integration reads them, and not the address where anybody may pay.
+  // An integration reads the payment, but not the address at which anybody may pay it.
   expect(await read(sale.integration.v1)).toMatchObject({
     ticket: { id: tickets.org_1, payment: { url: null } },
     payment: { url: null },
   })
 })
 
-test('without credentials the schema is open, and every other field is an error of its own', async () => {
+test('without credentials the schema is readable and every other field is an error', async () => {
   const query = '{ __schema { queryType { name } } __typename event(id: "x") { id } events { nodes { id } } }'
-  const [{ status, data, errors }, statements] = await counted(() => sale.graphql(query))
+  const [{ status, data, errors }, statements] = await countStatements(() => sale.graphql(query))
   expect([status, statements]).toEqual([200, 0])
   expect(data).toEqual({
     __schema: { queryType: { name: 'Query' } },

@@ -27,22 +27,19 @@ const everywhere: [Method, string][] = [
   ['GET', '/openapi.json'],
 ]
 
-test.each(everywhere)(
-  '%s %s is answered with headers that keep a browser from mischief',
-  async (method, url) => {
-    const body = method === 'POST' ? typename : undefined
-    const { headers } = await sale.rest(method, url, { headers: sale.channel, body })
-    expect(headers['x-content-type-options']).toBe('nosniff')
-    expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/)
-    expect(headers).not.toHaveProperty('server')
-    expect(headers).not.toHaveProperty('x-powered-by')
-    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
-    if (url === '/%zz') return
-    expect(headers['x-frame-options'] ?? headers['content-security-policy']).toBeTruthy()
-    expect(headers['content-security-policy']).toContain('default-src')
-    expect(headers['referrer-policy']).toBe('no-referrer')
-  },
-)
+test.each(everywhere)('%s %s has security headers', async (method, url) => {
+  const body = method === 'POST' ? typename : undefined
+  const { headers } = await sale.rest(method, url, { headers: sale.channel, body })
+  expect(headers['x-content-type-options']).toBe('nosniff')
+  expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/)
+  expect(headers).not.toHaveProperty('server')
+  expect(headers).not.toHaveProperty('x-powered-by')
+  expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  if (url === '/%zz') return
+  expect(headers['x-frame-options'] ?? headers['content-security-policy']).toBeTruthy()
+  expect(headers['content-security-policy']).toContain('default-src')
+  expect(headers['referrer-policy']).toBe('no-referrer')
+})
 
 const preflight = (origin: string) => ({
   origin,
@@ -50,7 +47,7 @@ const preflight = (origin: string) => ({
   'access-control-request-headers': 'x-api-key,content-type',
 })
 
-test('no origin is let in unless it is named', async () => {
+test('CORS: no origin is allowed by default', async () => {
   for (const url of ['/events', '/graphql', '/tickets/checkout']) {
     for (const origin of ['https://shop.example', 'null', 'http://127.0.0.1:4000']) {
       const answer = await sale.rest('OPTIONS', url, { headers: preflight(origin) })
@@ -80,7 +77,7 @@ describe('with CORS_ORIGINS', () => {
   }
 
   test.each(['/events', '/graphql', '/nothing'])(
-    '%s lets in the origins that are named, and no other',
+    'CORS: %s allows the origins in CORS_ORIGINS only',
     async (url) => {
       expect(await allowed(url, 'https://shop.example')).toEqual(Array(2).fill('https://shop.example'))
       expect(await allowed(url, 'https://pay.example')).toEqual(Array(2).fill('https://pay.example'))
@@ -94,21 +91,21 @@ describe('with CORS_ORIGINS', () => {
     },
   )
 
-  test('a preflight allows the headers of credentials, and the answer shows those that a client needs', async () => {
+  test('CORS: preflight allows credential headers and exposes the request id', async () => {
     const { headers } = await open.rest('OPTIONS', '/events', { headers: preflight('https://shop.example') })
     expect(headers['access-control-allow-headers']).toBe('x-api-key,content-type')
     const answer = await open.rest('GET', '/events', { headers: { origin: 'https://shop.example' } })
     expect(answer.headers['access-control-expose-headers']).toContain('x-request-id')
   })
 
-  test('OPTIONS that is no preflight has no shape of its own', async () => {
+  test('CORS: OPTIONS that is not a preflight is 204 without a body', async () => {
     const answer = await open.rest('OPTIONS', '/events', {})
     expect([answer.statusCode, answer.body]).toEqual([204, ''])
   })
 })
 
-/** What the server answers to these bytes: the status line, the headers and the body. */
-async function spoken(text: string): Promise<{ head: string; body: string }> {
+/** Sends raw bytes and returns the response, split into head and body. */
+async function sendRaw(text: string): Promise<{ head: string; body: string }> {
   const socket = connect(Number(new URL(sale.url).port), '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -125,7 +122,7 @@ const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
 test.each([
   ['/tickets/checkout', { success: false, code: 'BODY_TOO_LARGE', errors: [{ code: 'BODY_TOO_LARGE' }] }],
   ['/graphql', { errors: [{ extensions: { code: 'BODY_TOO_LARGE' } }] }],
-])('a body that comes in pieces to %s is cut off at 256 kB', async (path, body) => {
+])('a chunked body to %s over 256 kB is refused', async (path, body) => {
   const head = [
     'host: x',
     'content-type: application/json',
@@ -133,22 +130,22 @@ test.each([
     'connection: close',
   ]
   const key = `x-api-key: ${sale.channel['x-api-key']}`
-  const answer = await spoken(
+  const answer = await sendRaw(
     `POST ${path} HTTP/1.1\r\n${[...head, key].join('\r\n')}\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`,
   )
   expect(answer.head).toMatch(/^HTTP\/1.1 413 /)
   expect(JSON.parse(answer.body)).toMatchObject(body)
 })
 
-test('a body of just less than 256 kB is read', async () => {
+test('a body just under 256 kB is read', async () => {
   const body = { ticket_rate_id: 'x', tickets: [], redirect_url: 'x'.repeat(256 * 1024 - 70) }
   const answer = await sale.rest('POST', '/tickets/checkout', { headers: sale.channel, body })
   expect(refusal(answer)).toBe('400 INVALID redirect_url')
 })
 
 test.each([
-  ['no HTTP', 'HELLO\r\n\r\n', /^HTTP\/1.1 400 /],
-  ['a method that nobody knows', 'BUY /events HTTP/1.1\r\nhost: x\r\n\r\n', /^HTTP\/1.1 400 /],
+  ['bytes that are not HTTP', 'HELLO\r\n\r\n', /^HTTP\/1.1 400 /],
+  ['an unknown method', 'BUY /events HTTP/1.1\r\nhost: x\r\n\r\n', /^HTTP\/1.1 400 /],
   [
     'two lengths',
     'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}',
@@ -165,12 +162,12 @@ test.each([
     /^HTTP\/1.1 431 /,
   ],
   [
-    'an address of 32 kB',
+    'a URL of 32 kB',
     `GET /events?search=${'x'.repeat(32_768)} HTTP/1.1\r\nhost: x\r\n\r\n`,
     /^HTTP\/1.1 431 /,
   ],
-])('%s is answered in the documented shape as well', async (_what, text, status) => {
-  const { head, body } = await spoken(text)
+])('%s gets an error in the documented shape', async (_what, text, status) => {
+  const { head, body } = await sendRaw(text)
   expect(head).toMatch(status)
   const { request_id, ...rest } = JSON.parse(body)
   const problem = { code: 'BAD_REQUEST', message: rest.message }
@@ -178,13 +175,13 @@ test.each([
   expect(request_id).toMatch(/^[\da-f-]{36}$/)
 })
 
-test('an address that names a host is the path behind it, and links lead to ours', async () => {
+test('a URL with a host is served by its path, and links keep our own host', async () => {
   const request = [
     'GET http://evil.example/events?limit=1&offset=1 HTTP/1.1',
     'host: evil.example',
     'connection: close',
   ]
-  const { head } = await spoken(
+  const { head } = await sendRaw(
     `${[...request, `x-api-key: ${sale.channel['x-api-key']}`].join('\r\n')}\r\n\r\n`,
   )
   expect(head).toMatch(/^HTTP\/1.1 200 /)
@@ -192,16 +189,16 @@ test('an address that names a host is the path behind it, and links lead to ours
   expect(head).not.toContain('evil')
 })
 
-test.each(['GET', 'HEAD', 'OPTIONS', 'POST'])('%s * is no page: 400', async (method) => {
-  const { head, body } = await spoken(
+test.each(['GET', 'HEAD', 'OPTIONS', 'POST'])('%s * is 400', async (method) => {
+  const { head, body } = await sendRaw(
     `${method} * HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
   )
   expect(head).toMatch(/^HTTP\/1.1 400 /)
   if (method !== 'HEAD') expect(JSON.parse(body)).toMatchObject({ success: false, code: 'BAD_REQUEST' })
 })
 
-test('nothing is imported, seeded or issued over HTTP', () => {
-  // Each route that takes anything, of all there are.
+test('no route or mutation imports, seeds or issues keys', () => {
+  // Every route that accepts a body.
   const routes = sale.app.printRoutes({ commonPrefix: false, includeHooks: false })
   const methods = [...routes.matchAll(/\(([A-Z, ]+)\)/g)].map(([, methods = '']) => methods)
   expect(methods.length).toBeGreaterThan(8)

@@ -6,7 +6,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 
 const now = new Date('2031-05-17T21:45:00Z')
 
-test('the same for the same day, and a larger one holds the smaller', () => {
+test('demo catalogue is the same for the same day, and a larger one contains the smaller', () => {
   const demo = demoCatalogue({ events: 40, now })
   expect(demoCatalogue({ events: 40, now: new Date('2031-05-17T03:00:00Z') })).toEqual(demo)
   const larger = demoCatalogue({ events: 300, now })
@@ -15,7 +15,7 @@ test('the same for the same day, and a larger one holds the smaller', () => {
   expect(larger.locations.length).toBeGreaterThan(20)
 })
 
-test('every event lies ahead and has four rates', () => {
+test('demo events lie in the future and have four rates each', () => {
   for (const { start_date, ticket_rates } of demoCatalogue({ events: 500, now }).events) {
     expect(new Date(start_date).getTime()).toBeGreaterThan(now.getTime() + 86_400_000)
     expect(ticket_rates).toHaveLength(4)
@@ -63,24 +63,24 @@ const kinds: [kind: string, is: (rate: Rate) => boolean][] = [
     (rate) => rate.available && rate.type === 'unlimited' && rate.availability.available === null,
   ],
   [
-    'of several steps, the first of them past',
+    'with three price steps, the first of them past',
     ({ prices }) => prices.length === 3 && isPast(prices[0]?.valid_until ?? null),
   ],
-  ['of a current price alone', (rate) => !rate.show_all_prices && rate.prices.length === 1],
-  ['with a price for few', ({ prices }) => prices.some(({ quantity }) => quantity > 0)],
+  ['that shows only the current price', (rate) => !rate.show_all_prices && rate.prices.length === 1],
+  ['with a limited quantity of a price', ({ prices }) => prices.some(({ quantity }) => quantity > 0)],
   ['with a fixed fee', ({ prices }) => prices.some((price) => price.fee_type === 'fixed')],
   ['with a former price', ({ supplements }) => supplements.some((supplement) => supplement.has_fake_price)],
-  ['with a question that must be answered', ({ questions }) => questions.some(({ required }) => required)],
+  ['with a required question', ({ questions }) => questions.some(({ required }) => required)],
   ['with a question for free text', ({ questions }) => questions.some(({ type }) => type === 'text')],
   ['for groups', (rate) => rate.available && (rate.min ?? 1) > 1],
   ['with a warranty', (rate) => rate.warranty.enabled],
 ]
 
-test.each(kinds)('there is a rate %s', async (_, is) => {
+test.each(kinds)('demo catalogue has a rate %s', async (_, is) => {
   expect((await ratesOf()).some(is)).toBe(true)
 })
 
-test('it sells in currencies of no, two and three decimals, and is found without accents', async () => {
+test('demo catalogue has currencies with no, two and three decimals and is found without accents', async () => {
   const { organizations } = demoCatalogue({ events: 1, now })
   const currencies = organizations.map(({ currency }) => currency)
   expect(currencies).toEqual(expect.arrayContaining(['EUR', 'GBP', 'USD', 'JPY', 'KWD']))
@@ -91,8 +91,8 @@ test('it sells in currencies of no, two and three decimals, and is found without
 const unchanged = (summary: Summary) =>
   Object.values(summary).every(({ added, updated, removed }) => added + updated + removed === 0)
 
-test('seeding again changes nothing on the same day', async () => {
-  // Within one transaction the clock stands still, and no midnight comes in between.
+test('seeding the demo twice on one day changes nothing', async () => {
+  // Freezes the database's clock, so that no midnight comes in between.
   await sale.db.transaction(async (tx) => {
     await seedDemo(tx, { events: 24 })
     const before = await dumpCatalogue(tx)
@@ -104,10 +104,10 @@ test('seeding again changes nothing on the same day', async () => {
 const eventsOf = async (from: Sale) =>
   (await from.rest('GET', '/events?populate=*&limit=100', { headers: from.channel })).json().data
 
-test('what REST gives of it can be imported again, and into an empty house', async () => {
+test('events from REST can be imported again, and into an empty database', async () => {
   const events = await eventsOf(sale)
   expect(events).toHaveLength(24)
-  // A price that the list doesn't show stays as it is, so there is nothing new in what the list shows.
+  // A price missing from the list stays as it is, so the list brings nothing new.
   expect(await importCatalogue(sale.db, { events })).toSatisfy(unchanged)
   expect(await eventsOf(sale)).toEqual(events)
   const { organizations, locations } = demoCatalogue({ events: 24, now })

@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => sale.close())
 
-const importing = (json: unknown) => importCatalogue(sale.db, json)
+const importFile = (json: unknown) => importCatalogue(sale.db, json)
 
 const dump = () => dumpCatalogue(sale.db)
 const mistakesIn = (json: unknown) => importMistakes(sale.db, json)
@@ -34,7 +34,7 @@ const ratesOf = async () => {
   return answer.json<{ data: { ticket_rates: Rate[] }[] }>().data.flatMap((event) => event.ticket_rates)
 }
 
-test('identifiers of the file are kept, and what has none is found again', async () => {
+test('import keeps the ids of the file and recognizes rows without an id', async () => {
   const nameless = {
     organization_id: 'org_1',
     name: 'Ópera en la Plaza',
@@ -50,7 +50,7 @@ test('identifiers of the file are kept, and what has none is found again', async
     ],
   }
   const file = aCatalogue({ events: [anEvent({ _id: '507f1f77bcf86cd799439011' }), nameless] })
-  await importing(file)
+  await importFile(file)
   const first = await dump()
   expect(first.events).toMatchObject([
     { id: '507f1f77bcf86cd799439011' },
@@ -65,15 +65,15 @@ test('identifiers of the file are kept, and what has none is found again', async
     expect.objectContaining({ name: 'Silla', amount: 3000, currency: 'EUR' }),
   )
   expect(first.questions).toMatchObject([{ type: 'text', required: false }])
-  await importing(file)
+  await importFile(file)
   expect(await dump()).toEqual(first)
 })
 
-test('what is new is written: names, times, texts, order', async () => {
+test('import updates names, times, texts and order', async () => {
   const [one, two] = [aRate({ name: 'One' }), aRate({ name: 'Two' })]
   const event = anEvent({ ticket_rates: [one, two] })
-  await importing(aCatalogue({ events: [event] }))
-  const summary = await importing({
+  await importFile(aCatalogue({ events: [event] }))
+  const summary = await importFile({
     events: [{ ...event, name: 'Otra Noche', age: '18', ticket_rates: [two, { ...one, complete: true }] }],
   })
   expect(summary.events).toEqual({ added: 0, updated: 1, unchanged: 0, removed: 0 })
@@ -84,20 +84,20 @@ test('what is new is written: names, times, texts, order', async () => {
   ])
 })
 
-test('an event without a list of rates keeps its own, and what a list no longer names is not for sale', async () => {
+test('import keeps rates when the list is missing and takes unlisted ones off sale', async () => {
   const rate = aRate({
     prices: [aPrice({ name: 'A' }), aPrice({ name: 'B' })],
     supplements: [aSupplement()],
     questions: [aQuestion()],
   })
   const event = anEvent({ ticket_rates: [rate, aRate()] })
-  await importing({ events: [event] })
-  await importing({ events: [{ ...event, ticket_rates: undefined }] })
+  await importFile({ events: [event] })
+  await importFile({ events: [{ ...event, ticket_rates: undefined }] })
   expect(await ratesOf()).toHaveLength(2)
 
   const [price] = rate.prices ?? []
   const shorter = { ...event, ticket_rates: [{ ...rate, prices: [price], supplements: [], questions: [] }] }
-  const summary = await importing({ events: [shorter] })
+  const summary = await importFile({ events: [shorter] })
   expect(summary).toMatchObject({
     ticketRates: { removed: 1 },
     prices: { removed: 1 },
@@ -109,13 +109,13 @@ test('an event without a list of rates keeps its own, and what a list no longer 
   ])
   expect((await dump()).ticketRates).toHaveLength(2)
 
-  await importing({ events: [event] })
+  await importFile({ events: [event] })
   const [first, second] = await ratesOf()
   expect([first?.prices.length, first?.supplements.length, first?.questions.length]).toEqual([2, 1, 1])
   expect(second).toBeDefined()
 })
 
-test('a list that shows the current price alone removes no other, and keeps their order', async () => {
+test('import of a rate that shows only its current price keeps the other prices and their order', async () => {
   const [past, now, later] = [
     aPrice({ name: 'Past', valid_until: inDays(-1) }),
     aPrice({ name: 'Now', valid_until: inDays(1) }),
@@ -123,27 +123,27 @@ test('a list that shows the current price alone removes no other, and keeps thei
   ]
   const rate = aRate({ show_all_prices: false, prices: [past, now, later] })
   const event = anEvent({ ticket_rates: [rate] })
-  await importing({ events: [event] })
+  await importFile({ events: [event] })
   const positions = async () => {
     const rows = await sale.db.select().from(prices).orderBy(asc(prices.position))
     return rows.flatMap(({ name, removed }) => (removed ? [] : name))
   }
-  const summary = await importing({ events: [{ ...event, ticket_rates: [{ ...rate, prices: [now] }] }] })
+  const summary = await importFile({ events: [{ ...event, ticket_rates: [{ ...rate, prices: [now] }] }] })
   expect(summary.prices).toEqual({ added: 0, updated: 0, unchanged: 1, removed: 0 })
   const added = aPrice({ name: 'Added' })
-  await importing({ events: [{ ...event, ticket_rates: [{ ...rate, prices: [added, now] }] }] })
+  await importFile({ events: [{ ...event, ticket_rates: [{ ...rate, prices: [added, now] }] }] })
   expect(await positions()).toEqual(['Past', 'Now', 'Later', 'Added'])
   const reordered = { ...rate, prices: [added, later, now, past] }
-  await importing({ events: [{ ...event, ticket_rates: [reordered] }] })
+  await importFile({ events: [{ ...event, ticket_rates: [reordered] }] })
   expect(await positions()).toEqual(['Added', 'Later', 'Now', 'Past'])
 })
 
-test('what is sold and held here stays, and what was sold before never shrinks', async () => {
+test('import never touches what this service sold or holds, nor shrinks what was sold before', async () => {
   const [free, dear] = [aPrice({ price: 0, fee_quantity: 0 }), aPrice({ quantity: 10 })]
   const rate = aRate({ availability: { sold: 3, available: 7 }, prices: [free, dear] })
   const event = anEvent({ ticket_rates: [rate] })
-  await importing({ events: [event] })
-  // What costs nothing is paid at once, and the other is held.
+  await importFile({ events: [event] })
+  // Free tickets are paid at once, the others are held.
   await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(free._id)] })
   await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(dear._id), anEntry(dear._id)] })
 
@@ -151,7 +151,7 @@ test('what is sold and held here stays, and what was sold before never shrinks',
     events: [{ ...event, ticket_rates: [{ ...rate, availability, prices: [free, { ...dear, quantity }] }] }],
   })
   const countersAfter = async (file: unknown) => {
-    await importing(file)
+    await importFile(file)
     const rows = await sale.db.select().from(stock)
     return rows.find(({ id }) => id === rate._id)
   }
@@ -191,7 +191,7 @@ test('what is sold and held here stays, and what was sold before never shrinks',
   expect(await ratesOf()).toMatchObject([{ available: false, availability: { sold: 6, available: 0 } }])
 })
 
-test('an identifier that something else has is refused', async () => {
+test('import refuses an id that another row has', async () => {
   const [mine, other] = [
     aRate({
       _id: 'mine',
@@ -200,7 +200,7 @@ test('an identifier that something else has is refused', async () => {
     }),
     aRate({ _id: 'other', prices: [aPrice({ _id: 'dear' })] }),
   ]
-  await importing({ events: [anEvent({ _id: 'evt_1', ticket_rates: [mine, other] })] })
+  await importFile({ events: [anEvent({ _id: 'evt_1', ticket_rates: [mine, other] })] })
   const taken = aRate({
     _id: 'dear',
     prices: [aPrice({ _id: 'other' })],
@@ -225,8 +225,8 @@ test('an identifier that something else has is refused', async () => {
   ])
 })
 
-test('a fewest or a most of 0 is no limit', async () => {
-  await importing(aCatalogue({ events: [anEvent({ ticket_rates: [aRate({ min: 0, max: 0 })] })] }))
+test('import takes a min or max of 0 as no limit', async () => {
+  await importFile(aCatalogue({ events: [anEvent({ ticket_rates: [aRate({ min: 0, max: 0 })] })] }))
   const answer = await sale.rest('GET', '/events?populate=*', { headers: sale.channel })
   expect(answer.json().data[0].ticket_rates).toMatchObject([{ min: null, max: null, available: true }])
 })

@@ -13,7 +13,7 @@ import {
 import { importMistakes } from '../../support/imports.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What a bad file is told. Each mistake is `path: message`.
+// Errors of a bad import file, as `path: message`.
 
 let sale: Sale
 beforeAll(async () => {
@@ -30,11 +30,11 @@ const ofRate = 'events.0.ticket_rates.0'
 const ofPrice = `${ofRate}.prices.0`
 
 const files: [what: string, file: unknown, mistakes: string[]][] = [
-  ['no object', [1], [': Invalid input: expected object, received array.']],
-  ['nothing', {}, [': The value must hold organizations, locations or events.']],
+  ['a file that is not an object', [1], [': Invalid input: expected object, received array.']],
+  ['an empty file', {}, [': The value must hold organizations, locations or events.']],
   ['an unknown list', { events: [], tickets: [] }, ['tickets: There is no such field.']],
-  ['no list', { events: {} }, ['events: events must be a list.']],
-  ['no object in a list', { events: [7] }, ['events.0: Invalid input: expected object, received number.']],
+  ['an object instead of a list', { events: {} }, ['events: events must be a list.']],
+  ['a number in a list', { events: [7] }, ['events.0: Invalid input: expected object, received number.']],
   [
     'an empty organization',
     { organizations: [{}] },
@@ -45,58 +45,58 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     ],
   ],
   [
-    'no such currency',
+    'an unknown currency',
     { organizations: [anOrganization({ _id: 'org_2', currency: 'EURO' })] },
     ['organizations.0.currency: currency must be an ISO 4217 currency code such as EUR.'],
   ],
   [
-    'another currency than before',
+    'a changed currency',
     { organizations: [anOrganization({ currency: 'USD' })] },
     ['organizations.0.currency: The organization is in EUR, and stays so.'],
   ],
   [
-    'a commission of more than all',
+    'a commission over 100 percent',
     { organizations: [anOrganization({ platform_fee_percentage: 100.5 })] },
     ['organizations.0.platform_fee_percentage: platform_fee_percentage must be at most 100.'],
   ],
   [
-    'too fine a commission',
+    'a commission with five decimals',
     { organizations: [anOrganization({ platform_fee_percentage: 1.00001 })] },
     ['organizations.0.platform_fee_percentage: platform_fee_percentage must have at most four decimals.'],
   ],
   [
-    'no such time zone',
+    'an unknown time zone',
     { locations: [aLocation({ timezone: 'Europe/Atlantis' })] },
     ['locations.0.timezone: timezone must be an IANA time zone such as Europe/Madrid.'],
   ],
   [
-    'an offset for a time zone',
+    'an offset as time zone',
     { locations: [aLocation({ timezone: '+01:00' })] },
     ['locations.0.timezone: timezone must be an IANA time zone such as Europe/Madrid.'],
   ],
   [
-    'no such country',
+    'an unknown country',
     { locations: [aLocation({ country_code: 'XX' })] },
     ['locations.0.country_code: country_code must be a two-letter ISO 3166 country code.'],
   ],
   [
-    'half a place',
+    'a latitude without a longitude',
     { locations: [aLocation({ longitude: null })] },
     ['locations.0.longitude: longitude must be given where latitude is, and only there.'],
   ],
   [
-    'a place off the globe',
+    'a latitude off the globe',
     { locations: [aLocation({ latitude: 91 })] },
     ['locations.0.latitude: latitude must be at most 90.'],
   ],
   [
-    'a place of nobody',
+    'a location of an unknown organization',
     { locations: [aLocation({ _id: 'loc_2', organization_id: 'org_9' })] },
     ['locations.0.organization_id: There is no organization org_9, in the file or in the database.'],
   ],
   ['an unknown field', event({ colour: 'red' }), ['events.0.colour: There is no such field.']],
   [
-    'no dates',
+    'a missing and a malformed date',
     event({ start_date: undefined, end_date: 'soon' }),
     [
       `events.0.start_date: ${required}`,
@@ -104,7 +104,7 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     ],
   ],
   [
-    'a day that the calendar has not',
+    'a day not in the calendar',
     event({ end_date: '2099-02-30' }),
     ['events.0.end_date: end_date must be an ISO 8601 date or timestamp.'],
   ],
@@ -114,7 +114,7 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     ['events.0.end_date: end_date must not be before start_date.'],
   ],
   [
-    'unknown owners',
+    'an unknown organization and location',
     event({ organization_id: 'org_9', location_id: 'loc_9' }),
     [
       'events.0.organization_id: There is no organization org_9, in the file or in the database.',
@@ -122,17 +122,17 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     ],
   ],
   [
-    'an organization for a location',
+    'an organization as location',
     { organizations: [anOrganization()], ...event({ location_id: 'org_1' }) },
     ['events.0.location_id: There is no location org_1, in the file or in the database.'],
   ],
   [
-    'no address of the web',
+    'a URL that is not http',
     event({ image_url: 'javascript:alert(1)' }),
     ['events.0.image_url: image_url must be an http(s) address.'],
   ],
   ['unprintable text', event({ name: 'Noche\u0000' }), ['events.0.name: name must be printable text.']],
-  ['an odd identifier', event({ _id: 'a b' }), ['events.0._id: _id must be an identifier.']],
+  ['a malformed id', event({ _id: 'a b' }), ['events.0._id: _id must be an identifier.']],
   [
     'a rate of another event',
     rate({ event_id: 'evt_9', organization_id: 'org_9' }),
@@ -142,38 +142,42 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     ],
   ],
   ['a minimum above the maximum', rate({ min: 3, max: 2 }), [`${ofRate}.max: max must be at least min.`]],
-  ['a minimum below none', rate({ min: -1 }), [`${ofRate}.min: min must be at least 0.`]],
+  ['a negative minimum', rate({ min: -1 }), [`${ofRate}.min: min must be at least 0.`]],
   [
-    'half a place left',
+    'half a place available',
     rate({ availability: { sold: 1, available: 1.5 } }),
     [`${ofRate}.availability.available: available must be a whole number.`],
   ],
   [
-    'more places than there are numbers',
+    'a capacity over the integer range',
     rate({ availability: { sold: 2_000_000_000, available: 2_000_000_000 } }),
     [`${ofRate}.availability.available: available must be at most 2147483647 together with sold.`],
   ],
   [
-    'thousandths',
+    'a price with three decimals',
     price({ price: 1.005 }),
     [`${ofPrice}.price: price must have at most 2 decimals, as EUR has.`],
   ],
   ['a negative price', price({ price: -1 }), [`${ofPrice}.price: price must be at least 0.`]],
-  ['text', price({ price: '20' }), [`${ofPrice}.price: Invalid input: expected number, received string.`]],
   [
-    'a price beyond all tickets',
+    'a price as text',
+    price({ price: '20' }),
+    [`${ofPrice}.price: Invalid input: expected number, received string.`],
+  ],
+  [
+    'a price over the maximum',
     price({ price: 1e9 }),
     [`${ofPrice}.price: price must be at most 10000000000 minor units.`],
   ],
   [
-    'a fee of more than the price',
+    'a fee over 100 percent',
     price({ fee_quantity: 101 }),
     [
       `${ofPrice}.fee_quantity: fee_quantity must be a percentage of at most 100, with at most four decimals.`,
     ],
   ],
   [
-    'a fixed fee of thousandths',
+    'a fixed fee with three decimals',
     price({ fee_type: 'fixed', fee_quantity: 0.001 }),
     [`${ofPrice}.fee_quantity: fee_quantity must have at most 2 decimals, as EUR has.`],
   ],
@@ -183,7 +187,7 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     [`${ofRate}.supplements.0.price: ${required}`],
   ],
   [
-    'a former price of thousandths',
+    'a former price with three decimals',
     rate({ supplements: [aSupplement({ fake_price: 0.001 })] }),
     [`${ofRate}.supplements.0.fake_price: fake_price must have at most 2 decimals, as EUR has.`],
   ],
@@ -193,29 +197,29 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     [`${ofRate}.questions.0.items: items must hold at least one choice of a dropdown.`],
   ],
   [
-    'two of one name',
+    'two questions of one name',
     rate({ questions: [{ label: 'Why?' }, { label: 'Why?' }] }),
     [
       `${ofRate}.questions.1._id: This has the same name as ${ofRate}.questions.0: give it an _id of its own.`,
     ],
   ],
   [
-    'two of one identifier',
+    'two events of one id',
     { events: [anEvent({ _id: 'evt_2' }), anEvent({ _id: 'evt_2' })] },
     ['events.1._id: The identifier evt_2 is also that of events.0.'],
   ],
   [
-    'a price with the identifier of a rate',
+    'a price with the id of a rate',
     rate({ _id: 'same', prices: [aPrice({ _id: 'same' })] }),
     [`${ofPrice}._id: The identifier same is also that of ${ofRate}.`],
   ],
 ]
 
-test.each(files)('%s is refused by its path, and nothing is changed', async (_, file, mistakes) => {
+test.each(files)('import refuses %s, naming its path', async (_, file, mistakes) => {
   expect(await importMistakes(sale.db, file)).toEqual(mistakes)
 })
 
-test('one mistake hides no other, wherever they are', async () => {
+test('import reports every error at once', async () => {
   const file = {
     organizations: [anOrganization({ currency: 'USD' }), { _id: 'org_2', name: 'New', currency: 'yen' }],
     locations: [aLocation({ timezone: 'Nowhere' })],
@@ -251,13 +255,13 @@ test('one mistake hides no other, wherever they are', async () => {
   ])
 })
 
-test('a thousand mistakes are listed, and the others counted', async () => {
+test('import lists a thousand errors and counts the rest', async () => {
   const mistakes = await importMistakes(sale.db, { events: Array.from({ length: 1_500 }, () => 0) })
   expect(mistakes).toHaveLength(1_001)
   expect(mistakes.at(-1)).toBe(': There are 500 more mistakes, which are not listed.')
 })
 
-test('the JSON Schema of the file names what is required, and no unknown field', () => {
+test('the JSON Schema of the file has required fields and allows no unknown ones', () => {
   expect(catalogueJsonSchema()).toMatchObject({
     additionalProperties: false,
     properties: {

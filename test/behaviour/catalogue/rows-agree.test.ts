@@ -5,7 +5,7 @@ import { anEntry, checkedOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What is written of a sale agrees with itself, whatever is done to the database.
+// Foreign keys keep the rows of a sale consistent, whatever statement is run.
 
 let sale: Sale
 beforeAll(async () => {
@@ -52,40 +52,37 @@ test.each([
     'a payment of another organization than its rate',
     `update payments set organization_id = 'org_2' ${ofTheFirst}`,
   ],
-])('refuses %s', async (_what, statement) => {
+])('database refuses %s', async (_what, statement) => {
   expect(await refusedBy(statement)).toBe('23503')
 })
 
-// What no foreign key says by itself, and follows from several.
+// No single foreign key forbids these; several together do.
 test.each([
-  ['a payment of nothing', "update payments set ticket_rate_id = 'none', organization_id = 'org_1'"],
-  ['a payment of no organization', "update payments set organization_id = 'none'"],
-  ['a payment of no channel', "update payments set channel_id = 'none'"],
+  ['a payment of an unknown rate', "update payments set ticket_rate_id = 'none', organization_id = 'org_1'"],
+  ['a payment of an unknown organization', "update payments set organization_id = 'none'"],
+  ['a payment of an unknown channel', "update payments set channel_id = 'none'"],
   ...['payment_id', 'organization_id', 'channel_id', 'event_id', 'ticket_rate_id', 'price_id'].map(
-    (column) => [`a ticket with a ${column} of nothing`, `update tickets set ${column} = 'none'`],
+    (column) => [`a ticket with an unknown ${column}`, `update tickets set ${column} = 'none'`],
   ),
   ...['organizations', 'channels', 'events', 'ticket_rates', 'prices', 'payments'].map((table) => [
-    `that ${table} are deleted while tickets are out`,
+    `deleting ${table} while tickets exist`,
     `delete from ${table}`,
   ]),
+  ['moving a price to another rate', "update prices set ticket_rate_id = 'rate_2' where id = 'price_1'"],
   [
-    'that a price is moved to another rate',
-    "update prices set ticket_rate_id = 'rate_2' where id = 'price_1'",
-  ],
-  [
-    'that a rate is moved to another organization',
+    'moving a rate to another organization',
     "update ticket_rates set organization_id = 'org_2' where id = 'rate_1'",
   ],
   [
-    'that a rate is moved to another event',
+    'moving a rate to another event',
     `update ticket_rates set event_id =
     (select event_id from ticket_rates where id = 'rate_2') where id = 'rate_1'`,
   ],
-])('refuses %s', async (_what, statement = '') => {
+])('database refuses %s', async (_what, statement = '') => {
   expect(await refusedBy(statement)).toBe('23503')
 })
 
-test('lets a price that nothing was sold at be moved: the control of these', async () => {
+test('control: a price with no sales can be moved', async () => {
   await sale.db.execute(sql`insert into prices (id, ticket_rate_id, position, name, amount, currency)
     values ('price_3', 'rate_1', 9, 'Late', 100, 'EUR')`)
   expect(await refusedBy("update prices set ticket_rate_id = 'rate_2' where id = 'price_3'")).toBe('done')

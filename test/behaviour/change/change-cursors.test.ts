@@ -7,7 +7,7 @@ import { aCatalogue, anOrganization, channelHeaders, integrationHeaders } from '
 import { readFeed, readOn, refusalOf } from '../../support/feed.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// Cursors of the feed: which lead on, through grants that come and go, and which lead nowhere.
+// Cursors of the feed: those that continue across revoked and new grants, and those that are refused.
 
 const organizations = Array.from({ length: 6 }, (_, index) => `org_${index + 1}`)
 
@@ -19,10 +19,12 @@ beforeAll(async () => {
   )
   const rows = await sale.db.select({ id: sql<string>`id` }).from(sql`channels`)
   channelId = rows[0]?.id ?? ''
+  for (let round = 0; round < 3; round++)
+    for (const id of organizations) await record(id, [`${id}/${round}`], round === 1 ? channelId : null)
 })
 afterAll(() => sale.close())
 
-/** Writes changes of an organization's rates, or of what the channel sold for it. */
+/** Writes changes of an organization's rates, or of payments that a channel made there. */
 const record = (organizationId: string, subjects: string[], channel: string | null = null) =>
   sale.db.transaction((tx) =>
     recordChanges(
@@ -40,9 +42,7 @@ const subjects = ({ nodes }: { nodes: { subjectId: string }[] }) => nodes.map(({
 const grant = (organizationId: string, granted: boolean, to = channelId) =>
   changeGrant(sale.db, { channelId: to, organizationId, granted })
 
-test('several organizations are told by time, each in its order, on pages of any size', async () => {
-  for (let round = 0; round < 3; round++)
-    for (const id of organizations) await record(id, [`${id}/${round}`], round === 1 ? channelId : null)
+test('changes of several organizations are merged by time, on pages of any size', async () => {
   const all = await readOn(sale, sale.channel)
   expect(subjects(all)).toEqual([0, 1, 2].flatMap((round) => organizations.map((id) => `${id}/${round}`)))
   for (const first of [1, 2, 5, 18]) expect(await readOn(sale, sale.channel, null, first)).toEqual(all)
@@ -51,7 +51,7 @@ test('several organizations are told by time, each in its order, on pages of any
     expect(subjects(await readOn(sale, sale.channel, after, 4))).toEqual(subjects(all).slice(index + 1))
 })
 
-test('the cursor of a grant that comes later goes back to the oldest of that organization', async () => {
+test('a grant given after a cursor adds the changes of that organization from the oldest', async () => {
   const headers = await channelHeaders(sale.db, 'org_1')
   const rows = await sale.db
     .select({ id: sql<string>`id` })
@@ -64,7 +64,7 @@ test('the cursor of a grant that comes later goes back to the oldest of that org
   expect(subjects(await readOn(sale, headers, added.end))).toEqual([])
 })
 
-test('a grant that was gone for a while has missed nothing, and tells nothing twice', async () => {
+test('a grant revoked for a while misses no change and repeats none', async () => {
   const { end } = await readOn(sale, sale.channel)
   await grant('org_3', false)
   await record('org_3', ['while/1'])
@@ -78,7 +78,7 @@ test('a grant that was gone for a while has missed nothing, and tells nothing tw
   expect(subjects(await readOn(sale, sale.channel, after.end))).toEqual([])
 })
 
-test('a cursor outlives the grants of all that it tells of', async () => {
+test('a cursor stays valid when all its grants are revoked', async () => {
   const headers = await channelHeaders(sale.db, 'org_4')
   const rows = await sale.db
     .select({ id: sql<string>`id` })
@@ -89,7 +89,7 @@ test('a cursor outlives the grants of all that it tells of', async () => {
   expect(subjects(await readOn(sale, headers))).toEqual([])
 })
 
-test('an integration goes on with another key, and with another integration’s of its organization', async () => {
+test('a cursor of an integration works for another integration of its organization', async () => {
   const { end } = await readOn(sale, sale.integration.v2)
   const other = await integrationHeaders(sale.db, 'org_1')
   await record('org_1', ['another'])
@@ -97,26 +97,23 @@ test('an integration goes on with another key, and with another integration’s 
 })
 
 test.each([
-  ['no cursor at all', async () => 'nonsense'],
-  ['one of the versions before', async () => Buffer.from('1234 56').toString('base64url')],
-  ['another channel’s', async () => (await readOn(sale, await channelHeaders(sale.db, 'org_1'))).end],
-  ['an integration’s', async () => (await readOn(sale, sale.integration.v2)).end],
-  ['one whose positions were altered', async () => altered((position) => position - 1)],
-  ['one whose positions are beyond the last', async () => altered((position) => position + 1_000_000)],
-  ['one of organizations that are not the caller’s', async () => altered((position) => position, 1_000)],
-  [
-    'one of more organizations than there are numbers',
-    async () => `aaaaaaaaaaa${'.zzzzzzzzzz.1'.repeat(4_000)}`,
-  ],
-  ['one that is too long', async () => `aaaaaaaaaaa${'.1.1'.repeat(20_000)}`],
-  ['one that names a part twice', async () => `${(await end()).slice(0, 11)}.1.1.0.1`],
-])('a cursor from nowhere is refused: %s', async (_what, cursor) => {
+  ['malformed', async () => 'nonsense'],
+  ['of an earlier format', async () => Buffer.from('1234 56').toString('base64url')],
+  ['of another channel', async () => (await readOn(sale, await channelHeaders(sale.db, 'org_1'))).end],
+  ['of an integration', async () => (await readOn(sale, sale.integration.v2)).end],
+  ['with altered positions', async () => altered((position) => position - 1)],
+  ['with positions beyond the last', async () => altered((position) => position + 1_000_000)],
+  ['of organizations without a grant', async () => altered((position) => position, 1_000)],
+  ['of more organizations than exist', async () => `aaaaaaaaaaa${'.zzzzzzzzzz.1'.repeat(4_000)}`],
+  ['that is too long', async () => `aaaaaaaaaaa${'.1.1'.repeat(20_000)}`],
+  ['that names a part twice', async () => `${(await end()).slice(0, 11)}.1.1.0.1`],
+])('a cursor %s is refused', async (_what, cursor) => {
   expect(await refusalOf(sale, sale.channel, (await cursor()) ?? '')).toBe('CURSOR_UNKNOWN')
 })
 
 const end = async () => (await readOn(sale, sale.channel)).end ?? ''
 
-/** A cursor whose digest is right for changes that the channel was never told, or were never there. */
+/** Makes a cursor with a valid digest for changes that the channel never saw, or that never existed. */
 async function altered(move: (position: number) => number, moveParts = 0): Promise<string> {
   const { positions } = readCursor(await end())
   const { id } = (await readFeed(sale, sale.channel)).nodes[0] ?? { id: '' }
@@ -126,7 +123,7 @@ async function altered(move: (position: number) => number, moveParts = 0): Promi
   )
 }
 
-test('what a restore took back is not taken for what came in its place', async () => {
+test('a cursor of changes lost in a restore is refused', async () => {
   const { end } = await readOn(sale, sale.channel)
   await record('org_5', ['taken back'])
   const lost = await readOn(sale, sale.channel, end)
@@ -143,7 +140,7 @@ test('what a restore took back is not taken for what came in its place', async (
   expect(await refusalOf(sale, sale.channel, now.end ?? '')).toBeUndefined()
 })
 
-test('the refusal says what to do', async () => {
+test('CURSOR_UNKNOWN says what to do', async () => {
   const { errors } = await sale.graphql('{ changes(after: "nonsense") { nodes { id } } }', {}, sale.channel)
   expect(errors?.[0]).toMatchObject({
     message: expect.stringContaining('Ask without after'),
@@ -151,7 +148,7 @@ test('the refusal says what to do', async () => {
   })
 })
 
-test('a cursor takes some seven characters for each part that it tells of', () => {
+test('a cursor takes some seven characters for each organization', () => {
   const heard = Array.from(
     { length: 1_000 },
     (_, part) => [part * 3, { id: `chg_${part}`, position: 40_000 }] as const,

@@ -9,7 +9,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePayment } from '../../support/settle.ts'
 import { ended, paid } from '../../support/stub-provider.ts'
 
-// The feed of what has changed.
+// The feed of changes.
 
 let sale: Sale
 let other: Record<string, string>
@@ -53,12 +53,12 @@ async function page(variables: Record<string, unknown> = {}, headers = sale.chan
   if (!data) throw new Error('the feed answers')
   return data.changes
 }
-const told = ({ nodes }: { nodes: { type: string; subjectId: string }[] }) =>
+const summaryOf = ({ nodes }: { nodes: { type: string; subjectId: string }[] }) =>
   nodes.map(({ type, subjectId }) => `${type} ${subjectId.replace(/^tkt_.*/, 'tkt')}`)
 
-test('tells a channel of its payments and tickets, and of the rates that it sells, in their order', async () => {
+test('changes of a channel are its payments and tickets and the rates it may sell, in order', async () => {
   const all = await page()
-  expect(told(all)).toEqual([
+  expect(summaryOf(all)).toEqual([
     'RATE_SOLD_OUT rate_1',
     `PAYMENT_FAILED ${ids.first}`,
     'RATE_AVAILABLE rate_1',
@@ -77,23 +77,23 @@ test('tells a channel of its payments and tickets, and of the rates that it sell
   expect(JSON.stringify(all)).not.toMatch(/Ana|example\.com/)
 })
 
-test('tells others of the rates alone, and an integration of its organization', async () => {
-  expect(told(await page({}, other))).toEqual(['RATE_SOLD_OUT rate_1', 'RATE_AVAILABLE rate_1'])
-  expect(told(await page({}, sale.integration.v2))).toEqual([
+test('changes of another channel are rates only; those of an integration are its organization’s', async () => {
+  expect(summaryOf(await page({}, other))).toEqual(['RATE_SOLD_OUT rate_1', 'RATE_AVAILABLE rate_1'])
+  expect(summaryOf(await page({}, sale.integration.v2))).toEqual([
     'RATE_SOLD_OUT rate_1',
     `PAYMENT_FAILED ${ids.first}`,
     'RATE_AVAILABLE rate_1',
   ])
   const second = await integrationHeaders(sale.db, 'org_2')
-  expect(told(await page({}, second.v1))).toEqual([`PAYMENT_PAID ${ids.second}`, 'TICKET_ACTIVATED tkt'])
+  expect(summaryOf(await page({}, second.v1))).toEqual([`PAYMENT_PAID ${ids.second}`, 'TICKET_ACTIVATED tkt'])
 })
 
-test('a revoked grant takes the rates with it, and leaves what the channel sold', async () => {
+test('changes after a revoked grant lack its rates and keep the channel’s own sales', async () => {
   const [sold] = await sale.db.select().from(payments).limit(1)
   const grant = (granted: boolean) =>
     changeGrant(sale.db, { channelId: sold?.channelId ?? '', organizationId: 'org_1', granted })
   await grant(false)
-  expect(told(await page())).toEqual([
+  expect(summaryOf(await page())).toEqual([
     `PAYMENT_FAILED ${ids.first}`,
     `PAYMENT_PAID ${ids.second}`,
     'TICKET_ACTIVATED tkt',
@@ -101,7 +101,7 @@ test('a revoked grant takes the rates with it, and leaves what the channel sold'
   await grant(true)
 })
 
-test('goes on where it was, page by page, and from its end', async () => {
+test('changes continue from a cursor, page by page and from the end', async () => {
   const all = await page()
   const seen: string[] = []
   let after: string | null = null
@@ -117,10 +117,10 @@ test('goes on where it was, page by page, and from its end', async () => {
   expect(behind).toMatchObject({ nodes: [], pageInfo: { hasNextPage: false, endCursor: after } })
 })
 
-test('reads a page in one statement', async () => {
+test('changes take one statement a page', async () => {
   sale.statements.reset()
   await page()
-  // Who asks, and what has changed.
+  // Authentication and the page.
   expect(sale.statements).toHaveLength(2)
 })
 
@@ -128,19 +128,19 @@ test.each([
   [{ after: 'nonsense' }, 'CURSOR_UNKNOWN', 'after'],
   [{ first: 0 }, 'INVALID', 'first'],
   [{ first: 101 }, 'INVALID', 'first'],
-])('refuses %j, naming the place', async (variables, code, path) => {
+])('changes with %j are refused', async (variables, code, path) => {
   const { data, errors } = await sale.graphql<Page>(query, variables, sale.channel)
   expect(data?.changes).toBeNull()
   expect(errors?.[0]?.extensions).toMatchObject({ code })
   expect(JSON.stringify(errors?.[0])).toContain(path)
 })
 
-test('is for callers', async () => {
+test('changes without credentials are refused', async () => {
   const { errors } = await sale.graphql(query)
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'UNAUTHENTICATED' })
 })
 
-test('counts the changes of one subject without gaps', async () => {
+test('changes of one subject are numbered without gaps', async () => {
   const counted = sale.db
     .select({
       off: sql<number>`sequence - row_number() over (partition by subject_id order by feed_position)`.as(

@@ -17,7 +17,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePayment } from '../../support/settle.ts'
 import { paid } from '../../support/stub-provider.ts'
 
-// What is scanned at the door, and what the door is answered.
+// Check-in: what a scan answers and records.
 
 const event = (_id: string, days: number, organization_id = 'org_1') =>
   anEvent({
@@ -45,10 +45,10 @@ beforeEach(() => {
   scans++
 })
 
-async function sell(of: string, entry: Record<string, unknown> = {}, isPaid = true) {
+async function sell(eventId: string, entry: Record<string, unknown> = {}, isPaid = true) {
   const { payment_id, tickets } = await checkedOut(sale, {
-    ticket_rate_id: `rate_${of}`,
-    tickets: [anEntry(`price_${of}`, entry)],
+    ticket_rate_id: `rate_${eventId}`,
+    tickets: [anEntry(`price_${eventId}`, entry)],
   })
   if (isPaid) await settlePayment(sale.db, payment_id, paid(payment_id))
   const [ticket] = tickets
@@ -75,7 +75,7 @@ let nonces = 0
 async function scan(given: Record<string, unknown>, headers = sale.integration.v2): Promise<Scanned> {
   const nonce = given.nonce ?? `scan_${nonces++}`
   const query = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  // What isn't given has its default, and isn't null.
+  // Drops unset variables from the document, so that their defaults apply instead of null.
   const text = ['direction', 'force'].reduce(
     (text, name) =>
       name in query ? text : text.replace(`$${name}: `, `$${name}Unused: `).replace(`${name}: $${name}`, ''),
@@ -88,11 +88,11 @@ async function scan(given: Record<string, unknown>, headers = sale.integration.v
     headers,
   )
   expect(errors).toBeUndefined()
-  if (!data) throw new Error('a scan is answered')
+  if (!data) throw new Error('a scan has data')
   return data.checkInTicket
 }
 
-test('lets in once, and says when', async () => {
+test('check-in admits a ticket once and says when', async () => {
   const { qrCode, id } = await sell('soon')
   const first = await scan({ qrCode })
   expect(first).toMatchObject({ result: 'OK', firstEnteredAt: null, idempotentReplayed: false })
@@ -105,23 +105,23 @@ test('lets in once, and says when', async () => {
   expect(lookup.json().data).toMatchObject({ enter: 1, entry_date: seconds })
 })
 
-test('tells clients of an entry, and of nothing else at the door', async () => {
+test('check-in records a change for an entry and for nothing else', async () => {
   const { id } = await sell('soon')
   await scan({ ticketId: id })
   await scan({ ticketId: id })
   await scan({ ticketId: id, direction: 'OUT' })
-  const told = await sale.db
+  const recorded = await sale.db
     .select()
     .from(changes)
     .where(eq(changes.subjectId, id))
     .orderBy(asc(changes.sequence))
-  expect(told.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
+  expect(recorded.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
     ['ticket.activated', 1, 0],
     ['ticket.entered', 2, 1],
   ])
 })
 
-test('lets out whom it let in, and in again', async () => {
+test('check-in OUT lets a ticket in again', async () => {
   const { id } = await sell('soon')
   expect(await scan({ ticketId: id, direction: 'OUT' })).toMatchObject({ result: 'NOT_INSIDE' })
   await scan({ ticketId: id })
@@ -129,7 +129,7 @@ test('lets out whom it let in, and in again', async () => {
   expect(await scan({ ticketId: id })).toMatchObject({ result: 'OK', ticket: { enter: 1 } })
 })
 
-test('answers the same nonce the same again, and refuses it for another scan', async () => {
+test('check-in with a used nonce repeats its answer, and refuses another scan', async () => {
   const { id } = await sell('soon')
   const nonce = `once_${scans}`
   expect(await scan({ ticketId: id, nonce })).toMatchObject({ result: 'OK', idempotentReplayed: false })
@@ -137,12 +137,12 @@ test('answers the same nonce the same again, and refuses it for another scan', a
   expect((await scan({ ticketId: id, nonce, direction: 'OUT' })).errors).toEqual([
     { code: 'IDEMPOTENCY_KEY_REUSED', path: 'nonce' },
   ])
-  // Another integration has nonces of its own.
+  // Nonces are scoped to an integration.
   const other = await integrationHeaders(sale.db)
   expect(await scan({ ticketId: id, nonce }, other.v2)).toMatchObject({ result: 'ALREADY_ENTERED' })
 })
 
-test('the same scan sent many times at once, and scanners at once, let in once', async () => {
+test('check-in of one ticket many times at once admits it once', async () => {
   const { qrCode } = await sell('soon')
   const same = await Promise.all(Array.from({ length: 4 }, () => scan({ qrCode, nonce: `same_${scans}` })))
   expect(same.map(({ result }) => result)).toEqual(['OK', 'OK', 'OK', 'OK'])
@@ -155,7 +155,7 @@ test('the same scan sent many times at once, and scanners at once, let in once',
   ])
 })
 
-test('does not let in without a ticket that is paid and of this event, not even by force', async () => {
+test('check-in refuses tickets that are unpaid, of another event, unknown or cancelled, even with force', async () => {
   const unpaid = await sell('soon', {}, false)
   const ticket = await sell('soon')
   const others = await sell('others')
@@ -172,7 +172,7 @@ test('does not let in without a ticket that is paid and of this event, not even 
   expect(await scan({ qrCode: ticket.qrCode, force: true })).toMatchObject({ result: 'CANCELLED' })
 })
 
-test('opens its doors twelve hours before the event, by the time of the scan; force opens them before', async () => {
+test('check-in opens twelve hours before the event by the time of the scan, or earlier with force', async () => {
   const { id } = await sell('later')
   expect(await scan({ ticketId: id })).toMatchObject({ result: 'TOO_EARLY', ticket: { enter: 0 } })
   expect(await scan({ ticketId: id, force: true })).toMatchObject({ result: 'OK', ticket: { enter: 1 } })
@@ -187,14 +187,14 @@ test('opens its doors twelve hours before the event, by the time of the scan; fo
   expect((await scan({ ticketId: offline.id, at: ahead })).errors).toEqual([{ code: 'INVALID', path: 'at' }])
 })
 
-test('force lets in again whom nobody saw going out, and counts nobody twice', async () => {
+test('check-in with force admits a ticket already inside without counting it twice', async () => {
   const { id } = await sell('soon')
   const first = await scan({ ticketId: id })
   const again = await scan({ ticketId: id, force: true })
   expect(again).toMatchObject({ result: 'OK', firstEnteredAt: first.ticket?.entryTime, ticket: { enter: 1 } })
 })
 
-test('finds a code at the door of its event, and else that of the nearest', async () => {
+test('check-in of a code used twice takes the given event, else the nearest', async () => {
   const [later, soon] = [await sell('later', { qr_code: 'TWICE' }), await sell('soon', { qr_code: 'TWICE' })]
   expect(await scan({ qrCode: 'TWICE', eventId: 'later', force: true })).toMatchObject({
     ticket: { id: later.id },
@@ -207,11 +207,11 @@ test.each([
   [{ qrCode: 'A', ticketId: 'tkt_1' }, 'qrCode'],
   [{ qrCode: 'with space' }, 'qrCode'],
   [{ qrCode: 'A', nonce: ' ' }, 'nonce'],
-])('refuses %j, naming the place', async (given, path) => {
+])('check-in with %j is refused', async (given, path) => {
   expect((await scan(given)).errors).toEqual([expect.objectContaining({ path })])
 })
 
-test('is for integrations', async () => {
+test('check-in with the key of a channel is refused', async () => {
   const { data, errors } = await sale.graphql(
     'mutation { checkInTicket(qrCode: "A", nonce: "1") { __typename } }',
     {},

@@ -7,7 +7,7 @@ import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../suppor
 import { createTestDatabase, type Gateway, startGateway } from '../../support/harness.ts'
 import { runCli } from '../../support/processes.ts'
 
-// What a command does, by the command line in this process.
+// Effects of each command, run in this process.
 
 let gateway: Gateway
 let folder: string
@@ -37,7 +37,7 @@ async function fileOf(content: unknown): Promise<string> {
 
 type Headers = Record<string, string>
 
-/** What the service answers to these requests. */
+/** Returns the statuses of these requests. */
 const statusesOf = (...requests: [url: string, headers: Headers][]): Promise<number[]> =>
   Promise.all(
     requests.map(async ([url, headers]) => (await gateway.rest('GET', url, { headers })).statusCode),
@@ -49,13 +49,13 @@ type IntegrationKey = { integration_id: string; secret: string | null; key: stri
 const issueToChannel = () =>
   json<ChannelKey>('key', 'issue', 'channel', '--name', 'Shop', '--organization', 'org_1')
 
-test('a file is imported, and what that did is told', async () => {
+test('cli import writes the file and prints a summary', async () => {
   const file = await fileOf({
     events: [anEvent({ ticket_rates: [aRate({ prices: [aPrice(), aPrice()] })] })],
   })
-  const told = await succeed('import', file)
-  expect(told).toMatch(/^events +1 added$/m)
-  expect(told).toMatch(/^prices +2 added$/m)
+  const output = await succeed('import', file)
+  expect(output).toMatch(/^events +1 added$/m)
+  expect(output).toMatch(/^prices +2 added$/m)
   expect(await json('import', file)).toMatchObject({
     events: { added: 0, updated: 0, unchanged: 1, removed: 0 },
     ticket_rates: { unchanged: 1 },
@@ -63,7 +63,7 @@ test('a file is imported, and what that did is told', async () => {
   })
 })
 
-test('a bad file is refused with each mistake on a line', async () => {
+test('cli import of a bad file prints one error a line', async () => {
   const file = await fileOf({
     events: [{ ...anEvent(), name: '' }],
     organizations: [{ _id: 'org_3', name: 'New' }],
@@ -79,27 +79,27 @@ test('a bad file is refused with each mistake on a line', async () => {
 })
 
 test.each([
-  ['that is not there', null, /ENOENT/],
-  ['that is no JSON', '{', /can't be read as JSON/],
-  ['in another encoding', Buffer.from('{"organizations":[{"name":"\xd1"}]}', 'latin1'), /utf-8/],
-])('a file %s is told', async (_, content, told) => {
+  ['missing', null, /ENOENT/],
+  ['not JSON', '{', /can't be read as JSON/],
+  ['not UTF-8', Buffer.from('{"organizations":[{"name":"\xd1"}]}', 'latin1'), /utf-8/],
+])('cli import of a file that is %s fails on one line', async (_, content, expected) => {
   const { code, errors } = await fail(
     'import',
     content === null ? join(folder, 'none') : await fileOf(content),
   )
   expect(code).toBe(1)
-  expect(errors).toMatch(told)
+  expect(errors).toMatch(expected)
   expect(errors).not.toContain('\n')
 })
 
-test('the demo is seeded', async () => {
+test('cli seed writes the demo catalogue', async () => {
   expect(await json('seed', '--events', '3')).toMatchObject({
     events: { added: 3 },
     ticket_rates: { added: 12 },
   })
 })
 
-test('a channel key opens the events of its organizations; two live side by side', async () => {
+test('cli key issue channel: two keys of one channel work side by side', async () => {
   const several = await json<ChannelKey>(
     ...[
       'key',
@@ -124,7 +124,7 @@ test('a channel key opens the events of its organizations; two live side by side
   expect(await statusesOf(...both)).toEqual([401, 200])
 })
 
-test('an integration has a secret and a key; another key leaves the secret as it is', async () => {
+test('cli key issue integration: another key leaves the secret as it is', async () => {
   const issued = await json<IntegrationKey>(
     ...[
       'key',
@@ -155,7 +155,7 @@ test('an integration has a secret and a key; another key leaves the secret as it
   expect(await statusesOf(...both)).toEqual([401, 401])
 })
 
-test('a key is revoked by its id, by the whole of it, and by its channel', async () => {
+test('cli key revoke takes a key id, a key or a channel', async () => {
   const first = await issueToChannel()
   const second = await json<ChannelKey>('key', 'issue', 'channel', '--channel', first.channel_id)
   const [id, other] = [first, second].map(({ key }) => key.split('_')[2] ?? '')
@@ -165,7 +165,7 @@ test('a key is revoked by its id, by the whole of it, and by its channel', async
   expect(await revoke(first.channel_id)).toEqual({ revoked_keys: [other], revoked_secret: false })
 })
 
-test('a key is shown once: the list has nothing secret in it', async () => {
+test('cli key list shows no secret', async () => {
   const { key } = await issueToChannel()
   const { secret, key: other } = await json<IntegrationKey>(
     ...['key', 'issue', 'integration', '--name', 'Door', '--organization', 'org_2'],
@@ -176,7 +176,7 @@ test('a key is shown once: the list has nothing secret in it', async () => {
   }
 })
 
-test('a grant is added and taken back', async () => {
+test('cli grant add and revoke change the organizations of a channel', async () => {
   const { channel_id } = await issueToChannel()
   const change = (what: string) => succeed('grant', what, '--channel', channel_id, '--organization', 'org_2')
   expect(await change('add')).toBe(`Channel ${channel_id} sells for org_2 from now on.`)
@@ -194,11 +194,11 @@ test.each([
   ['key issue channel --channel chn_9', 'There is no channel chn_9.'],
   ['key issue integration --integration int_9', 'There is no integration int_9.'],
   ['grant add --channel chn_9 --organization org_1', 'There is no channel chn_9.'],
-])('boxoffice %s', async (args, errors) => {
+])('cli %s fails with its reason', async (args, errors) => {
   expect(await fail(...args.split(' '))).toEqual({ code: 1, errors })
 })
 
-test('a database that is not migrated says so, or is migrated when it is the embedded one', async () => {
+test('cli on a database not migrated fails, or migrates PGlite', async () => {
   const empty = await createTestDatabase({ empty: true })
   const cli = (...args: string[]) => runCli(args, empty.settings)
   const noKey = { code: 0, output: 'No key was issued yet.\n', errors: '' }

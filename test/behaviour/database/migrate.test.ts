@@ -20,20 +20,20 @@ afterEach(async () => {
 })
 
 const isTrue = async (condition: string): Promise<boolean> =>
-  // Told by whether it divides, because the drivers shape raw rows each in its own way.
+  // A division by zero stands for false, because the drivers shape raw rows differently.
   database.db.execute(sql.raw(`select 1 / (${condition})::integer`)).then(
     () => true,
     () => false,
   )
 
-test('a database is ready once it is migrated, and not before', async () => {
+test('migrate makes an empty database ready', async () => {
   expect(await database.ready()).toBe(false)
   await database.migrate()
   expect(await database.ready()).toBe(true)
   expect(await isTrue("to_regclass('public.events') is not null")).toBe(true)
 })
 
-test('a database that lacks the last migration is not ready', async () => {
+test('a database without the last migration is not ready', async () => {
   await database.migrate()
   await database.db.execute(
     sql`delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)`,
@@ -41,7 +41,7 @@ test('a database that lacks the last migration is not ready', async () => {
   expect(await database.ready()).toBe(false)
 })
 
-test('migrating again does nothing', async () => {
+test('migrate twice does nothing', async () => {
   await database.migrate()
   await database.db.execute(
     sql`insert into organizations (id, name, slug, currency) values ('org_1', 'One', 'one', 'EUR')`,
@@ -56,7 +56,7 @@ test('migrating again does nothing', async () => {
   ).toBe(true)
 })
 
-test('a test database comes migrated, and is nobody else’s', async () => {
+test('a test database is migrated and private to its test', async () => {
   const [one, other] = await Promise.all([openTestDatabase(), openTestDatabase()])
   expect(await one.ready()).toBe(true)
   await one.db.execute(
@@ -69,7 +69,7 @@ test('a test database comes migrated, and is nobody else’s', async () => {
   await Promise.all([one.close(), other.close()])
 })
 
-// What a version that came with only so many of the migrations would have left, with a ticket sold.
+// Leaves the database as a version with this many migrations would, with a ticket sold.
 async function migrateOnly(count: number): Promise<void> {
   const done = readMigrationFiles(migrations).slice(0, count)
   const statements = [
@@ -101,7 +101,7 @@ async function migrateOnly(count: number): Promise<void> {
   for (const statement of statements) await database.db.execute(sql.raw(statement))
 }
 
-test('a database of an earlier version keeps what was sold in it', async () => {
+test('migrate keeps tickets sold under an earlier version', async () => {
   await migrateOnly(3)
   expect(await database.ready()).toBe(false)
   await database.migrate()
@@ -111,7 +111,7 @@ test('a database of an earlier version keeps what was sold in it', async () => {
   )
 })
 
-test('a database whose rows contradict each other is not migrated, and left as it is', async () => {
+test('migrate refuses contradictory rows and leaves the database as it was', async () => {
   await migrateOnly(3)
   await database.db.execute(sql`update tickets set price_id = 'price_of_rate_2'`)
   expect(await database.migrate().catch(databaseCode)).toBe('23503')
@@ -121,9 +121,9 @@ test('a database whose rows contradict each other is not migrated, and left as i
   expect(await database.ready()).toBe(true)
 })
 
-// Changes as the version before wrote them, which told them by transaction and then by position. More than are given
-// positions at once.
-const told = [
+// Changes as the previous version wrote them, ordered by transaction and then by position. More of them than
+// one batch assigns.
+const oldRows = [
   ['first', 100, 3, 'org_1'],
   ['second', 100, 4, 'org_1'],
   ['third', 200, 1, 'org_1'],
@@ -134,7 +134,7 @@ const oldChanges = [
   "insert into organizations (id, name, slug, currency) values ('org_2', 'Two', 'two', 'EUR')",
   "insert into channels (id, name) values ('chn_2', 'Other')",
   "insert into grants (channel_id, organization_id) values ('chn_2', 'org_2')",
-  ...told.map(
+  ...oldRows.map(
     ([id, transaction, position, organizationId]) =>
       `insert into changes (id, transaction_id, position, type, subject_id, sequence, organization_id, data)
         overriding system value values ('${id}', '${transaction}', ${position}, 'rate.sold_out', '${id}', 1, '${organizationId}', '{}')`,
@@ -148,7 +148,7 @@ const positionsAre = (organizationId: string, expected: string) =>
   isTrue(`(select string_agg(id || ' ' || feed_position, ', ' order by feed_position) from changes
     where organization_id = '${organizationId}' and subject_id <> 'many') = '${expected}'`)
 
-test('changes of an earlier version have positions in the order that they were told in', async () => {
+test('migrate gives changes of an earlier version positions in their old order', async () => {
   await migrateOnly(5)
   for (const statement of oldChanges) await database.db.execute(sql.raw(statement))
   await database.migrate()
@@ -164,7 +164,7 @@ test('changes of an earlier version have positions in the order that they were t
       `(select count(*) from change_feeds where (organization_id, last_position) in (('org_1', ${many + 3}), ('org_2', 1))) = 2`,
     ),
   ).toBe(true)
-  // A channel goes on hearing of what it sold, and of what it is granted.
+  // A channel keeps the changes of what it sold and of what it is granted.
   expect(
     await isTrue(
       "(select count(*) from channel_organizations where (channel_id, organization_id) in (('chn_1', 'org_1'), ('chn_2', 'org_2'))) = 2",
@@ -178,7 +178,7 @@ test('changes of an earlier version have positions in the order that they were t
   )
 })
 
-test('a migration of positions that ended in the middle goes on where it was', async () => {
+test('migrate of positions resumes after an interruption', async () => {
   await migrateOnly(5)
   for (const statement of oldChanges) await database.db.execute(sql.raw(statement))
   // Done by then: the column, the table, and two changes of one organization.

@@ -4,17 +4,17 @@ import type { Database } from '../../../src/database/database.ts'
 
 type Thing = { text: string; size: number }
 
-/** Loaders of things, whose revision is their text, and what was read for them. */
-function things(most: number) {
+/** Makes a loader whose rows have their text as revision, and records what it reads. */
+function things(max: number) {
   const now = new Map<string, Thing>()
   const reads: string[][] = []
   const load = versionedLoaders<Thing>(
-    () => most,
+    () => max,
     ({ size }) => size,
   )
   const db = {} as Database
   const request = (on = db) =>
-    load({ db: on, rememberedEvents: most, revisions: new Map() }, async (keys) => {
+    load({ db: on, rememberedEvents: max, revisions: new Map() }, async (keys) => {
       reads.push(keys)
       return new Map(
         keys.flatMap((key) => {
@@ -23,7 +23,7 @@ function things(most: number) {
         }),
       )
     })
-  /** What a request finds that was told of these revisions. */
+  /** Loads, in a new request, the rows expected at these revisions. */
   const find = async (told: Record<string, string>, on = db) => {
     const found = await request(on).loadRevisions(
       Object.entries(told).map(([id, revision]) => ({ id, revision })),
@@ -33,7 +33,7 @@ function things(most: number) {
   return { now, reads, request, find }
 }
 
-test('what was read in a revision is not read again while that is told', async () => {
+test('versioned loader reads a row again only when its revision changed', async () => {
   const { now, reads, find } = things(10)
   now.set('a', { text: 'one', size: 1 }).set('b', { text: 'two', size: 1 })
   expect(await find({ a: 'one', b: 'two' })).toEqual(['one', 'two'])
@@ -44,7 +44,7 @@ test('what was read in a revision is not read again while that is told', async (
   expect(reads).toEqual([['a', 'b'], ['a']])
 })
 
-test('who was told of no revision reads', async () => {
+test('versioned loader reads if no revision is known', async () => {
   const { now, reads, request, find } = things(10)
   now.set('a', { text: 'one', size: 1 })
   await find({ a: 'one' })
@@ -52,7 +52,7 @@ test('who was told of no revision reads', async () => {
   expect(reads).toEqual([['a'], ['a']])
 })
 
-test('what is read is remembered in the revision that it has, and not in the one that was told', async () => {
+test('versioned loader caches a row under the revision it has, not the expected one', async () => {
   const { now, reads, find } = things(10)
   now.set('a', { text: 'older', size: 1 })
   expect(await find({ a: 'newer' })).toEqual(['older'])
@@ -62,14 +62,14 @@ test('what is read is remembered in the revision that it has, and not in the one
   expect(reads).toHaveLength(2)
 })
 
-test('what there is nothing of is null, and is looked for again', async () => {
+test('versioned loader does not cache absent rows', async () => {
   const { reads, find } = things(10)
   expect(await find({ a: 'one' })).toEqual([null])
   expect(await find({ a: 'one' })).toEqual([null])
   expect(reads).toHaveLength(2)
 })
 
-test('no more is remembered than fits, and the latest is', async () => {
+test('versioned loader keeps what fits and evicts the oldest', async () => {
   const { now, reads, find } = things(10)
   for (const key of 'abc') now.set(key, { text: key, size: 4 })
   now.set('large', { text: 'large', size: 11 })
@@ -83,7 +83,7 @@ test('no more is remembered than fits, and the latest is', async () => {
   expect(reads).toHaveLength(6)
 })
 
-test('what one database says is nothing to another', async () => {
+test('versioned loader caches by database', async () => {
   const { now, reads, find } = things(10)
   now.set('a', { text: 'one', size: 1 })
   await find({ a: 'one' })
@@ -91,7 +91,7 @@ test('what one database says is nothing to another', async () => {
   expect(reads).toHaveLength(2)
 })
 
-test('nothing is remembered where nothing may be', async () => {
+test('versioned loader with a size of 0 caches nothing', async () => {
   const { now, reads, find } = things(0)
   now.set('a', { text: 'one', size: 1 })
   expect(await find({ a: 'one' })).toEqual(['one'])

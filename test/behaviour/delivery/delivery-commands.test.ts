@@ -19,12 +19,12 @@ afterAll(() => sale.close())
 
 const { succeed, json, fail } = commandsOn(() => sale.database)
 
-test('what is dead is listed, without whom it is for, and sent after all where that is asked for', async () => {
+test('cli deliveries list and retry show dead deliveries, without recipients, and make them due', async () => {
   const listed = await json('deliveries', 'list')
-  const one = { status: 'dead', attempts: 24, last_error: 'SMTP_550' }
+  const dead = { status: 'dead', attempts: 24, last_error: 'SMTP_550' }
   expect(listed).toEqual([
-    expect.objectContaining({ ...one, medium: 'email', payment_id: expect.stringMatching(/^pay_/) }),
-    expect.objectContaining({ ...one, medium: 'whatsapp' }),
+    expect.objectContaining({ ...dead, medium: 'email', payment_id: expect.stringMatching(/^pay_/) }),
+    expect.objectContaining({ ...dead, medium: 'whatsapp' }),
   ])
   expect(JSON.stringify(listed)).not.toMatch(/secretia|34600000001/)
   const retry = (...which: string[]) => succeed('deliveries', 'retry', ...which)
@@ -41,8 +41,8 @@ test.each([
   ['retry', 'deliveries retry needs ID'],
   ['retry dlv_1 --all', 'deliveries retry takes no ID here'],
   ['list --status lost', '--status must be'],
-])('deliveries %s is a mistake', async (args, told) => {
+])('cli deliveries %s is refused', async (args, expected) => {
   const { code, errors } = await fail('deliveries', ...args.split(' '))
   expect(code).toBe(2)
-  expect(errors).toContain(told)
+  expect(errors).toContain(expected)
 })

@@ -8,21 +8,21 @@ import { tickets } from '../../../src/domain/ticket/table.ts'
 import { bought, deliveriesIn, deliveryCatalogue, publicUrl, sendOnce } from '../../support/deliveries.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What buyers are sent as messages: the endpoint of the WhatsApp Cloud API that is used, on the loopback.
+// Delivery by WhatsApp, against a stand-in for the Cloud API on the loopback interface.
 
-type Asked = { url: string | undefined; authorization: string | undefined; body: unknown }
+type ApiRequest = { url: string | undefined; authorization: string | undefined; body: unknown }
 
 let sale: Sale
 let api: Server
 let apiBase: string
-const asked: Asked[] = []
-const taken = { status: 200, body: { messages: [{ id: 'wamid.1' }] } as unknown }
-let answer = taken
+const requests: ApiRequest[] = []
+const accepted = { status: 200, body: { messages: [{ id: 'wamid.1' }] } as unknown }
+let answer = accepted
 beforeAll(async () => {
   sale = await openSale(deliveryCatalogue)
   api = createServer(async (request, response) => {
     const { url, headers } = request
-    asked.push({ url, authorization: headers.authorization, body: await json(request) })
+    requests.push({ url, authorization: headers.authorization, body: await json(request) })
     response.writeHead(answer.status, { 'content-type': 'application/json' })
     response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
   }).listen(0, '127.0.0.1')
@@ -31,8 +31,8 @@ beforeAll(async () => {
   apiBase = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`
 })
 afterEach(async () => {
-  answer = taken
-  asked.length = 0
+  answer = accepted
+  requests.length = 0
   await sale.db.delete(deliveries)
 })
 afterAll(async () => {
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const phone = '+34600000001'
 
-/** Buys a ticket for each phone and leaves nothing to send but messages. */
+/** Buys a ticket for each phone and deletes the mails, so that only messages are left to send. */
 async function boughtFor(...phones: string[]) {
   const checkout = await bought(
     sale,
@@ -61,7 +61,7 @@ const send = (base = apiBase) =>
     WHATSAPP_API_BASE: base,
   })
 
-test('a phone gets a message of the template for each of its tickets, with a link to the document', async () => {
+test('whatsapp delivery sends the template once for each ticket of a phone, with a link to its document', async () => {
   const { payment_id } = await boughtFor(phone, phone)
   const [{ id } = { id: '' }] = await sale.db.select().from(deliveries)
   await send()
@@ -70,7 +70,7 @@ test('a phone gets a message of the template for each of its tickets, with a lin
     .from(tickets)
     .where(eq(tickets.paymentId, payment_id))
     .orderBy(tickets.position)
-  expect(asked).toEqual(
+  expect(requests).toEqual(
     rows.map(({ documentToken }, index) => ({
       url: '/v1/1234567890/messages',
       authorization: 'Bearer secret-token',
@@ -108,11 +108,11 @@ test('a phone gets a message of the template for each of its tickets, with a lin
       },
     })),
   )
-  expect(asked).toHaveLength(2)
+  expect(requests).toHaveLength(2)
   expect(await deliveriesIn(sale)).toEqual({ [phone]: { status: 'sent', attempts: 1, lastError: null } })
 })
 
-test('where it is not enabled nothing is sent, and nothing piles up', async () => {
+test('whatsapp delivery without settings is skipped', async () => {
   await boughtFor(phone, '+34600000002')
   await sendOnce(sale, {})
   const skipped = { status: 'skipped', attempts: 1, lastError: 'NOT_ENABLED' }
@@ -131,14 +131,14 @@ test.each<[status: number, body: unknown, becomes: string, lastError: string]>([
   [503, '<h1>Busy</h1>', 'pending', 'HTTP_503'],
   [422, '', 'dead', 'HTTP_422'],
   [302, '', 'pending', 'ECONNECTION'],
-])('an answer of %i %j makes it %s', async (status, body, becomes, lastError) => {
+])('whatsapp delivery after a response of %i %j is %s', async (status, body, becomes, lastError) => {
   answer = { status, body }
   await boughtFor(phone)
   await send()
   expect(await deliveriesIn(sale)).toEqual({ [phone]: { status: becomes, attempts: 1, lastError } })
 })
 
-test('an interface that is out of reach is asked again later', async () => {
+test('whatsapp delivery is retried when the API is unreachable', async () => {
   await boughtFor(phone)
   await send('http://127.0.0.1:1')
   expect(await deliveriesIn(sale)).toEqual({

@@ -20,7 +20,7 @@ import {
 import { eventIn, type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What buyers are sent by mail, received by a real server. Messages are in delivery-whatsapp.test.ts.
+// Delivery by mail, received by a real server. WhatsApp is in delivery-whatsapp.test.ts.
 
 let sale: Sale
 let server: MailServer
@@ -46,7 +46,7 @@ const tokenOf = async (id: unknown) => {
   return ticket?.documentToken
 }
 
-test('each address gets one mail, with the tickets that bear it', async () => {
+test('mail delivery sends each address one mail with its tickets', async () => {
   const { payment_id, tickets } = await bought(sale, [
     { full_name: 'Ana Núñez', email: 'ana@example.com', supplements: [{ supplement_id: 'sup_1' }] },
     { full_name: 'Łukasz Żółć', email: 'lukasz@example.com' },
@@ -65,7 +65,7 @@ test('each address gets one mail, with the tickets that bear it', async () => {
     subject: 'Your tickets for Noche de Ñandú & <friends>',
     messageId: expect.stringMatching(/^<dlv_\w+@shop\.example>$/),
   })
-  for (const told of [
+  for (const expected of [
     'Sunday, 12 July 2099, 00:30 CEST',
     'Sala Ñ, Gran Vía, 1, Madrid',
     'Entrance · Early',
@@ -75,8 +75,8 @@ test('each address gets one mail, with the tickets that bear it', async () => {
     codes[2],
     `${publicUrl}/tickets/${await tokenOf(tickets[0]?._id)}.pdf`,
   ]) {
-    expect(mail?.text).toContain(told)
-    expect(mail?.html).toContain(told)
+    expect(mail?.text).toContain(expected)
+    expect(mail?.html).toContain(expected)
   }
   expect(mail?.text).toContain('李 <b>')
   expect(mail?.html).toContain('李 &lt;b&gt;')
@@ -95,7 +95,7 @@ test('each address gets one mail, with the tickets that bear it', async () => {
   })
 })
 
-test('the attached files are documents, and an event of a calendar', async () => {
+test('mail attachments are a PDF of the ticket and a calendar event', async () => {
   await bought(sale, [{}])
   await send()
   const [document, calendar] = server.mails[0]?.mail.attachments ?? []
@@ -111,7 +111,7 @@ test('the attached files are documents, and an event of a calendar', async () =>
   })
 })
 
-test('what is sent is not sent again', async () => {
+test('mail delivery sends nothing twice', async () => {
   await bought(sale, [{}])
   await send()
   await makeDue(sale)
@@ -119,7 +119,7 @@ test('what is sent is not sent again', async () => {
   expect(server.mails).toHaveLength(1)
 })
 
-test('nothing is sent where the checkout does not ask for it, and nothing before it is paid', async () => {
+test('mail delivery sends nothing unless the checkout asks for it and is paid', async () => {
   await bought(sale, [{}], { send_resourcers: false })
   const tickets = [anEntry('price_1')]
   await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets, send_resourcers: true })
@@ -128,7 +128,7 @@ test('nothing is sent where the checkout does not ask for it, and nothing before
   expect(await sale.db.$count(deliveries)).toBe(0)
 })
 
-test('a checkout that costs nothing is sent as well', async () => {
+test('mail delivery sends free tickets too', async () => {
   await checkedOut(sale, {
     ticket_rate_id: 'rate_free',
     tickets: [anEntry('price_free')],
@@ -138,7 +138,7 @@ test('a checkout that costs nothing is sent as well', async () => {
   expect(server.mails[0]?.mail.text).toContain('Guests · General')
 })
 
-test('a server that is down is asked again later, until it is up', async () => {
+test('mail delivery is retried until the server is up', async () => {
   await bought(sale, [{}])
   const port = Number(new URL(server.url).port)
   await server.close()
@@ -168,7 +168,7 @@ test.each([
   ['for good', 550, 'dead'],
   ['for now', 451, 'pending'],
   ['because of our own login', 530, 'pending'],
-])('a mail that is refused %s is %i %s, and others go on', async (_name, code, status) => {
+])('mail refused %s with %i is %s, and other mails are sent', async (_name, code, status) => {
   server.answer = (recipient) => (recipient.startsWith('gone') ? code : null)
   await bought(sale, [{ email: 'gone@example.com' }, {}])
   const log = await send()
@@ -189,7 +189,7 @@ test.each([
   })
 })
 
-test('what fails too often is dead', async () => {
+test('mail delivery is dead after 24 attempts', async () => {
   server.answer = () => 451
   await bought(sale, [{}])
   await sale.db.update(deliveries).set({ attempts: 22 })
@@ -203,7 +203,7 @@ test('what fails too often is dead', async () => {
   expect(await deliveriesIn(sale)).toMatchObject({ 'ana@example.com': { attempts: 24 } })
 })
 
-test('what a process took and never finished is sent by another, under the same Message-ID', async () => {
+test('mail delivery with an expired lease is sent by another process under the same Message-ID', async () => {
   await bought(sale, [{}])
   const [taken] = await claimDue(sale.db, deliveries, { limit: 10, leaseSeconds: 300 })
   await send()
@@ -213,7 +213,7 @@ test('what a process took and never finished is sent by another, under the same 
   expect(server.mails[0]?.mail.messageId).toBe(`<${taken?.id}@shop.example>`)
 })
 
-test('tickets that were cancelled meanwhile are left out; where none is left there is nothing to send', async () => {
+test('mail delivery leaves out cancelled tickets, and is skipped if none is left', async () => {
   const cancel = (id: unknown) =>
     sale.db
       .update(tickets)
@@ -231,7 +231,7 @@ test('tickets that were cancelled meanwhile are left out; where none is left the
   })
 })
 
-test('without a server mails are written to a folder, and the log says so', async () => {
+test('mail delivery without SMTP_URL writes files and says so in the log', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-mail-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await bought(sale, [{ full_name: 'Secretia', email: 'secretia@example.com' }])
@@ -255,7 +255,7 @@ test('without a server mails are written to a folder, and the log says so', asyn
   expect(mail.attachments).toHaveLength(2)
 })
 
-test('what nobody expected is told of, and tried again later', async () => {
+test('mail delivery after an unexpected error rejects and is retried later', async () => {
   await bought(sale, [{}])
   const file = fileURLToPath(import.meta.url)
   await expect(sendOnce(sale, { MAIL_DIR: join(file, 'mail') })).rejects.toMatchObject({ syscall: 'mkdir' })

@@ -6,7 +6,8 @@ import { bought, deliveryCatalogue } from '../../support/deliveries.ts'
 import { channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// `/tickets/{token}.pdf`, and where a client learns of it. What the document shows is in system/ticket-pdf.test.ts.
+// `/tickets/{token}.pdf` and the field that links to it. What the document shows is in
+// system/ticket-pdf.test.ts.
 
 const lines: string[] = []
 let sale: Sale
@@ -30,7 +31,7 @@ async function documentUrlOf(id: unknown, headers: Headers = sale.channel) {
   return data?.ticket?.documentUrl
 }
 
-/** A ticket that is paid, and the path of its document. */
+/** Sells a ticket, paid, and finds the path of its document. */
 async function aTicket() {
   const { tickets } = await bought(sale, [{}])
   const id = tickets[0]?._id
@@ -39,7 +40,7 @@ async function aTicket() {
 
 const get = (path: string) => sale.rest('GET', path)
 
-test('whoever has the address has the document, which is kept nowhere', async () => {
+test('ticket document is a PDF for anybody with its URL, and is never cached', async () => {
   const { path } = await aTicket()
   sale.statements.reset()
   const { statusCode, headers, rawPayload } = await get(path)
@@ -56,7 +57,7 @@ test('whoever has the address has the document, which is kept nowhere', async ()
   expect(sale.statements).toHaveLength(1)
 })
 
-test('the channel that sold a ticket and its organization learn of the address, and nobody else', async () => {
+test('documentUrl is readable by the channel that sold the ticket and by its organization only', async () => {
   const { id } = await aTicket()
   const url = await documentUrlOf(id)
   expect(url).toMatch(/^https:\/\/tickets\.example\/tickets\/[0-9a-f]{64}\.pdf$/)
@@ -64,12 +65,12 @@ test('the channel that sold a ticket and its organization learn of the address, 
   expect(await documentUrlOf(id, await channelHeaders(sale.db))).toBeUndefined()
 })
 
-test('an unpaid ticket has no document', async () => {
+test('documentUrl of an unpaid ticket is null', async () => {
   const { tickets } = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   expect(await documentUrlOf(tickets[0]?._id)).toBeNull()
 })
 
-test('one that was cancelled is gone, on a page that says so', async () => {
+test('ticket document of a cancelled ticket is 410 with a page', async () => {
   const { id, path } = await aTicket()
   await sale.db
     .update(tickets)
@@ -83,7 +84,7 @@ test('one that was cancelled is gone, on a page that says so', async () => {
   expect(await documentUrlOf(id)).toBeNull()
 })
 
-test('one that was refunded and not cancelled is as good as before', async () => {
+test('ticket document of a refunded ticket that is not cancelled stays available', async () => {
   const { id, path } = await aTicket()
   await sale.db
     .update(tickets)
@@ -98,8 +99,8 @@ test.each([
   ['too long', 'a'.repeat(65), 0],
   ['in capitals', 'A'.repeat(64), 0],
   ['SQL', "'%20or%20''='", 0],
-  ['a ticket’s identifier', 'tkt_01kaj6q0k8zzzzzzzzzzzzzzzz', 0],
-])('a token that is %s is no ticket, on a page that says so', async (_name, token, statements) => {
+  ['a ticket id', 'tkt_01kaj6q0k8zzzzzzzzzzzzzzzz', 0],
+])('ticket document with a token that is %s is 404 with a page', async (_name, token, statements) => {
   sale.statements.reset()
   const { statusCode, headers, body } = await get(`/tickets/${token}.pdf`)
   expect(statusCode).toBe(404)
@@ -108,7 +109,7 @@ test.each([
   expect(sale.statements).toHaveLength(statements)
 })
 
-test('it takes no other path and no other method from the checkout', async () => {
+test('ticket document and checkout each refuse the other’s methods', async () => {
   const { path } = await aTicket()
   const post = await sale.rest('POST', path)
   expect([post.statusCode, post.headers.allow]).toEqual([405, 'GET, HEAD'])
@@ -116,7 +117,7 @@ test('it takes no other path and no other method from the checkout', async () =>
   expect([get.statusCode, get.headers.allow]).toEqual([405, 'POST'])
 })
 
-test('too many at once are asked to come back, and the others have theirs', async () => {
+test('ticket documents requested all at once: those over the limit get 503 and Retry-After', async () => {
   const { path } = await aTicket()
   const answers = await Promise.all(Array.from({ length: 200 }, () => get(path)))
   const busy = answers.filter(({ statusCode }) => statusCode === 503)
@@ -126,7 +127,7 @@ test('too many at once are asked to come back, and the others have theirs', asyn
   expect(busy[0]?.body).toContain('We are busy')
 })
 
-test('no log line tells where a document is', async () => {
+test('no log line contains the token of a document', async () => {
   const { path } = await aTicket()
   await get(path)
   await get(`${path}?token=${path}`)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, anOrganization, channelHeaders } from '../../support/factories.ts'
 import { openSale } from '../../support/sale.ts'
 
-test('a location of an organization that did not grant the channel is null, whatever is asked below it', async () => {
+test('a location of an organization that did not grant the channel is null', async () => {
   const sale = await openSale(
     aCatalogue({
       organizations: [anOrganization({ _id: 'org_1' }), anOrganization({ _id: 'org_2' })],

@@ -6,21 +6,23 @@ import { aCatalogue } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// How far a list of events is read, and how far it is counted: 10,000, of the one that is there already and as many more.
+// Limits of the event list: offsets and counts end at 10,000.
 
 let sale: Sale
 beforeAll(async () => {
   sale = await openSale(aCatalogue())
-  await grow(9_999)
+  await growTo(10_000)
 })
 afterAll(() => sale.close())
 
-let grown = 0
-async function grow(count: number): Promise<void> {
+let total = 1
+/** Adds events until there are this many. */
+async function growTo(count: number): Promise<void> {
+  if (count <= total) return
   await sale.db.execute(sql`insert into events (id, organization_id, name, slug, start_date, end_date, search_words)
     select 'evt_' || number, 'org_1', 'Noche', 'noche', now() + interval '1 day', now() + interval '2 days', 'noche'
-    from generate_series(${grown + 1}::integer, ${grown + count}::integer) as number`)
-  grown += count
+    from generate_series(${total}::integer, ${count - 1}::integer) as number`)
+  total = count
 }
 
 const list = (query: string) => sale.rest('GET', `/events?${query}`, { headers: sale.channel })
@@ -36,13 +38,13 @@ const count = async (fields = 'totalCount totalCountIsCapped', args = '') => {
 }
 const counting = () => sale.statements.filter((text) => text.includes('count(*)'))
 
-test('10,000 are counted, and that is all of them', async () => {
+test('event count of exactly 10,000 is not capped', async () => {
   expect(await count()).toEqual({ totalCount: 10_000, totalCountIsCapped: false })
   // One statement for both fields.
   expect(counting()).toHaveLength(1)
 })
 
-test('the last page that an offset reaches is there, and one further is an error that names it', async () => {
+test('event list reaches an offset of 10,000 and refuses one beyond', async () => {
   const last = await list('limit=100&offset=9900')
   expect(last.json().data).toHaveLength(100)
   expect(last.headers.link).not.toContain('rel="next"')
@@ -52,38 +54,40 @@ test('the last page that an offset reaches is there, and one further is an error
   expect(beyond.json().message).toBe('offset must be at most 10000.')
 })
 
-test('one more is counted no further, which the connection says', async () => {
-  await grow(1)
+test('event count over 10,000 is capped and says so', async () => {
+  await growTo(10_001)
   expect(await count()).toEqual({ totalCount: 10_000, totalCountIsCapped: true })
   expect(await count('totalCount')).toEqual({ totalCount: 10_000 })
   expect(await count('totalCountIsCapped')).toEqual({ totalCountIsCapped: true })
-  await grow(200)
+  await growTo(10_201)
   expect(await count()).toEqual({ totalCount: 10_000, totalCountIsCapped: true })
-  // A filter that finds fewer is counted whole.
+  // A filter with fewer results is counted in full.
   expect(await count('totalCount totalCountIsCapped', ', search: "nandu"')).toEqual({
     totalCount: 1,
     totalCountIsCapped: false,
   })
 })
 
-test('the database stops counting there', async () => {
+test('event count stops in the database', async () => {
   await count()
   expect(counting()[0]).toMatch(/limit \$\d+\) "counted"/)
 })
 
-test('no link leads past the bound, and the last one to it is answered', async () => {
+test('event list links to no offset over 10,000', async () => {
+  await growTo(10_201)
   const before = await list('limit=100&offset=9900')
   expect(before.headers.link).toContain('offset=10000>; rel="next"')
   const last = await list('limit=100&offset=10000')
   expect(last.statusCode).toBe(200)
   expect(last.json().data).toHaveLength(100)
-  // There are more, which no offset reaches.
+  // There are more events, but no offset reaches them.
   expect(last.headers.link).not.toContain('rel="next"')
   expect(last.headers.link).toContain('offset=9900>; rel="prev"')
   expect((await list('limit=7&offset=9994')).headers.link).not.toContain('rel="next"')
 })
 
-test('by cursors a client goes on past it', async () => {
+test('event cursors lead past the offset limit', async () => {
+  await growTo(10_201)
   const [last] = await sale.db
     .select()
     .from(events)

@@ -48,20 +48,20 @@ const query = `{ events { nodes { id name organization { id } ticketRates { id n
   availability { sold available } prices { id name } currentPrice { id } supplements { id label } questions { id label } } } } }`
 const overGraphql = async () => JSON.stringify((await sale.graphql(query, {}, sale.channel)).data)
 
-/** What both surfaces show, and how many statements that took. */
-async function shown(): Promise<{ text: string; statements: number }> {
+/** Returns both surfaces' text, and the number of statements it took. */
+async function readBoth(): Promise<{ text: string; statements: number }> {
   sale.statements.reset()
   const text = (await page()) + (await overGraphql())
   return { text, statements: sale.statements.length }
 }
 
-// What remains of a page that was read before: who asks, which events, and what is left.
-const least = 6
+// Statements for rows already cached: authentication, event ids and stock, on each surface.
+const cachedStatements = 6
 
 beforeEach(async () => {
   await importCatalogue(sale.db, catalogue())
-  await shown()
-  expect((await shown()).statements).toBe(least)
+  await readBoth()
+  expect((await readBoth()).statements).toBe(cachedStatements)
 })
 
 const run = (statement: string) => sale.db.execute(sql.raw(statement))
@@ -72,13 +72,13 @@ test.each([
   ['a price', `update prices set name = 'Changed' where id = 'price_1'`],
   ['a supplement', `update supplements set label = 'Changed' where id = 'supp_1'`],
   ['a question', `update questions set label = 'Changed' where id = 'question_1'`],
-])('what is written of %s shows at once, whoever wrote it', async (_what, statement) => {
-  const before = await shown()
+])('a write of %s by any client shows at once', async (_what, statement) => {
+  const before = await readBoth()
   await run(statement)
-  const after = await shown()
+  const after = await readBoth()
   expect(after.text).not.toBe(before.text)
   expect(after.text).toContain('Changed')
-  expect(await shown()).toEqual({ text: after.text, statements: least })
+  expect(await readBoth()).toEqual({ text: after.text, statements: cachedStatements })
 })
 
 test.each([
@@ -88,21 +88,21 @@ test.each([
   ['held', `held = held + 1`, `held = held - 1`, 'rate_1'],
   ['quantity of a price', `capacity = 7`, `capacity = null`, 'price_1'],
   ['left of a price', `capacity = 7, held = 7`, `capacity = null, held = 0`, 'price_1'],
-])('what changes of stock shows at once, and nothing else is read again: %s', async (_what, to, back, id) => {
-  const before = await shown()
+])('a stock change shows at once and reads nothing else again: %s', async (_what, to, back, id) => {
+  const before = await readBoth()
   await run(`update stock set ${to} where id = '${id}'`)
-  const after = await shown()
+  const after = await readBoth()
   expect(after.text).not.toBe(before.text)
-  expect(after.statements).toBe(least)
+  expect(after.statements).toBe(cachedStatements)
   await run(`update stock set ${back} where id = '${id}'`)
-  expect(await shown()).toEqual(before)
+  expect(await readBoth()).toEqual(before)
 })
 
 const copied = {
   rates: `insert into ticket_rates select (jsonb_populate_record(row, '{"id": "rate_3", "position": 9}')).*
     from ticket_rates as row where id = 'rate_1'`,
-  stock: (id: string, of: string) =>
-    `insert into stock select (jsonb_populate_record(row, '{"id": "${id}"}')).* from stock as row where id = '${of}'`,
+  stock: (id: string, from: string) =>
+    `insert into stock select (jsonb_populate_record(row, '{"id": "${id}"}')).* from stock as row where id = '${from}'`,
   prices: `insert into prices select (jsonb_populate_record(row, '{"id": "price_3", "position": 9}')).*
     from prices as row where id = 'price_1'`,
   supplements: `insert into supplements select (jsonb_populate_record(row, '{"id": "supp_3", "position": 9}')).*
@@ -116,13 +116,13 @@ test.each([
   ['price', [copied.stock('price_3', 'price_1'), copied.prices], 'prices', 'price_3'],
   ['supplement', [copied.supplements], 'supplements', 'supp_3'],
   ['question', [copied.questions], 'questions', 'question_3'],
-])('a %s that comes shows at once, and so does that it goes', async (_what, statements, table, id) => {
-  const before = await shown()
+])('a new %s shows at once and disappears once deleted', async (_what, statements, table, id) => {
+  const before = await readBoth()
   for (const statement of statements) await run(statement)
-  expect((await shown()).text).toContain(`"${id}"`)
+  expect((await readBoth()).text).toContain(`"${id}"`)
   await run(`delete from ${table} where id = '${id}'`)
   await run(`delete from stock where id = '${id}'`)
-  expect((await shown()).text).toBe(before.text)
+  expect((await readBoth()).text).toBe(before.text)
 })
 
 test.each([
@@ -130,7 +130,7 @@ test.each([
   ['price', (to: string) => `update prices set ticket_rate_id = 'rate_${to}' where id = 'price_1'`],
   ['supplement', (to: string) => `update supplements set ticket_rate_id = 'rate_${to}' where id = 'supp_1'`],
   ['question', (to: string) => `update questions set ticket_rate_id = 'rate_${to}' where id = 'question_1'`],
-])('a %s that moves to another event leaves the one and comes to the other', async (_what, move) => {
+])('a %s moved to another event shows there only', async (_what, move) => {
   const events = async () => JSON.parse(await page()).data.map((event: object) => JSON.stringify(event))
   const [one, other] = await events()
   await run(move('2'))
@@ -141,29 +141,30 @@ test.each([
   expect(await events()).toEqual([one, other])
 })
 
-test('a change shows once it is committed, and never where it is taken back', async () => {
-  const before = await shown()
+test('a write shows once committed, and never if rolled back', async () => {
+  const before = await readBoth()
   const rollBack = new Error('back')
   const changing = sale.db.transaction(async (tx) => {
     await tx.execute(sql`update prices set name = 'Changed' where id = 'price_1'`)
     throw rollBack
   })
   await expect(changing).rejects.toBe(rollBack)
-  expect(await shown()).toEqual(before)
+  expect(await readBoth()).toEqual(before)
   await sale.db.transaction(async (tx) => {
-    // The second finds that this transaction has given the event a revision already.
+    // Its trigger finds that this transaction has already given the event a new revision.
     await tx.execute(sql`update prices set name = 'Changed once' where id = 'price_1'`)
     await tx.execute(sql`update supplements set label = 'Changed twice' where id = 'supp_1'`)
   })
-  const { text } = await shown()
+  const { text } = await readBoth()
   expect(text).toContain('Changed once')
   expect(text).toContain('Changed twice')
 })
 
-test('a page is never older than the last change that was committed before it was asked for', async () => {
+test('an event list is never older than the last commit before its request', async () => {
   let committed = 0
   let goesOn = true
-  const number = (text: string, of: string) => Number(new RegExp(`${of} number (\\d+)`).exec(text)?.[1] ?? 0)
+  const number = (text: string, kind: string) =>
+    Number(new RegExp(`${kind} number (\\d+)`).exec(text)?.[1] ?? 0)
   async function write() {
     for (let next = 1; next <= 40; next++) {
       await sale.db.transaction(async (tx) => {
@@ -178,11 +179,11 @@ test('a page is never older than the last change that was committed before it wa
   }
   async function read() {
     for (let pages = 0; goesOn; pages++) {
-      const least = committed
+      const lastCommitted = committed
       const text = pages % 2 ? await page() : await overGraphql()
       const price = number(text, 'price')
-      expect(price).toBeGreaterThanOrEqual(least)
-      // What is listed under an event is of one moment.
+      expect(price).toBeGreaterThanOrEqual(lastCommitted)
+      // Everything listed under an event comes from one snapshot.
       expect(number(text, 'supplement')).toBe(price)
     }
   }
@@ -190,7 +191,7 @@ test('a page is never older than the last change that was committed before it wa
   expect(committed).toBe(40)
 })
 
-test('an import that changes one event makes that one be read again, and the other not', async () => {
+test('an import that changes one event gives only that one a new revision', async () => {
   const revisions = async () =>
     (await sale.db.execute(sql`select id, revision from events order by id`)) as unknown
   const file = JSON.parse(JSON.stringify(catalogue()))
@@ -202,23 +203,23 @@ test('an import that changes one event makes that one be read again, and the oth
   await importCatalogue(sale.db, file)
   const after = JSON.stringify(await revisions())
   expect(after).not.toBe(before)
-  // An event and its revision, as both drivers spell them.
+  // Matches an event and its revision in the spelling of either driver.
   const second = /evt_2[^}]*/
   expect(second.exec(after)?.[0]).toBe(second.exec(before)?.[0])
-  expect((await shown()).text).toContain('Changed')
+  expect((await readBoth()).text).toContain('Changed')
 })
 
-test('what is sold is read each time, and gives no event another revision', async () => {
-  const before = await shown()
+test('a sale shows at once and gives no event a new revision', async () => {
+  const before = await readBoth()
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   expect((await checkOut(sale, body)).statusCode).toBe(200)
-  const after = await shown()
-  expect(after.statements).toBe(least)
+  const after = await readBoth()
+  expect(after.statements).toBe(cachedStatements)
   expect(after.text.match(/"available":99/g)).toHaveLength(2)
   expect(after.text.replaceAll('"available":99', '"available":100')).toBe(before.text)
 })
 
-test('what is remembered for one caller is nothing to another who may not see it', async () => {
+test('cached events stay hidden from callers without a grant', async () => {
   const stranger = await channelHeaders(sale.db, 'org_2')
   expect(JSON.parse(await page(stranger)).data).toEqual([])
   const asked = '{ event(id: "evt_1") { id } }'
@@ -226,11 +227,11 @@ test('what is remembered for one caller is nothing to another who may not see it
   expect((await sale.graphql(asked, {}, stranger)).data).toEqual({ event: null })
 })
 
-test('without the triggers an old page would be shown: the control of these', async () => {
+test('control: without triggers a stale event list would show', async () => {
   await run('alter table questions disable trigger all')
   await run(`update questions set label = 'Changed' where id = 'question_1'`)
-  expect((await shown()).text).not.toContain('Changed')
+  expect((await readBoth()).text).not.toContain('Changed')
   await run('alter table questions enable trigger all')
   await run(`update questions set label = 'Changed again' where id = 'question_1'`)
-  expect((await shown()).text).toContain('Changed again')
+  expect((await readBoth()).text).toContain('Changed again')
 })

@@ -8,15 +8,15 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-// The audits of the GraphQL over HTTP specification, as a client without credentials.
+// The audits of the GraphQL over HTTP specification, run without credentials.
 const audits = serverAudits({ url: () => `${gateway.url}/graphql`, fetchFn: fetch })
 
-test('there are as many audits as there were', () => {
+test('GraphQL over HTTP has 61 audits', () => {
   expect(audits).toHaveLength(61)
 })
 
 test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))(
-  '%s: %s',
+  'GraphQL over HTTP audit %s: %s',
   async (_id, _name, audit) => {
     expect(await audit.fn()).toMatchObject({ status: 'ok' })
   },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { graphqlRefusal, nothing, writtenBy } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -8,6 +8,10 @@ const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
 let sale: Sale
 beforeAll(async () => {
   sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
+})
+// No test here sells anything.
+afterEach(async () => {
+  expect(await writtenBy(sale)).toEqual(nothing)
 })
 afterAll(() => sale.close())
 
@@ -28,7 +32,7 @@ test.each<Body>([
   ['nothing', '', asJson, '400 BAD_REQUEST'],
   ['half an object', typename.slice(0, -1), asJson, '400 BAD_REQUEST'],
   ['null', 'null', asJson, '400 BAD_REQUEST'],
-  ['a text', '"{ __typename }"', asJson, '400 BAD_REQUEST'],
+  ['a string', '"{ __typename }"', asJson, '400 BAD_REQUEST'],
   ['a number', '0', asJson, '400 BAD_REQUEST'],
   ['false', 'false', asJson, '400 BAD_REQUEST'],
   ['a batch', `[${typename}]`, asJson, '400 BAD_REQUEST'],
@@ -47,7 +51,7 @@ test.each<Body>([
     '400 INVALID operationName',
   ],
   ['extensions as text', '{"query":"{ __typename }","extensions":""}', asJson, '400 INVALID extensions'],
-  ['a field that nobody knows', '{"query":"{ __typename }","id":1}', asJson, '400 UNKNOWN_FIELD id'],
+  ['an unknown field', '{"query":"{ __typename }","id":1}', asJson, '400 UNKNOWN_FIELD id'],
   ['__proto__', '{"query":"{ __typename }","__proto__":{}}', asJson, '400 BAD_REQUEST'],
   [
     '__proto__ in variables',
@@ -56,7 +60,7 @@ test.each<Body>([
     '400 BAD_REQUEST',
   ],
   [
-    'an operation that is not there',
+    'an unknown operation',
     '{"query":"query A { __typename }","operationName":"B"}',
     asJson,
     '400 BAD_REQUEST',
@@ -68,7 +72,7 @@ test.each<Body>([
     '400 BAD_REQUEST',
   ],
   [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     Buffer.from('{"query":"{ __typename } # ñ"}', 'latin1'),
     asJson,
     '400 BAD_REQUEST',
@@ -96,12 +100,12 @@ test.each<Body>([
     asJson,
     '413 BODY_TOO_LARGE',
   ],
-  ['an answer as a picture', typename, { ...asJson, accept: 'image/png' }, '406 NOT_ACCEPTABLE'],
-])('refuses a body that is %s', async (_what, body, headers, answer) => {
+  ['JSON with Accept of an image', typename, { ...asJson, accept: 'image/png' }, '406 NOT_ACCEPTABLE'],
+])('GraphQL with a body of %s is refused', async (_what, body, headers, answer) => {
   expect(graphqlRefusal(await send(body, headers))).toBe(answer)
 })
 
-test('takes a body with a mark of its order, nulls for what is not there, and extensions', async () => {
+test('GraphQL takes a body with a byte order mark, nulls and extensions', async () => {
   const body = { query: '{ __typename }', variables: null, operationName: null, extensions: { a: 1 } }
   const answer = await send(`\ufeff${JSON.stringify(body)}`)
   expect([answer.statusCode, answer.body]).toEqual([200, '{"data":{"__typename":"Query"}}'])
@@ -124,23 +128,23 @@ test.each([
   [`${document}&variables=%ff`, '400 BAD_REQUEST'],
   ['query=%zz', '400 BAD_REQUEST'],
   [`query=${encodeURIComponent(mutation)}`, '405 METHOD_NOT_ALLOWED'],
-])('refuses GET /graphql?%s', async (query, answer) => {
+])('GET /graphql?%s is refused', async (query, answer) => {
   expect(graphqlRefusal(await get(query))).toBe(answer)
 })
 
-test('answers a query in the address', async () => {
+test('GraphQL answers a query in the URL', async () => {
   const query = encodeURIComponent('query ($id: ID!) { event(id: $id) { id } }')
   const answer = await get(`query=${query}&variables=${encodeURIComponent('{"id":"evt_1"}')}`)
   expect(answer.body).toBe('{"data":{"event":{"id":"evt_1"}}}')
 })
 
-test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const)('does not take %s', async (method) => {
+test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const)('GraphQL by %s is 405', async (method) => {
   const answer = await sale.rest(method, '/graphql', { headers: sale.channel })
   expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, POST'])
   if (method !== 'HEAD') expect(graphqlRefusal(answer)).toBe('405 METHOD_NOT_ALLOWED')
 })
 
-test('answers a path below in the same shape', async () => {
+test('GraphQL: a path below it is 404', async () => {
   expect(graphqlRefusal(await sale.rest('POST', '/graphql/health', {}))).toBe('404 NOT_FOUND')
 })
 
@@ -152,7 +156,7 @@ test.each([
   ['an unknown argument', '{ events(limit: 1) { nodes { id } } }', 'BAD_REQUEST'],
   ['an unknown directive', '{ events @live { nodes { id } } }', 'BAD_REQUEST'],
   ['a subscription', 'subscription { events { nodes { id } } }', 'BAD_REQUEST'],
-  ['a mutation that is none', 'mutation { importCatalogue { id } }', 'BAD_REQUEST'],
+  ['an unknown mutation', 'mutation { importCatalogue { id } }', 'BAD_REQUEST'],
   [
     'fragments that go in circles',
     '{ events { ...A } } fragment A on EventConnection { ...A }',
@@ -166,7 +170,7 @@ test.each([
   ['first 2147483648', '{ events(first: 2147483648) { nodes { id } } }', 'BAD_REQUEST'],
   ['first 1.5', '{ events(first: 1.5) { nodes { id } } }', 'BAD_REQUEST'],
   ['first null', '{ events(first: null) { nodes { id } } }', 'BAD_REQUEST'],
-  ['a date that is none', '{ events(startDate: "2026-02-30") { nodes { id } } }', 'BAD_REQUEST'],
+  ['a date not in the calendar', '{ events(startDate: "2026-02-30") { nodes { id } } }', 'BAD_REQUEST'],
   ['a date in the year 0', '{ events(endDate: "0000-01-01") { nodes { id } } }', 'BAD_REQUEST'],
   ['a date as a number', '{ events(startDate: 0) { nodes { id } } }', 'BAD_REQUEST'],
   ['a place off the globe', '{ events(near: { lat: -90.1, lng: 0 }) { nodes { id } } }', 'INVALID near.lat'],
@@ -185,12 +189,12 @@ test.each([
   ['a long search', `{ events(search: "${'x'.repeat(201)}") { nodes { id } } }`, 'INVALID search'],
   ['a search for NUL', '{ events(search: "\\u0000") { nodes { id } } }', 'INVALID search'],
   [
-    'an organization that is no identifier',
+    'a malformed organization id',
     '{ events(organizationId: "a b") { nodes { id } } }',
     'INVALID organizationId',
   ],
   ['several mistakes at once', '{ events(first: 0, locationId: "") { nodes { id } } }', 'INVALID locationId'],
-  ['a cursor that is none', '{ events(after: "evt_1") { nodes { id } } }', 'INVALID after'],
+  ['a malformed cursor', '{ events(after: "evt_1") { nodes { id } } }', 'INVALID after'],
   [
     'a cursor past all dates',
     `{ events(after: "${cursor('999999999999999')}") { nodes { id } } }`,
@@ -207,7 +211,7 @@ test.each([
     'INVALID after',
   ],
   ['a long cursor', `{ events(after: "${'x'.repeat(40_000)}") { nodes { id } } }`, 'INVALID after'],
-])('refuses %s', async (_what, query, problems) => {
+])('GraphQL with %s is refused', async (_what, query, problems) => {
   expect(graphqlRefusal(await ask(query))).toBe(`200 ${problems}`)
 })
 
@@ -215,11 +219,11 @@ function cursor(milliseconds: string): string {
   return Buffer.from(`${milliseconds} evt_1`).toString('base64url')
 }
 
-test('refuses a query without a variable that it needs', async () => {
+test('GraphQL without a required variable is refused', async () => {
   expect(graphqlRefusal(await ask('query ($id: ID!) { event(id: $id) { id } }'))).toBe('400 BAD_REQUEST id')
 })
 
-test('lists all that is wrong with arguments in one error', async () => {
+test('GraphQL lists all argument errors of a field in one error', async () => {
   const { errors } = await sale.graphql(
     '{ events(first: 0, locationId: "") { totalCount } }',
     {},
@@ -234,13 +238,13 @@ test('lists all that is wrong with arguments in one error', async () => {
 })
 
 test.each([
-  ['1 to 100', 'first: 100'],
-  ['numbers next to nothing', 'near: { lat: 5e-324, lng: 1e-160, radius: 5e-324 }'],
+  ['the largest page', 'first: 100'],
+  ['the smallest numbers', 'near: { lat: 5e-324, lng: 1e-160, radius: 5e-324 }'],
   ['the poles and the date line', 'near: { lat: -90, lng: -180, radius: 500 }'],
   ['all of time', 'startDate: "0001-01-01", endDate: "9999-12-31"'],
-  ['a cursor of the first moment', `after: "${cursor('-62135596800000')}"`],
+  ['a cursor of the earliest time', `after: "${cursor('-62135596800000')}"`],
   ['no search', 'search: ""'],
-])('takes %s', async (_what, args) => {
+])('events with %s are listed', async (_what, args) => {
   const { errors } = await sale.graphql(`{ events(${args}) { totalCount nodes { id } } }`, {}, sale.channel)
   expect(errors).toBeUndefined()
 })
@@ -256,7 +260,7 @@ test.each([
   'EVT_1',
   '__proto__',
   '0',
-])('finds nothing by the identifier %j', async (id) => {
+])('lookups by the id %j find nothing', async (id) => {
   const fields = ['event', 'ticketRate', 'ticket', 'payment', 'node']
   const query = `query ($id: ID!) { ${fields.map((field) => `${field}(id: $id) { id }`).join(' ')} }`
   const { data, errors } = await sale.graphql(query, { id }, sale.channel)
@@ -277,32 +281,32 @@ const withEntry = (entry: object, more = {}) => ({
 test.each<[what: string, variables: object, answer: string]>([
   ['no input', {}, 'BAD_REQUEST input'],
   ['a null input', { input: null }, 'BAD_REQUEST input'],
-  ['an input that is text', { input: person.email }, 'BAD_REQUEST input'],
-  ['an input that is a list', { input: [withEntry({})] }, 'BAD_REQUEST input'],
-  ['an entry too little', { input: { tickets: [] } }, 'BAD_REQUEST input.ticketRateId'],
+  ['a string as input', { input: person.email }, 'BAD_REQUEST input'],
+  ['a list as input', { input: [withEntry({})] }, 'BAD_REQUEST input'],
+  ['a missing rate', { input: { tickets: [] } }, 'BAD_REQUEST input.ticketRateId'],
   ['an unknown field', withEntry({ dni: person.personalDocumentNumber }), 'BAD_REQUEST input.tickets.0.dni'],
   [
-    'a name as REST spells it',
+    'a name in REST’s spelling',
     withEntry({ full_name: person.fullName }),
     'BAD_REQUEST input.tickets.0.full_name',
   ],
   ['an e-mail address in a list', withEntry({ email: [person.email] }), 'BAD_REQUEST input.tickets.0.email'],
   ['an e-mail address in an object', withEntry({ email: person }), 'BAD_REQUEST input.tickets.0.email'],
   [
-    'a document number that is a number',
+    'a number as document number',
     withEntry({ personalDocumentNumber: 12345678 }),
     'BAD_REQUEST input.tickets.0.personalDocumentNumber',
   ],
-  ['a warranty that is text', withEntry({ warranty: person.email }), 'BAD_REQUEST input.tickets.0.warranty'],
+  ['a string as warranty', withEntry({ warranty: person.email }), 'BAD_REQUEST input.tickets.0.warranty'],
   [
-    'a supplement that is text',
+    'a string as supplement',
     withEntry({ supplements: [person.email] }),
     'BAD_REQUEST input.tickets.0.supplements.0',
   ],
-  ['metadata that is text', withEntry({}, { metadata: person.email }), 'BAD_REQUEST input.metadata'],
-  ['metadata that is a list', withEntry({}, { metadata: [person] }), 'BAD_REQUEST input.metadata'],
-  ['a total that is text', withEntry({}, { expectedTotal: person.email }), 'BAD_REQUEST input.expectedTotal'],
-])('refuses a checkout with %s, and quotes none of it', async (_what, variables, answer) => {
+  ['a string as metadata', withEntry({}, { metadata: person.email }), 'BAD_REQUEST input.metadata'],
+  ['a list as metadata', withEntry({}, { metadata: [person] }), 'BAD_REQUEST input.metadata'],
+  ['a string as total', withEntry({}, { expectedTotal: person.email }), 'BAD_REQUEST input.expectedTotal'],
+])('a checkout with %s is refused without quoting it', async (_what, variables, answer) => {
   const sent = await ask(checkout, variables)
   expect(sent.body).not.toMatch(/secretia|1234567/i)
   expect(graphqlRefusal(sent).replace(/^\d+ /, '')).toBe(answer)
@@ -311,17 +315,13 @@ test.each<[what: string, variables: object, answer: string]>([
 test.each([
   ['a value of the wrong type', `fullName: ["${person.email}"]`],
   ['a value that is an object', `fullName: { email: "${person.email}" }`],
-  ['a word for a text', 'fullName: secretia'],
-  ['a text for a truth', `warranty: "${person.email}"`],
-  ['a text that is out of place', `"${person.email}"`],
-  ['a block of text that is out of place', `"""${person.email}"""`],
-])('quotes nothing of a document with %s', async (_what, field) => {
+  ['an enum for a string', 'fullName: secretia'],
+  ['a string for a boolean', `warranty: "${person.email}"`],
+  ['a string out of place', `"${person.email}"`],
+  ['a block string out of place', `"""${person.email}"""`],
+])('a document with %s is refused without quoting it', async (_what, field) => {
   const input = `{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", ${field} }] }`
   const answer = await ask(`mutation { checkout(input: ${input}) { __typename } }`)
   expect(answer.body).not.toMatch(/secretia|1234567/i)
   expect(graphqlRefusal(answer)).toMatch(/^200( BAD_REQUEST)+$/)
-})
-
-test('has written nothing', async () => {
-  expect(await writtenBy(sale)).toEqual(nothing)
 })

@@ -10,7 +10,7 @@ afterAll(() => gateway.close())
 
 const get = (url: string) => gateway.rest('GET', url)
 
-test('the OpenAPI document names the documented paths and nothing else', async () => {
+test('OpenAPI document has exactly the documented paths', async () => {
   const answer = await get('/openapi.json')
   expect(answer.headers['content-type']).toContain('application/json')
   const document = answer.json()
@@ -25,7 +25,7 @@ test('the OpenAPI document names the documented paths and nothing else', async (
   expect(Object.keys(document.components.securitySchemes)).toEqual(['apiKey', 'integrationId', 'secret'])
 })
 
-test('the paths are documented where they are served', async () => {
+test('OpenAPI document has the paths with their base paths', async () => {
   const moved = await startGateway({
     settings: { CHANNELS_BASE_PATH: '/channels', INTEGRATIONS_BASE_PATH: '/partners/v2' },
   })
@@ -41,7 +41,7 @@ test('the paths are documented where they are served', async () => {
   }
 })
 
-test('the documentation loads its own files and nothing else', async () => {
+test('/docs loads only its own files', async () => {
   const page = await get('/docs')
   expect(page.statusCode).toBe(200)
   expect(page.headers['content-type']).toContain('text/html')
@@ -56,7 +56,7 @@ test('the documentation loads its own files and nothing else', async () => {
   expect((await get('/docs/json')).json()).toEqual((await get('/openapi.json')).json())
 })
 
-test('the root leads to all there is to read', async () => {
+test('/ links to all documentation', async () => {
   const page = await get('/')
   expect(page.statusCode).toBe(200)
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
@@ -67,7 +67,7 @@ test('the root leads to all there is to read', async () => {
     expect((await gateway.rest('GET', link, { headers: { accept: 'text/html' } })).statusCode).toBe(200)
 })
 
-test('the GraphQL contract is served as it is committed', async () => {
+test('/schema.graphql is the committed schema', async () => {
   const answer = await get('/schema.graphql')
   expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8')
   expect(answer.body).toBe(await readFile(new URL('../../../schema.graphql', import.meta.url), 'utf8'))

@@ -3,7 +3,7 @@ import { anEntry, checkedOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What has been let through once is executed another way, which nobody may see.
+// Repeated operations run compiled; no client may see a difference.
 
 let sale: Sale
 let ticketId: string
@@ -23,7 +23,7 @@ const ask = (query: string, { variables, headers, operationName }: Asked = {}) =
     body: { query, variables, operationName },
   })
 
-/** What a client sees of an answer that is not of its one request. */
+/** Drops the headers that differ between requests. */
 function seen({ statusCode, headers, body }: Awaited<ReturnType<typeof ask>>) {
   const { date: _date, 'x-request-id': _id, ...others } = headers
   return { statusCode, headers: others, body }
@@ -34,7 +34,7 @@ test.each([
   'application/graphql-response+json',
   '*/*',
   'text/html, application/json;q=0.9',
-])('is answered the same each time, as %s', async (accept) => {
+])('a repeated operation has the same response as %s', async (accept) => {
   const query = 'query ($id: ID!) { ticket(id: $id) { id status event { name } } }'
   const answers = []
   for (let time = 0; time < 3; time++)
@@ -45,7 +45,7 @@ test.each([
   expect(answers[2]).toEqual(answers[0])
 })
 
-test('in a form that is not served it is refused, whoever was answered before', async () => {
+test('a repeated operation in a media type not served is 406', async () => {
   const query = 'query Form($id: ID!) { ticket(id: $id) { id } }'
   for (const [accept, status] of [
     ['application/json', 200],
@@ -56,7 +56,7 @@ test('in a form that is not served it is refused, whoever was answered before', 
     expect((await ask(query, { variables: { id: ticketId }, headers: { accept } })).statusCode).toBe(status)
 })
 
-test('of the operations of a document the one that is named is executed', async () => {
+test('a repeated document runs the operation that is named', async () => {
   const query = 'query A { __typename } query B { events { nodes { id } } }'
   for (let time = 0; time < 2; time++) {
     expect((await ask(query, { operationName: 'A' })).json().data).toEqual({ __typename: 'Query' })
@@ -66,17 +66,18 @@ test('of the operations of a document the one that is named is executed', async 
   }
 })
 
-test('variables that are not as they must be are told each time', async () => {
-  const query = 'query Given($id: ID!) { ticket(id: $id) { id } }'
-  const told = async (variables: object) => (await ask(query, { variables })).json().errors?.[0].extensions
-  expect(await told({ id: ticketId })).toBeUndefined()
+test('a repeated operation reports invalid variables each time', async () => {
+  const query = 'query GivenId($id: ID!) { ticket(id: $id) { id } }'
+  const extensionsFor = async (variables: object) =>
+    (await ask(query, { variables })).json().errors?.[0].extensions
+  expect(await extensionsFor({ id: ticketId })).toBeUndefined()
   for (let time = 0; time < 2; time++) {
-    expect(await told({})).toMatchObject({ code: 'BAD_REQUEST', path: 'id' })
-    expect(await told({ id: {} })).toMatchObject({ code: 'BAD_REQUEST', path: 'id' })
+    expect(await extensionsFor({})).toMatchObject({ code: 'BAD_REQUEST', path: 'id' })
+    expect(await extensionsFor({ id: {} })).toMatchObject({ code: 'BAD_REQUEST', path: 'id' })
   }
 })
 
-test('who asks is asked each time', async () => {
+test('a repeated operation authenticates each time', async () => {
   const query = 'query Who($id: ID!) { ticket(id: $id) { id } }'
   const variables = { id: ticketId }
   expect((await ask(query, { variables })).json().data.ticket.id).toBe(ticketId)
@@ -89,19 +90,14 @@ const codeOf = async (query: string, variables: object) =>
   (await ask(query, { variables })).json().errors?.[0].extensions.code
 
 test.each([
+  ['sets the page size', 'query ($n: Int!) { events(first: $n) { ...All } }', { n: 1 }, { n: 100 }],
   [
-    'a variable decides how much is asked for',
-    'query ($n: Int!) { events(first: $n) { ...All } }',
-    { n: 1 },
-    { n: 100 },
-  ],
-  [
-    'a variable decides whether it is asked for',
+    'includes a field',
     'query ($yes: Boolean!) { __typename events(first: 100) @include(if: $yes) { ...All } }',
     { yes: false },
     { yes: true },
   ],
-])('what is too complex is refused where %s', async (_what, query, little, much) => {
+])('a repeated operation is refused as too complex if a variable %s', async (_what, query, little, much) => {
   const rate = 'event { ticketRates { prices { id name price currency includes } } }'
   const document = `${query} fragment All on EventConnection { nodes { ticketRates { a: ${rate} b: ${rate} c: ${rate} } } }`
   for (let time = 0; time < 2; time++) expect(await codeOf(document, little)).toBeUndefined()
@@ -109,12 +105,12 @@ test.each([
   expect(await codeOf(document, little)).toBeUndefined()
 })
 
-test('a mutation that fails in part is made once, and told in full', async () => {
+test('a repeated mutation that fails in part runs once and reports its error', async () => {
   const query = `mutation ($url: String!, $ticket: ID!) {
     registerWebhook(url: $url) { __typename } requestRefund(ticketId: $ticket) { __typename } }`
   const variables = { url: 'http://127.0.0.1:9/hook', ticket: ticketId }
   expect((await ask(query, { variables })).json().errors).toBeUndefined()
-  // An integration registers webhooks as well, but asks for no refund.
+  // An integration may register webhooks but not request refunds.
   const door = sale.integration.v2
   const { data, errors } = (await ask(query, { variables, headers: door })).json()
   expect(data).toBeNull()

@@ -14,12 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const catalogueContext = (headers: Record<string, string> = {}) =>
+const getPage = (headers: Record<string, string> = {}) =>
   sale.rest('GET', '/graphql', {
     headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers },
   })
 
-test('every tab runs as it is', async () => {
+test('GraphiQL: every tab runs as it is', async () => {
   const tabs = graphiqlTabs({
     key: sale.channel['x-api-key'] ?? '',
     ticketRateId: rate._id,
@@ -40,8 +40,8 @@ test('every tab runs as it is', async () => {
   ])
 })
 
-test('a browser gets the page with its tabs, a client gets GraphQL', async () => {
-  const page = await catalogueContext()
+test('GraphiQL: a browser gets the page with its tabs, a client gets GraphQL', async () => {
+  const page = await getPage()
   expect(page.statusCode).toBe(200)
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
   for (const name of ['query Events', 'query Quote', 'mutation Checkout', 'query Ticket', 'query Changes'])
@@ -50,8 +50,8 @@ test('a browser gets the page with its tabs, a client gets GraphQL', async () =>
   expect(answer.json()).toEqual({ data: { __typename: 'Query' } })
 })
 
-test('the page asks nothing of anybody else, and runs no other script than its own', async () => {
-  const { headers, body } = await catalogueContext()
+test('GraphiQL loads nothing from other hosts and runs only its own scripts', async () => {
+  const { headers, body } = await getPage()
   const scripts = [...body.matchAll(/<script[^>]*>(.*?)<\/script>/gs)]
   const hashes = scripts.map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -66,10 +66,10 @@ test('the page asks nothing of anybody else, and runs no other script than its o
   expect(head).not.toMatch(/<(link|script)[^>]*(href|src)="(?!data:)/)
 })
 
-test('is compressed as the browser takes it, and each form of it has a tag of its own', async () => {
-  const plain = await catalogueContext({ 'accept-encoding': 'identity' })
-  const brotli = await catalogueContext({ 'accept-encoding': 'gzip, deflate, br, zstd' })
-  const gzip = await catalogueContext({ 'accept-encoding': 'gzip;q=1.0, br;q=0' })
+test('GraphiQL is compressed as accepted, each encoding with its own ETag', async () => {
+  const plain = await getPage({ 'accept-encoding': 'identity' })
+  const brotli = await getPage({ 'accept-encoding': 'gzip, deflate, br, zstd' })
+  const gzip = await getPage({ 'accept-encoding': 'gzip;q=1.0, br;q=0' })
   expect(plain.headers['content-encoding']).toBeUndefined()
   expect(brotli.headers['content-encoding']).toBe('br')
   expect(gzip.headers['content-encoding']).toBe('gzip')
@@ -80,17 +80,15 @@ test('is compressed as the browser takes it, and each form of it has a tag of it
   expect(new Set(answers.map(({ headers }) => headers.etag)).size).toBe(3)
 })
 
-test('is not sent again to a browser that has it', async () => {
+test('GraphiQL answers 304 to a browser that has it', async () => {
   const encoding = { 'accept-encoding': 'br' }
-  const { etag } = (await catalogueContext(encoding)).headers
+  const { etag } = (await getPage(encoding)).headers
   expect(etag).toMatch(/^"[\w-]+"$/)
   for (const tags of [String(etag), `W/${etag}`, `"other", ${etag}`]) {
-    const again = await catalogueContext({ ...encoding, 'if-none-match': tags })
+    const again = await getPage({ ...encoding, 'if-none-match': tags })
     expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag])
     expect(again.headers['content-security-policy']).toContain('sha256-')
   }
-  expect((await catalogueContext({ ...encoding, 'if-none-match': '"other"' })).statusCode).toBe(200)
-  expect(
-    (await catalogueContext({ 'accept-encoding': 'gzip', 'if-none-match': String(etag) })).statusCode,
-  ).toBe(200)
+  expect((await getPage({ ...encoding, 'if-none-match': '"other"' })).statusCode).toBe(200)
+  expect((await getPage({ 'accept-encoding': 'gzip', 'if-none-match': String(etag) })).statusCode).toBe(200)
 })

@@ -25,8 +25,8 @@ const sets = Array.from({ length: 2 ** kinds.length }, (_, set) =>
   kinds.filter((_, kind) => (set >> kind) % 2 === 1),
 ).filter(({ length }) => length > 1)
 
-// What is asked for together is one statement, which stays prepared on every connection: each set of kinds is another.
-test('there is an end to the statements for several kinds, and what comes after is answered alike', async () => {
+// Loads made together are one statement, prepared on every connection, and each set of kinds needs its own.
+test('joined statements are limited to 100, and further sets are answered alike', async () => {
   const [{ id } = { id: '' }] = await sale.db.select({ id: keys.id }).from(keys)
   const scope = { organizationIds: [], channelId: '', ownOrganizationIds: [] }
   for (const set of [...sets, ...sets]) {

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-/** Every field of a type and of what is below it, without going back up. */
+/** Selects every field of a type and of everything below it, without going back up. */
 function everythingOf(typename: string, above: string[] = []): string {
   const type = schema.getType(typename)
   const fields = isObjectType(type) ? Object.values(type.getFields()) : []
@@ -49,12 +49,12 @@ const codesOf = async (query: string, variables = {}, headers: Record<string, st
   const { errors } = await sale.graphql(query, variables, headers)
   return [...new Set(errors?.map(({ extensions }) => extensions?.code))]
 }
-const times = (count: number, of: (index: number) => string) =>
-  Array.from({ length: count }, (_, i) => of(i)).join(' ')
+const times = (count: number, textAt: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => textAt(i)).join(' ')
 
 type Page = { events: { nodes: { ticketRates: { prices: unknown[] }[] }[] } }
 
-test.each([50, 100])('a page of %i events with everything under them passes', async (first) => {
+test.each([50, 100])('GraphQL limits allow %i events with all fields', async (first) => {
   expect(everything).toMatch(/edges .*ticketRates .*prices .*nodes .*ticketRates .*currentPrice .*totalCount/)
   const query = `query ($first: Int!) { events(first: $first) { nodes { ${everythingOf('Event')} } } }`
   const { data, errors } = await sale.graphql<Page>(query, { first }, sale.channel)
@@ -63,7 +63,7 @@ test.each([50, 100])('a page of %i events with everything under them passes', as
   expect(data?.events.nodes.flatMap(({ ticketRates }) => ticketRates)).toHaveLength(first * 4)
 })
 
-test('so does everything there is to say of 50 events, by nodes and by edges, with their count', async () => {
+test('GraphQL limits allow 50 events with all fields through nodes, edges and the count', async () => {
   expect(await codesOf(`{ events { ${everything} } }`)).toEqual([])
 })
 
@@ -71,23 +71,23 @@ test.each([
   ['in the document', (index: number) => `p${index}: events(first: 50, search: "${index}")`, {}],
   ['in a variable', (index: number) => `p${index}: events(first: $first, search: "${index}")`, { first: 50 }],
   ['by default', (index: number) => `p${index}: events(search: "${index}")`, {}],
-])('ten such pages are refused, with `first` %s', async (_where, page, variables) => {
+])('GraphQL limits refuse ten pages of all fields with first %s', async (_where, page, variables) => {
   const pages = times(10, (index) => `${page(index)} { ...Everything }`)
   const query = `query ${'first' in variables ? '($first: Int!)' : ''} { ${pages} }
     fragment Everything on EventConnection { nodes { ${everythingOf('Event')} } }`
   sale.statements.reset()
   expect(await codesOf(query, variables)).toEqual(['QUERY_TOO_COMPLEX'])
-  // Of the caller only: nothing was looked for.
+  // Only the caller was read.
   expect(sale.statements).toHaveLength(1)
 })
 
-test('ten such pages of one event each pass', async () => {
+test('GraphQL limits allow ten pages of one event with all fields', async () => {
   const query = `{ ${times(10, (index) => `p${index}: events(first: 1, search: "${index}") { ...Everything }`)} }
     fragment Everything on EventConnection { nodes { ${everythingOf('Event')} } }`
   expect(await codesOf(query)).toEqual([])
 })
 
-test.each(['nodes { %s }', 'edges { node { %s } }'])('the cost is multiplied through %s', async (way) => {
+test.each(['nodes { %s }', 'edges { node { %s } }'])('GraphQL cost is multiplied through %s', async (way) => {
   const cost = async (first: number) => {
     const rate = 'event { ticketRates { event { ticketRates { event { ticketRates { id } } } } } }'
     const query = `{ events(first: ${first}) { ${way.replace('%s', `ticketRates { ${rate} }`)} } }`
@@ -98,13 +98,13 @@ test.each(['nodes { %s }', 'edges { node { %s } }'])('the cost is multiplied thr
   expect((await cost(20)) - search).toBe(2 * ((await cost(10)) - search))
 })
 
-test('all tickets of a payment with everything under them pass, and their payments’ tickets do not', async () => {
+test('GraphQL limits allow all fields of a payment and refuse a circle through its tickets', async () => {
   expect(await codesOf(`{ payment(id: "x") { ${everythingOf('Payment')} } }`)).toEqual([])
   const deeper = '{ payment(id: "x") { tickets { payment { tickets { payment { tickets { id } } } } } } }'
   expect(await codesOf(deeper)).toEqual(['QUERY_TOO_COMPLEX'])
 })
 
-test('what a checkout answers with passes with everything under it', async () => {
+test('GraphQL limits allow all fields of a checkout', async () => {
   const input = '{ ticketRateId: "x", tickets: [] }'
   const answer = `... on CheckoutPayload { payment { ${everythingOf('Payment')} } tickets { ${everythingOf('Ticket')} } }`
   expect(await codesOf(`mutation { checkout(input: ${input}) { ${answer} } }`)).toEqual([])
@@ -137,7 +137,7 @@ test.each([
     'thirty searches',
     `{ ${times(30, (index) => `a${index}: events(first: 1, search: "${index}") { totalCount }`)} }`,
   ],
-])('refuses %s', async (_what, query) => {
+])('GraphQL limits refuse %s', async (_what, query) => {
   sale.statements.reset()
   expect(await codesOf(query)).toEqual(['QUERY_TOO_COMPLEX'])
   expect(sale.statements.length).toBeLessThan(2)
@@ -145,7 +145,7 @@ test.each([
 
 test.each([
   [
-    'introspection that goes around in circles',
+    'circular introspection',
     '{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }',
   ],
   ['a flood of unknown directives', `{ __typename ${times(900, () => '@x')} }`],
@@ -155,17 +155,17 @@ test.each([
     'fragments in a circle',
     '{ events { nodes { ...A } } } fragment A on Event { ...B } fragment B on Event { ...A }',
   ],
-])('refuses %s at once', async (_what, query) => {
+])('GraphQL refuses %s at once', async (_what, query) => {
   const started = performance.now()
   expect(await codesOf(query)).toEqual(['BAD_REQUEST'])
   expect(performance.now() - started).toBeLessThan(5_000)
 })
 
-test('refuses a document of more than 50,000 characters, so that none of that size is kept', async () => {
+test('GraphQL refuses a document over 50,000 characters, so that none of that size is cached', async () => {
   expect(await codesOf(`#${'x'.repeat(50_000)}\n{ __typename }`)).toEqual(['INVALID'])
 })
 
-test('a field that would have passed alone is refused beside one that does not', async () => {
+test('GraphQL limits refuse the whole operation, cheap fields too', async () => {
   const expensive = `events(first: 100) { nodes { ticketRates { event { ticketRates { event { id } } } } } }`
   expect(await codesOf(`{ event(id: "x") { id } ${expensive} }`)).toEqual(['QUERY_TOO_COMPLEX'])
 })

@@ -6,7 +6,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePayment } from '../../support/settle.ts'
 import { aProvider } from '../../support/stub-provider.ts'
 
-// What REST says and what GraphQL says, field by field, over the whole demo catalogue.
+// REST and GraphQL agree field by field, over the whole demo catalogue.
 
 let sale: Sale
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(() => sale.close())
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 type Fields = { [name: string]: Json }
 
-/** GraphQL's answer in REST's names. */
+/** Renames GraphQL's fields to REST's. */
 function inRestNames(value: Json): Json {
   if (Array.isArray(value)) return value.map(inRestNames)
   if (typeof value !== 'object' || value === null) return value
@@ -69,7 +69,7 @@ type Rate = {
   warranty: { enabled: boolean }
 }
 
-test('events', async () => {
+test('REST and GraphQL agree on lists of events', async () => {
   const events = await listed()
   expect(events).toHaveLength(60)
   const { events: page } = await overGraphql(
@@ -80,7 +80,7 @@ test('events', async () => {
   expect(page?.nodes).toEqual(events)
 })
 
-test('single events', async () => {
+test('REST and GraphQL agree on a single event', async () => {
   const [, event] = await listed()
   const { node } = await overGraphql(
     `{ node(id: "evt_demo_2") { ... on Event { ${eventFields} } } }`,
@@ -90,7 +90,7 @@ test('single events', async () => {
   expect(node).toEqual(event)
 })
 
-/** Everything that can be said in a checkout of a rate. */
+/** Builds the body of a checkout that uses every field. */
 function fullBody(
   { _id, min, prices, supplements, questions, warranty }: Rate,
   price = prices.at(-1)?._id ?? '',
@@ -128,7 +128,7 @@ async function expectSameTickets({ tickets, payment_id, total_amount }: Checkout
 }
 
 async function expectSameLookup(id: string) {
-  // The integration is of the first organization; every ticket of its events is looked up by both methods.
+  // The integration belongs to the first organization; both methods look up every ticket of its events.
   const looked = await overRest(`/integrations/tickets/${id}`, sale.integration.v2)
   expect(await overRest(`/integrations/tickets/${id}`, sale.integration.v1)).toEqual(looked)
   const { ticket } = await overGraphql(
@@ -140,7 +140,7 @@ async function expectSameLookup(id: string) {
   expect({ ...ticket, price: (price_info as Fields).price }).toEqual(looked)
 }
 
-test('checkouts and tickets, unpaid and paid, of every rate', async () => {
+test('REST and GraphQL agree on checkouts and tickets of every rate, unpaid and paid', async () => {
   const events = (await listed()) as (Rates & { organization_id: string })[]
   let sold = 0
   let looked = 0
@@ -170,7 +170,7 @@ test('checkouts and tickets, unpaid and paid, of every rate', async () => {
   expect(looked).toBeGreaterThan(5)
 })
 
-test('a ticket that is refunded in part and cancelled', async () => {
+test('REST and GraphQL agree on a ticket refunded in part and cancelled', async () => {
   const events = (await listed()) as (Rates & { organization_id: string })[]
   const rate = events
     .filter(({ organization_id }) => organization_id === 'org_demo_luna')
@@ -186,7 +186,7 @@ test('a ticket that is refunded in part and cancelled', async () => {
   await expectSameLookup(id)
 })
 
-test('totals of a checkout', async () => {
+test('REST and GraphQL agree on totals of checkouts', async () => {
   const rates = (await listed())
     .flatMap(({ ticket_rates }) => ticket_rates)
     .filter(({ available }) => available)

@@ -7,7 +7,7 @@ import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/harness.ts'
 import { runCli, type ServerProcess, startedServer } from '../../support/processes.ts'
 
-// The whole way, as a client goes it, with the built programs and nothing else.
+// The whole way of a client, through the built programs only.
 
 const catalogue = aCatalogue({
   events: [
@@ -38,7 +38,7 @@ async function cli(...args: string[]) {
   return output
 }
 
-test('import, key, list, quote, checkout, pay, look up by both methods', async () => {
+test('a client imports, lists, quotes, checks out, pays and looks up its ticket', async () => {
   const file = join(folder, 'catalogue.json')
   await writeFile(file, JSON.stringify(catalogue))
   await cli('migrate')

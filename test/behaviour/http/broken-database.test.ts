@@ -32,7 +32,7 @@ const lookUp = () => sale.rest('GET', '/integrations/tickets/tkt_1', { headers: 
 
 type Failed = { request_id: string; error: string; code: string; place?: string }
 
-/** The one log line of a failed request. It says what failed by its kind alone. */
+/** Returns the facts of the single log line of a failed request, which names the error by its code only. */
 function failedLine(answer: { headers: Record<string, unknown> }): Failed {
   const failed = lines
     .map((line) => JSON.parse(line))
@@ -48,7 +48,7 @@ function failedLine(answer: { headers: Record<string, unknown> }): Failed {
   return facts
 }
 
-/** Something of the database is another, as long as the test runs. */
+/** Renames a table, and puts `broken` in its place, while `run` runs. */
 async function withBroken(table: string, broken: string, run: () => Promise<void>): Promise<void> {
   const kept = `${table}_kept`
   await sale.db.execute(sql.raw(`alter table ${table} rename to ${kept}`))
@@ -61,7 +61,7 @@ async function withBroken(table: string, broken: string, run: () => Promise<void
   }
 }
 
-test('a table that is gone is a fault of ours, with the request id and nothing else', async () => {
+test('a missing table is 500 with the request id and nothing else', async () => {
   await withBroken('events', '', async () => {
     const answer = await list()
     expect(refusal(answer)).toBe('500 INTERNAL')
@@ -71,7 +71,7 @@ test('a table that is gone is a fault of ours, with the request id and nothing e
   expect((await list()).statusCode).toBe(200)
 })
 
-test('in GraphQL it is the error of its field, and the others have their values', async () => {
+test('a missing table in GraphQL is the error of its field; other fields keep their values', async () => {
   await withBroken('events', '', async () => {
     const answer = await ask('{ event(id: "evt_1") { id } ticketRate(id: "rate_1") { id } }')
     const { data, errors } = answer.json()
@@ -83,18 +83,18 @@ test('in GraphQL it is the error of its field, and the others have their values'
   })
 })
 
-test('where nobody can be let in the whole request fails, on both surfaces', async () => {
+test('failing authentication fails the whole request on both surfaces', async () => {
   await withBroken('keys', '', async () => {
     const answer = await list()
     expect(refusal(answer)).toBe('500 INTERNAL')
     failedLine(answer)
-    const asked = await ask('{ events { nodes { id } } }')
-    expect(graphqlRefusal(asked)).toBe('500 INTERNAL')
-    failedLine(asked)
+    const graphqlAnswer = await ask('{ events { nodes { id } } }')
+    expect(graphqlRefusal(graphqlAnswer)).toBe('500 INTERNAL')
+    failedLine(graphqlAnswer)
   })
 })
 
-test('a checkout that fails half-way has written nothing, and says nothing of who it was for', async () => {
+test('a checkout that fails half-way writes nothing and logs no personal data', async () => {
   await sale.db.execute(sql`alter table tickets add constraint broken check (full_name = '') not valid`)
   const answer = await checkOut(sale, body, { 'idempotency-key': 'once' })
   expect(refusal(answer)).toBe('500 INTERNAL')
@@ -107,7 +107,7 @@ test('a checkout that fails half-way has written nothing, and says nothing of wh
 
 const refusing = (table: string) => `create view ${table} as select * from ${table}_kept where refuse_now()`
 
-test('a database that can not answer now is told as busy, and when to come again', async () => {
+test('a database that cancels statements is 503 with Retry-After', async () => {
   await sale.db.execute(sql`create function refuse_now() returns boolean language plpgsql as
     $$ begin raise exception 'select secretia' using errcode = '57014'; end $$`)
   await withBroken('integrations', refusing('integrations'), async () => {
@@ -117,22 +117,22 @@ test('a database that can not answer now is told as busy, and when to come again
     failedLine(answer)
   })
   await withBroken('keys', refusing('keys'), async () => {
-    const asked = await ask('{ events { nodes { id } } }')
-    expect(graphqlRefusal(asked)).toBe('503 BUSY')
-    expect(asked.headers['retry-after']).toBe('1')
-    failedLine(asked)
+    const graphqlAnswer = await ask('{ events { nodes { id } } }')
+    expect(graphqlRefusal(graphqlAnswer)).toBe('503 BUSY')
+    expect(graphqlAnswer.headers['retry-after']).toBe('1')
+    failedLine(graphqlAnswer)
   })
 })
 
-test('a database that is gone is told as such', async () => {
+test('a closed database is 503 and not ready', async () => {
   await sale.database.close()
   const isEmbedded = inject('database').kind === 'pglite'
-  // The embedded one goes with the process, so that it is gone is a fault and no condition.
-  const said = isEmbedded ? '500 INTERNAL' : '503 BUSY'
+  // PGlite runs in this process, so losing it is a fault and not a condition.
+  const expected = isEmbedded ? '500 INTERNAL' : '503 BUSY'
   const answer = await list()
-  expect(refusal(answer)).toBe(said)
+  expect(refusal(answer)).toBe(expected)
   failedLine(answer)
-  expect(graphqlRefusal(await ask('{ events { nodes { id } } }'))).toBe(said)
+  expect(graphqlRefusal(await ask('{ events { nodes { id } } }'))).toBe(expected)
   expect((await sale.rest('GET', '/health')).statusCode).toBe(200)
   expect((await sale.rest('GET', '/ready')).statusCode).toBe(503)
 })

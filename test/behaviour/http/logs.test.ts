@@ -10,7 +10,7 @@ const rate = aRate({
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })
 
-// No number may be as short as one that an identifier or a time in the log has in it by chance.
+// Values are long enough that no id or time in the log contains one by chance.
 const person = {
   full_name: 'Secretia Ñandú',
   email: 'secretia@example.com',
@@ -39,11 +39,13 @@ const body = {
 
 const lines: string[] = []
 let sale: Sale
+let secrets: string[]
 beforeAll(async () => {
   sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
     settings: { LOG_LEVEL: 'trace' },
     onLog: (line) => lines.push(line),
   })
+  secrets = await useEverything()
 })
 afterAll(() => sale.close())
 
@@ -55,7 +57,8 @@ const camelCase = (fields: object) =>
     ]),
   )
 
-/** All that a client and a buyer do, and most of what they do wrong. Returns what must stay between us. */
+/** Does all that clients and buyers do, and most of their mistakes. Returns the values that no log line may
+ *  contain. */
 async function useEverything(): Promise<string[]> {
   const { channel, integration } = sale
   const made = await checkOut(sale, body, { 'idempotency-key': 'secret-idempotency' })
@@ -131,8 +134,7 @@ const namesAt = (level: number) =>
       .flatMap(Object.keys),
   )
 
-test('no line says who, what for, with which key or at which address, at any level', async () => {
-  const secrets = await useEverything()
+test('logs contain no personal data, purchase, key or address at any level', () => {
   const log = lines.join('')
   expect(secrets).toHaveLength(19)
   for (const secret of secrets) {
@@ -143,7 +145,7 @@ test('no line says who, what for, with which key or at which address, at any lev
   expect(log).not.toMatch(/secret|select |insert |\$1|box_test_|node_modules|127\.0\.0\.1/i)
 })
 
-test('there is a line for each request, with its route, its status and its id', async () => {
+test('logs have one line a request, with its route, status and id', async () => {
   const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
   expect(requests.length).toBeGreaterThan(15)
   expect([...namesAt(30)].sort()).toEqual([
@@ -173,7 +175,7 @@ test('there is a line for each request, with its route, its status and its id', 
   ])
 })
 
-test('a line that did say something would be seen here', () => {
+test('control: the log captures what is written to it', () => {
   lines.length = 0
   sale.app.log.trace({ email: person.email }, 'control')
   expect(lines.join('')).toContain(person.email)

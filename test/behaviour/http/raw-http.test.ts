@@ -4,7 +4,7 @@ import { aCatalogue } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { openSocket } from '../../support/sockets.ts'
 
-// What goes over the wire, byte by byte: HTTP libraries mend much of what is wrong with it.
+// Responses byte by byte: HTTP libraries silently repair much that is wrong.
 
 let sale: Sale
 beforeAll(async () => {
@@ -24,8 +24,8 @@ function readHead(text: string): Raw {
   return { status: Number(first.split(' ')[1]), headers, body: text.slice(end + 4) }
 }
 
-/** The whole answer to one request on a connection of its own, until the server closes it. */
-async function spoken(request: string): Promise<Raw> {
+/** Sends a request on its own connection and reads until the server closes it. */
+async function sendRaw(request: string): Promise<Raw> {
   const socket = await openSocket(sale.url)
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -37,7 +37,7 @@ async function spoken(request: string): Promise<Raw> {
 const valuesOf = ({ headers }: Raw, wanted: string) =>
   headers.flatMap(([name, value]) => (name === wanted ? [value] : []))
 
-/** Everything that makes an answer no valid HTTP, or says that the connection stays when it was to be closed. */
+/** Lists what makes a response invalid HTTP, or keeps a connection open that was to be closed. */
 function faultsIn(raw: Raw): string[] {
   const lengths = valuesOf(raw, 'content-length')
   const codings = valuesOf(raw, 'transfer-encoding')
@@ -86,19 +86,21 @@ const accepts: [accept: string | null, isOffered: boolean][] = [
 const asked: [what: string, method: string, path: string, sent?: string][] = [
   ['a query', 'POST', '/graphql', body('{ events { nodes { id } } }')],
   ['a query again', 'POST', '/graphql', body('{ events { nodes { id } } }')],
-  ['a query in the address', 'GET', `/graphql?query=${encodeURIComponent('{ __typename }')}`],
+  ['a query in the URL', 'GET', `/graphql?query=${encodeURIComponent('{ __typename }')}`],
   ['introspection', 'POST', '/graphql', body('{ __schema { queryType { name } } }')],
-  ['a document that is none', 'POST', '/graphql', body('{ events')],
-  ['an error of a field', 'POST', '/graphql', body('{ changes(after: "x") { nodes { type } } }')],
+  ['a malformed document', 'POST', '/graphql', body('{ events')],
+  ['a field error', 'POST', '/graphql', body('{ changes(after: "x") { nodes { type } } }')],
   ['a mutation', 'POST', '/graphql', body('mutation { cancelTicket(ticketId: "x") { __typename } }')],
 ]
 
 test.each(
-  accepts.flatMap(([accept, isOffered]) => asked.map(([what, ...of]) => ({ what, accept, isOffered, of }))),
+  accepts.flatMap(([accept, isOffered]) =>
+    asked.map(([what, ...call]) => ({ what, accept, isOffered, call })),
+  ),
 )(
-  '$what that accepts $accept is answered in valid HTTP',
-  async ({ accept, isOffered, of: [method, path, sent] }) => {
-    const raw = await spoken(request(method, path, accept, sent))
+  'valid HTTP answers $what that accepts $accept',
+  async ({ accept, isOffered, call: [method, path, sent] }) => {
+    const raw = await sendRaw(request(method, path, accept, sent))
     expect(faultsIn(raw)).toEqual([])
     if (isOffered) expect(raw.status).not.toBe(406)
     else expect(raw.status).toBe(406)
@@ -109,9 +111,9 @@ test.each(
   },
 )
 
-test('a mutation whose answer would not be accepted is not made', async () => {
+test('a mutation with an Accept header that cannot be met is not run', async () => {
   const register = 'mutation { registerWebhook(url: "https://hooks.example/a") { __typename } }'
-  const raw = await spoken(request('POST', '/graphql', 'multipart/mixed', body(register)))
+  const raw = await sendRaw(request('POST', '/graphql', 'multipart/mixed', body(register)))
   expect(raw.status).toBe(406)
   const { data } = await sale.graphql('{ webhooks { id } }', {}, sale.channel)
   expect(data).toEqual({ webhooks: [] })
@@ -126,17 +128,21 @@ test.each([
   ['GET', '/'],
   ['GET', '/schema.graphql'],
   ['POST', '/tickets/checkout'],
-])('%s %s is answered in valid HTTP, whatever is accepted', async (method, path) => {
+])('valid HTTP answers %s %s, whatever it accepts', async (method, path) => {
   for (const accept of [null, 'multipart/mixed', 'text/event-stream'])
-    expect(faultsIn(await spoken(request(method, path, accept)))).toEqual([])
+    expect(faultsIn(await sendRaw(request(method, path, accept)))).toEqual([])
 })
 
 test.each([
-  ['both', 'content-length: 12\r\ntransfer-encoding: chunked\r\nconnection: close', '2\r\n{}\r\n0\r\n\r\n'],
-  ['neither', 'connection: close', ''],
-  ['a length that is not the body’s', 'content-length: 3\r\nconnection: close', '{}'],
+  [
+    'both length and chunks',
+    'content-length: 12\r\ntransfer-encoding: chunked\r\nconnection: close',
+    '2\r\n{}\r\n0\r\n\r\n',
+  ],
+  ['neither length nor chunks', 'connection: close', ''],
+  ['a wrong length', 'content-length: 3\r\nconnection: close', '{}'],
   ['a connection that stays', 'content-length: 2\r\nconnection: keep-alive', '{}'],
   ['a header twice', 'vary: a\r\nvary: b\r\ncontent-length: 2\r\nconnection: close', '{}'],
-])('an answer with %s would be told', (_what, head, sent) => {
+])('control: a response with %s is found invalid', (_what, head, sent) => {
   expect(faultsIn(readHead(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n${sent}`))).toHaveLength(1)
 })

@@ -28,7 +28,7 @@ const answer = (body: Buffer | string, isShareable = true) => ({
   isShareable,
 })
 
-/** A read that tells its turn, and ends when it is told to, which may be before it begins. */
+/** A read that returns its call number once that call is ended, which may be before it begins. */
 function aRead() {
   const ends: (() => void)[] = []
   const ended = new Set<number>()
@@ -47,7 +47,7 @@ function aRead() {
   return { run, end }
 }
 
-test('what another process changes shows within the bound', async () => {
+test('response cache shows a change of another process within the bound', async () => {
   const names = async () => {
     const rest = await sale.rest('GET', '/events', { headers: sale.channel })
     const graphql = await sale.graphql<{ events: { nodes: { name: string }[] } }>(
@@ -64,7 +64,7 @@ test('what another process changes shows within the bound', async () => {
 })
 
 test.each([0, bound])(
-  'six reads run at a time, and the next one when one of them ends (bound %i)',
+  'response cache runs six reads at a time and starts the next when one ends, bound %i',
   async (ms) => {
     const reads = createResponseCache(sale.db, ms)
     const { run, end } = aRead()
@@ -83,7 +83,7 @@ test.each([0, bound])(
   },
 )
 
-test('the bound counts from the moment that a read began', async () => {
+test('response cache counts the bound from the start of a read', async () => {
   const reads = createResponseCache(sale.db, 60_000)
   const clock = aClock()
   onTestFinished(clock.restore)
@@ -99,7 +99,7 @@ test('the bound counts from the moment that a read began', async () => {
     '1',
     '2',
   ])
-  // It took longer than the bound, so it is old already.
+  // Took longer than the bound, so it is stale on arrival.
   const slow = reads.read(caller, 'slow page', run)
   clock.pass(60_000)
   end(3)
@@ -109,7 +109,7 @@ test('the bound counts from the moment that a read began', async () => {
   expect(String((await next).body)).toBe('4')
 })
 
-test('a read that began before a change is neither joined nor kept after it', async () => {
+test('response cache neither joins nor keeps a read begun before an invalidation', async () => {
   const reads = createResponseCache(sale.db, 60_000)
   const { run, end } = aRead()
   const before = reads.read(caller, 'page', run)
@@ -129,22 +129,20 @@ test('a read that began before a change is neither joined nor kept after it', as
   expect(String((await reads.read(caller, 'page', run)).body)).toBe('4')
 })
 
-test('where the first of those who come together fails, or has what is its own, each other runs for itself', async () => {
+test('response cache: when a coalesced read fails or is private, the other callers run it themselves', async () => {
   const reads = createResponseCache(sale.db, 60_000)
   const run = vi
     .fn(async () => answer('good'))
     .mockRejectedValueOnce(new Error('broken'))
     .mockResolvedValueOnce(answer('own', false))
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => reads.read(caller, 'page', run)))
-  expect(outcomes.map((one) => (one.status === 'fulfilled' ? String(one.value.body) : 'failed'))).toEqual([
-    'failed',
-    'own',
-    'good',
-  ])
+  expect(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? String(outcome.value.body) : 'failed')),
+  ).toEqual(['failed', 'own', 'good'])
   expect(run).toHaveBeenCalledTimes(3)
 })
 
-test('a body is compressed once for all who ask', async () => {
+test('response cache compresses a body once for all callers', async () => {
   const reads = createResponseCache(sale.db, 60_000)
   const body = 'page '.repeat(1000)
   const asked = await Promise.all([1, 2].map(() => reads.read(caller, 'page', async () => answer(body))))
@@ -153,7 +151,7 @@ test('a body is compressed once for all who ask', async () => {
   expect(gunzipSync(encoded[0] ?? '').toString()).toBe(body)
 })
 
-test('holds 16 MB in all codings, and lets go of what was asked for longest ago', async () => {
+test('response cache holds 16 MB in all encodings and evicts the least recently used', async () => {
   const reads = createResponseCache(sale.db, 60_000)
   const megabyte = randomBytes(2 ** 20)
   const run = vi.fn(async () => answer(megabyte))
@@ -162,7 +160,7 @@ test('holds 16 MB in all codings, and lets go of what was asked for longest ago'
     for (let page = 0; page < 10; page++) await read(page)
   }
   await readAll()
-  // Random bytes are as many when they are compressed.
+  // Random bytes do not shrink.
   for (let page = 0; page < 5; page++) await (await read(page)).encoded('gzip')
   await readAll()
   expect(run).toHaveBeenCalledTimes(10)

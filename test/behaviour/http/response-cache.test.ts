@@ -17,7 +17,7 @@ import {
 import { aBuyer } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// The bound is long, so that what shows at once does not do so because time went by.
+// The bound is long, so that a change that shows was invalidated and did not just age out.
 
 const rate = (id: string) =>
   aRate({
@@ -50,18 +50,18 @@ afterAll(() => sale.close())
 type Headers = Record<string, string>
 
 const page = `{ events { nodes { id name ticketRates { id available prices { id } } } } }`
-const asked = (query: string, headers: Headers = sale.channel, variables = {}) =>
+const ask = (query: string, headers: Headers = sale.channel, variables = {}) =>
   sale.rest('POST', '/graphql', { headers, body: { query, variables } })
-const listed = (headers: Headers = sale.channel) => sale.rest('GET', '/events?populate=*', { headers })
+const list = (headers: Headers = sale.channel) => sale.rest('GET', '/events?populate=*', { headers })
 const overGet = (headers: Headers = sale.channel) =>
   sale.rest('GET', `/graphql?query=${encodeURIComponent(page)}`, { headers })
 const surfaces = {
-  REST: listed,
-  GraphQL: (headers?: Headers) => asked(page, headers),
+  REST: list,
+  GraphQL: (headers?: Headers) => ask(page, headers),
   'GraphQL by GET': overGet,
 }
 
-/** How many statements a call costs beside those that do nothing but let the caller in. */
+/** Counts the statements of a call, without those that only authenticate. */
 async function costOf(call: () => Promise<unknown>): Promise<number> {
   sale.statements.reset()
   await call()
@@ -69,14 +69,14 @@ async function costOf(call: () => Promise<unknown>): Promise<number> {
 }
 
 test.each(Object.entries(surfaces))(
-  '%s: reads that come together cost the statements of one',
+  'response cache: concurrent reads over %s cost the statements of one',
   async (_surface, call) => {
     const together = async () => {
       const answers = await Promise.all(Array.from({ length: 12 }, () => call()))
       expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
       expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(12)
     }
-    // Until its rows are remembered it costs more.
+    // Until its rows are cached, a read costs more.
     await call()
     invalidateCatalogue(sale.db)
     const cost = await costOf(together)
@@ -89,7 +89,7 @@ test.each(Object.entries(surfaces))(
   },
 )
 
-test('another address, document, variable or operation is another read', async () => {
+test('response cache: another URL, document, variable or operation is another entry', async () => {
   const query = 'query A($id: ID!) { event(id: $id) { id } } query B($id: ID!) { event(id: $id) { name } }'
   const ask = (operationName: string, id: string) =>
     sale.rest('POST', '/graphql', {
@@ -102,12 +102,12 @@ test('another address, document, variable or operation is another read', async (
     { id: 'evt_2' },
     { name: 'Noche' },
   ])
-  const pages = [await listed(), await sale.rest('GET', '/events?limit=1', { headers: sale.channel })]
+  const pages = [await list(), await sale.rest('GET', '/events?limit=1', { headers: sale.channel })]
   expect(pages.map((answer) => answer.json().data.length)).toEqual([2, 1])
   expect(pages.map(({ headers }) => Boolean(headers.link))).toEqual([false, true])
 })
 
-test('callers with the same view share, and nobody else does', async () => {
+test('response cache is shared by callers with the same view only', async () => {
   const same = await channelHeaders(sale.db, 'org_2', 'org_1')
   const less = await channelHeaders(sale.db, 'org_1')
   for (const call of Object.values(surfaces)) {
@@ -120,32 +120,32 @@ test('callers with the same view share, and nobody else does', async () => {
   }
 })
 
-test('a channel and an integration of the same organization never share', async () => {
+test('response cache is never shared by a channel and an integration', async () => {
   const channel = await channelHeaders(sale.db, 'org_1')
   const { v1, v2 } = sale.integration
-  expect((await asked(page, channel)).json().data.events).not.toBeNull()
+  expect((await ask(page, channel)).json().data.events).not.toBeNull()
   for (const headers of [v1, v2])
-    expect((await asked(page, headers)).json().errors[0].extensions.code).toBe('FORBIDDEN')
+    expect((await ask(page, headers)).json().errors[0].extensions.code).toBe('FORBIDDEN')
   const event = '{ event(id: "evt_1") { name } }'
-  await asked(event, channel)
-  expect(await costOf(() => asked(event, v2))).toBe(1)
-  expect(await costOf(() => asked(event, v2))).toBe(0)
+  await ask(event, channel)
+  expect(await costOf(() => ask(event, v2))).toBe(1)
+  expect(await costOf(() => ask(event, v2))).toBe(0)
 })
 
-test('an answer with errors is everybody’s own, and names its own request', async () => {
+test('response cache keeps no response with errors, and each names its own request', async () => {
   const query = '{ events { nodes { id } } wrong: events(first: 0) { nodes { id } } }'
-  const answers = await Promise.all(Array.from({ length: 4 }, () => asked(query)))
-  answers.push(await asked(query))
+  const answers = await Promise.all(Array.from({ length: 4 }, () => ask(query)))
+  answers.push(await ask(query))
   for (const answer of answers) {
     const { data, errors } = answer.json()
     expect(data.events.nodes).toHaveLength(2)
     expect(errors[0].extensions.request_id).toBe(answer.headers['x-request-id'])
     expect(answer.headers).not.toHaveProperty('etag')
   }
-  expect(await costOf(() => asked(query))).toBeGreaterThan(0)
+  expect(await costOf(() => ask(query))).toBeGreaterThan(0)
 })
 
-test('what is not the catalogue alone is read anew each time', async () => {
+test('response cache keeps no response beyond the catalogue', async () => {
   const { tickets, payment_id } = await checkedOut(sale, {
     ticket_rate_id: 'evt_2_rate',
     tickets: [anEntry('evt_2_price')],
@@ -162,29 +162,29 @@ test('what is not the catalogue alone is read anew each time', async () => {
     `mutation { checkout(input: ${input}) { __typename } }`,
   ]
   for (const query of operations) {
-    const ask = () => asked(query, sale.channel, variables)
-    const answer = await ask()
+    const run = () => ask(query, sale.channel, variables)
+    const answer = await run()
     expect(answer.json().errors, query).toBeUndefined()
     expect(answer.headers).not.toHaveProperty('cache-control')
-    expect(await costOf(ask), query).toBeGreaterThan(0)
+    expect(await costOf(run), query).toBeGreaterThan(0)
   }
 })
 
-test('a query of the catalogue through fragments is shared', async () => {
+test('response cache keeps a catalogue query through fragments', async () => {
   const query =
     'query { __typename ...A ... { ticketRate(id: "rate_1") { id } } } fragment A on Query { ...B } fragment B on Query { event(id: "evt_1") { id } }'
-  expect((await asked(query)).json().errors).toBeUndefined()
-  expect(await costOf(() => asked(query))).toBe(0)
+  expect((await ask(query)).json().errors).toBeUndefined()
+  expect(await costOf(() => ask(query))).toBe(0)
 })
 
 type ShownRate = { id?: string; _id?: string; available: boolean; prices: { id?: string; _id?: string }[] }
 
-/** What each surface shows of a rate: its current price, and whether it can be bought. */
-async function shown(id: string): Promise<string[]> {
-  const of = (rates: ShownRate[]) => rates.find((rate) => (rate.id ?? rate._id) === id)
-  const rest = of((await listed()).json().data[0].ticket_rates)
-  const graphql = [await asked(page), await overGet()].map((answer) =>
-    of(answer.json().data.events.nodes[0].ticketRates),
+/** Returns, for each surface, the current price of a rate and whether it is available. */
+async function shownFor(id: string): Promise<string[]> {
+  const find = (rates: ShownRate[]) => rates.find((rate) => (rate.id ?? rate._id) === id)
+  const rest = find((await list()).json().data[0].ticket_rates)
+  const graphql = [await ask(page), await overGet()].map((answer) =>
+    find(answer.json().data.events.nodes[0].ticketRates),
   )
   return [rest, ...graphql].map((rate) => `${rate?.prices[0]?._id ?? rate?.prices[0]?.id} ${rate?.available}`)
 }
@@ -192,10 +192,10 @@ async function shown(id: string): Promise<string[]> {
 const buy = (rate: string, ...prices: string[]) =>
   checkedOut(sale, { ticket_rate_id: rate, tickets: prices.map((price) => anEntry(`${rate}_${price}`)) })
 
-test('a price and a rate that are used up, and free again, show at once', async () => {
+test('a price and a rate sold out, and free again, show at once', async () => {
   const buyer = aBuyer(sale)
-  const expectAll = async (one: string) =>
-    expect(await shown('rate_1')).toEqual(Array(3).fill(`rate_1_${one}`))
+  const expectAll = async (expected: string) =>
+    expect(await shownFor('rate_1')).toEqual(Array(3).fill(`rate_1_${expected}`))
   await expectAll('early true')
   const first = await buy('rate_1', 'early')
   await expectAll('late true')
@@ -211,33 +211,33 @@ test('a price and a rate that are used up, and free again, show at once', async 
   await buyer.lapse(third)
   const both = await buy('rate_1', 'early', 'late')
   await expectAll('late false')
-  // A checkout that finds it full frees what is overdue, and takes some of it.
+  // A checkout that finds the rate full expires overdue holds and takes some of their places.
   await buyer.lapse(both)
   await buy('rate_1', 'late')
   await expectAll('early true')
 })
 
-test('a rate that many buy at once shows that it is used up', async () => {
-  await shown('rate_2')
+test('a rate that concurrent buyers sell out shows at once', async () => {
+  await shownFor('rate_2')
   const body = { ticket_rate_id: 'rate_2', tickets: [anEntry('rate_2_late')] }
   const answers = await Promise.all(Array.from({ length: 6 }, () => checkOut(sale, body)))
   expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 200, 409, 409, 409, 409])
-  expect(await shown('rate_2')).toEqual(Array(3).fill('rate_2_early false'))
+  expect(await shownFor('rate_2')).toEqual(Array(3).fill('rate_2_early false'))
 })
 
-test('a sale that leaves some lets the reads be', async () => {
-  await shown('rate_3')
+test('a sale that leaves places does not invalidate', async () => {
+  await shownFor('rate_3')
   await buy('rate_3', 'late')
-  expect(await costOf(() => shown('rate_3'))).toBe(0)
+  expect(await costOf(() => shownFor('rate_3'))).toBe(0)
 })
 
-test('an import shows at once', async () => {
+test('an import invalidates at once', async () => {
   for (const call of Object.values(surfaces)) expect((await call()).body).toContain('Noche')
   await importCatalogue(sale.db, catalogue('Mañana'))
   for (const call of Object.values(surfaces)) expect((await call()).body).toContain('Mañana')
 })
 
-test('a revoked grant and a revoked key show at once', async () => {
+test('a revoked grant or key invalidates at once', async () => {
   const issued = await issueChannelKey(sale.db, {
     name: 'Shop',
     organizationIds: ['org_1', 'org_2'],

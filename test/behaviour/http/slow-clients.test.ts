@@ -6,7 +6,7 @@ import { defaultTimeouts } from '../../../src/http/connection-limits.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 import { answerOn, openSocket } from '../../support/sockets.ts'
 
-// Clients that send as slowly as they can, and as many as there can be.
+// Clients that send as slowly as they can, on as many connections as they can.
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -15,18 +15,19 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** Everything that a connection is sent until the service ends it; `drip` is sent again and again. */
+/** Sends `start`, then `drip` repeatedly, and returns all that the service sends until it closes the
+ *  connection. */
 async function endOf(socket: Socket, start: string, drip: string) {
-  let told = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    told += chunk
+    received += chunk
   })
   const closed = once(socket, 'close').then(() => true)
   socket.write(start)
   const dripping = setInterval(() => socket.write(drip), 50)
   await closed
   clearInterval(dripping)
-  return told
+  return received
 }
 
 const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
@@ -36,12 +37,12 @@ test.each([
   ['headers without an end', 'GET /health HTTP/1.1\r\nhost: x\r\n', 'a: b\r\n'],
   ['a body of the length that was said', `${head}content-length: 100000\r\n\r\n`, ' '],
   ['chunks without an end', `${head}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
-])('a client that sends %s is ended', async (_what, start, drip) => {
-  const told = await endOf(await openSocket(gateway.url), start, drip)
-  expect(told === '' || told.startsWith('HTTP/1.1 408 ')).toBe(true)
+])('a slow client that sends %s is disconnected', async (_what, start, drip) => {
+  const received = await endOf(await openSocket(gateway.url), start, drip)
+  expect(received === '' || received.startsWith('HTTP/1.1 408 ')).toBe(true)
 })
 
-test('one that keeps its own side open is gone as well, soon after it was told', async () => {
+test('a slow client that keeps its own side open is disconnected soon after its 408', async () => {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).on('error', () => {})
   socket.write('GET /health HTTP/1.1\r\n')
@@ -53,7 +54,7 @@ test('one that keeps its own side open is gone as well, soon after it was told',
   socket.destroy()
 })
 
-test('control: a client that sends in time is answered, again and again on the same connection', async () => {
+test('control: a client in time is answered repeatedly on one connection', async () => {
   const socket = await openSocket(gateway.url)
   for (let request = 0; request < 4; request++) {
     socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -63,23 +64,23 @@ test('control: a client that sends in time is answered, again and again on the s
   socket.destroy()
 })
 
-test('by default the slowest is gone within 35 seconds', () => {
+test('default timeouts disconnect the slowest client within 35 seconds', () => {
   const { headersMs, requestMs, checkMs } = defaultTimeouts
-  // A client that is late just after a look is found at the next one, and has a second to read why.
+  // A client that is late just after one check is found at the next, and has a second to read the response.
   expect(Math.max(headersMs, requestMs) + checkMs + 1000).toBeLessThan(35_000)
   // Node takes the smaller of the two for headers.
   expect(headersMs).toBeLessThanOrEqual(requestMs)
 })
 
-test('the defaults are what the server goes by', async () => {
+test('default timeouts are set on the server', async () => {
   const plain = await startGateway()
   const { headersTimeout, requestTimeout } = plain.app.server
   await plain.close()
   expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 15_000, requestTimeout: 30_000 })
 })
 
-test('connections beyond MAX_CONNECTIONS are dropped, and there is room again once others end', async () => {
-  // Nothing else is open by now.
+test('connections over MAX_CONNECTIONS are dropped, and accepted again once others close', async () => {
+  // No other connection is open by now.
   const full = await Promise.all(Array.from({ length: 4 }, () => openSocket(gateway.url)))
   const isHealthy = async (socket: Socket) => {
     socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -88,7 +89,7 @@ test('connections beyond MAX_CONNECTIONS are dropped, and there is room again on
   for (const socket of full) expect(await isHealthy(socket)).toBe(true)
   for (let count = 0; count < 3; count++)
     await expect(openSocket(gateway.url).then(isHealthy)).rejects.toThrow()
-  // Those that were there are served on.
+  // Existing connections are still served.
   expect(await isHealthy(full[0] as Socket)).toBe(true)
   full[1]?.destroy()
   await expect

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ResponseBuffer } from '../../../src/graphql-server/compiler/response-buffer.ts'
 
-// A rejection that nobody handles ends the process.
+// An unhandled rejection ends the process.
 
 const unhandled: unknown[] = []
 const note = (reason: unknown) => void unhandled.push(reason)
@@ -17,7 +17,7 @@ afterAll(() => {
   for (const other of others) process.on('unhandledRejection', other)
 })
 
-test('what fails below one field, while another is still waited for, is told once all have ended', async () => {
+test('failures below one field reject once, after all fields have ended', async () => {
   const response = new ResponseBuffer({}, {})
   const ended: string[] = []
   const below = async () => {
@@ -36,7 +36,7 @@ test('what fails below one field, while another is still waited for, is told onc
   expect(unhandled).toEqual([])
 })
 
-test('a rejection that nobody handles would be seen here', async () => {
+test('control: an unhandled rejection is seen here', async () => {
   Promise.reject(new Error('nobody'))
   await pause(10)
   expect(unhandled).toEqual([new Error('nobody')])

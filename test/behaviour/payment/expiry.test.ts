@@ -32,7 +32,7 @@ const body = (count: number, more = {}) => ({
   tickets: Array.from({ length: count }, () => anEntry('price_1', more)),
 })
 
-/** As if its time were over, by the clock that decides. */
+/** Moves the expiry of a payment into the past, by the database's clock. */
 const lapse = (id: string) =>
   sale.db
     .update(payments)
@@ -44,11 +44,11 @@ const statusOf = async (id: string) => {
     .select({ status: payments.status })
     .from(payments)
     .where(eq(payments.id, id))
-  const of = await sale.db.select({ status: tickets.status }).from(tickets).where(eq(tickets.paymentId, id))
-  return [payment?.status, ...new Set(of.map(({ status }) => status))]
+  const rows = await sale.db.select({ status: tickets.status }).from(tickets).where(eq(tickets.paymentId, id))
+  return [payment?.status, ...new Set(rows.map(({ status }) => status))]
 }
 
-test('holds for as long as the setting says', async () => {
+test('a hold lasts for the configured time', async () => {
   const { payment_id } = await checkedOut(sale, body(1))
   const [held] = await sale.db
     .select({
@@ -59,7 +59,7 @@ test('holds for as long as the setting says', async () => {
   expect(held?.minutes).toBeCloseTo(15, 2)
 })
 
-test('expires what is overdue, gives its places back, and leaves the rest alone', async () => {
+test('expiry of holds frees overdue places and leaves other payments alone', async () => {
   const overdue = await checkedOut(sale, body(1))
   const inTime = await checkedOut(sale, body(1))
   const bought = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
@@ -79,7 +79,7 @@ test('expires what is overdue, gives its places back, and leaves the rest alone'
   ])
 })
 
-test('says what became of it in the words of each view', async () => {
+test('an expired hold shows in GraphQL and in the lookup', async () => {
   const { payment_id, tickets } = await checkedOut(sale, body(1))
   await lapse(payment_id)
   await expireHolds(sale.db, 10)
@@ -99,7 +99,7 @@ test('says what became of it in the words of each view', async () => {
   expect(lookup.json().data).toMatchObject({ status: 'expired', activation_date: null, total_paid: 0 })
 })
 
-test('frees overdue holds at once for a checkout that finds the rate full', async () => {
+test('a checkout of a full rate expires overdue holds at once', async () => {
   const full = await checkedOut(sale, body(2))
   expect(problemsIn(await checkOut(sale, body(1)))).toEqual(['SOLD_OUT tickets'])
   await lapse(full.payment_id)
@@ -108,7 +108,7 @@ test('frees overdue holds at once for a checkout that finds the rate full', asyn
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 2 })
 })
 
-test('lets a channel use its codes again once their checkout expired', async () => {
+test('an expired checkout frees its QR codes', async () => {
   const { payment_id } = await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
   expect(problemsIn(await checkOut(sale, body(1, { qr_code: 'MINE-1' })))).toEqual([
     'QR_CODE_TAKEN tickets.0.qr_code',
@@ -119,7 +119,7 @@ test('lets a channel use its codes again once their checkout expired', async () 
   expect(again.tickets).toMatchObject([{ qr_code: 'MINE-1' }])
 })
 
-test('refuses a taken code whole, naming the ticket', async () => {
+test('a checkout with one taken QR code is refused whole, naming the ticket', async () => {
   await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
   const tickets = [anEntry('price_1', { qr_code: 'FREE-1' }), anEntry('price_1', { qr_code: 'MINE-1' })]
   const before = await countersOf(sale)
@@ -130,7 +130,7 @@ test('refuses a taken code whole, naming the ticket', async () => {
   expect(await countersOf(sale)).toEqual(before)
 })
 
-test('money that comes when the time is over, and before it was swept, pays what is still held', async () => {
+test('a payment of an overdue hold not yet expired is paid', async () => {
   const { payment_id } = await checkedOut(sale, body(1))
   await lapse(payment_id)
   expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('paid')
@@ -138,7 +138,7 @@ test('money that comes when the time is over, and before it was swept, pays what
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 1, held: 0 })
 })
 
-test('settles once: what is over stays as it is', async () => {
+test('a settled payment keeps its status', async () => {
   const { payment_id } = await checkedOut(sale, body(1))
   expect(await settlePayment(sale.db, payment_id, ended('cancelled'))).toBe('cancelled')
   expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('cancelled')
@@ -146,7 +146,7 @@ test('settles once: what is over stays as it is', async () => {
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 0 })
 })
 
-test('sweeps by itself, and forgets idempotency keys of more than a day', async () => {
+test('the job expires holds and deletes idempotency keys older than a day', async () => {
   const { payment_id } = await checkedOut(sale, body(1), { 'idempotency-key': 'old' })
   await lapse(payment_id)
   await sale.db.update(idempotencyKeys).set({ createdAt: sql`now() - interval '25 hours'` })

@@ -8,13 +8,13 @@ import { aBuyer, addresses, textOf } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { aProvider, ended, paid } from '../../support/stub-provider.ts'
 
-// What a buyer does on the payment page, and where it leads.
+// Actions of a buyer on the payment page, and their redirects.
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
-const wishes = ['look', 'pay', 'cancel'] as const
+const actions = ['look', 'pay', 'cancel'] as const
 
-// What the provider says next; else it takes the money.
+// Replaced by tests that need another outcome.
 const takes = async ({ id, totalAmount: amount, currency }: Order) => paid(id, { amount, currency })
 let outcome: (order: Order) => Promise<Outcome> = takes
 let charges: string[] = []
@@ -40,7 +40,7 @@ const checkOut = (more = {}, count = 1) =>
     ...more,
   })
 
-test('paying activates the tickets and leads to redirect_url', async () => {
+test('payment page: Pay activates the tickets and redirects to redirect_url', async () => {
   const checkout = await checkOut(addresses, 2)
   const answer = await buyer.pay(checkout)
   expect(answer.statusCode).toBe(303)
@@ -52,7 +52,7 @@ test('paying activates the tickets and leads to redirect_url', async () => {
   expect(await buyer.statusesOf(checkout)).toEqual(['paid', 'active', 'active'])
 })
 
-test('cancelling gives the places back and leads to error_url', async () => {
+test('payment page: Cancel frees the places and redirects to error_url', async () => {
   const { held } = (await countersOf(sale)).rate_1 ?? {}
   const checkout = await checkOut(addresses)
   const answer = await buyer.cancel(checkout)
@@ -64,27 +64,24 @@ test('cancelling gives the places back and leads to error_url', async () => {
   expect((await countersOf(sale)).rate_1).toMatchObject({ held })
 })
 
-test.each(wishes)(
-  'to %s after the time is over, by the clock of the database, expires it',
-  async (action) => {
-    const checkout = await checkOut(addresses)
-    await buyer.lapse(checkout)
-    charges = []
-    const answer = await buyer[action](checkout)
-    expect(answer.statusCode).toBe(303)
-    expect(answer.headers.location).toBe(
-      `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=PAYMENT_EXPIRED`,
-    )
-    expect(charges).toEqual([])
-    expect(await buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
-  },
-)
+test.each(actions)('payment page: %s after the hold is over expires the payment', async (action) => {
+  const checkout = await checkOut(addresses)
+  await buyer.lapse(checkout)
+  charges = []
+  const answer = await buyer[action](checkout)
+  expect(answer.statusCode).toBe(303)
+  expect(answer.headers.location).toBe(
+    `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=PAYMENT_EXPIRED`,
+  )
+  expect(charges).toEqual([])
+  expect(await buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
+})
 
 test.each([
   ['pay', 'Paid', 'Your tickets are active'],
   ['cancel', 'Cancelled', 'no longer held'],
   ['look', 'Time is over', 'not paid in time'],
-] as const)('to %s where the channel gave no address ends on a page of ours', async (action, title, text) => {
+] as const)('payment page: %s without redirect URLs ends on our own page', async (action, title, text) => {
   const checkout = await checkOut()
   if (action === 'look') await buyer.lapse(checkout)
   for (const answer of [await buyer[action](checkout), await buyer.look(checkout)]) {
@@ -95,17 +92,17 @@ test.each([
   }
 })
 
-test('what is over stays as it is, and leads where it led', async () => {
+test('payment page of a settled payment changes nothing and redirects as before', async () => {
   const paid = await checkOut(addresses)
   const thanks = (await buyer.pay(paid)).headers.location
   charges = []
-  for (const action of wishes) {
+  for (const action of actions) {
     const { statusCode, headers } = await buyer[action](paid)
     expect([statusCode, headers.location]).toEqual([303, thanks])
   }
   const cancelled = await checkOut(addresses)
   const sorry = (await buyer.cancel(cancelled)).headers.location
-  for (const action of wishes) {
+  for (const action of actions) {
     const { statusCode, headers } = await buyer[action](cancelled)
     expect([statusCode, headers.location]).toEqual([303, sorry])
   }
@@ -114,14 +111,14 @@ test('what is over stays as it is, and leads where it led', async () => {
   expect(await buyer.statusesOf(cancelled)).toEqual(['cancelled', 'expired'])
 })
 
-test('pressing Pay and Cancel all at once ends it once, and all are told the same', async () => {
+test('payment page: Pay and Cancel at once settle once, with one answer for all', async () => {
   const checkout = await checkOut(addresses, 3)
   const { sold = 0, held = 0 } = (await countersOf(sale)).rate_1 ?? {}
   const pressed = ['pay', 'pay', 'cancel', 'pay', 'look', 'cancel'] as const
   const answers = await Promise.all(pressed.map((action) => buyer[action](checkout)))
   const [status] = await buyer.statusesOf(checkout)
   const ended = answers.filter(({ statusCode }) => statusCode === 303)
-  // Who only looks may do so before it is over.
+  // A look may come before the payment is settled.
   expect(ended.length).toBeGreaterThanOrEqual(5)
   for (const { headers } of ended) expect(headers.location).toContain(`status=${status}`)
   expect((await countersOf(sale)).rate_1).toEqual({
@@ -130,7 +127,7 @@ test('pressing Pay and Cancel all at once ends it once, and all are told the sam
   })
 })
 
-test('a payment that fails gives the places back and leads to error_url', async () => {
+test('a failed payment frees the places and redirects to error_url', async () => {
   const checkout = await checkOut(addresses)
   outcome = async () => ended('failed')
   const { headers } = await buyer.pay(checkout)
@@ -139,7 +136,7 @@ test('a payment that fails gives the places back and leads to error_url', async 
   expect(await buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
 })
 
-test('a provider out of reach is an apology with the request id, and can be tried again', async () => {
+test('a payment provider out of reach is an error page with the request id, and can be retried', async () => {
   const checkout = await checkOut(addresses)
   outcome = async () => {
     throw new Error('connect to 10.0.0.1 with key sk_secret')
@@ -153,10 +150,10 @@ test('a provider out of reach is an apology with the request id, and can be trie
   expect((await buyer.pay(checkout)).headers.location).toContain('status=paid')
 })
 
-test('a payment that is being decided waits on a page that asks again', async () => {
+test('payment page of a processing payment refreshes itself', async () => {
   const checkout = await checkOut(addresses)
   await sale.db.update(payments).set({ status: 'processing' }).where(eq(payments.id, checkout.payment_id))
-  for (const action of wishes) {
+  for (const action of actions) {
     const { statusCode, body } = await buyer[action](checkout)
     expect(statusCode).toBe(200)
     expect(body).toContain('<meta http-equiv="refresh" content="3">')

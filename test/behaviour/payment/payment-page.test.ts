@@ -8,7 +8,7 @@ import { aBuyer, addresses, formType, pathOf, textOf } from '../../support/payme
 import { openSale, type Sale } from '../../support/sale.ts'
 import { aProvider } from '../../support/stub-provider.ts'
 
-// What the payment page shows, and what it refuses. What a buyer does on it is in pay.test.ts.
+// Content and refusals of the payment page. Its actions are in pay.test.ts.
 
 const hostile = `<script>alert('x')</script>&"`
 
@@ -56,7 +56,7 @@ const ofRate = (rate: string, more = {}, entries: Record<string, unknown>[] = [{
     ...more,
   })
 
-test('shows what is bought, line by line, until when it is held, and nothing of a person', async () => {
+test('payment page shows the purchase line by line, the end of the hold and no personal data', async () => {
   const entry = { full_name: 'Ana Núñez', email: 'ana@example.com', phone: '+34600000001' }
   const checkout = await ofRate('rate_1', addresses, [
     {
@@ -88,14 +88,14 @@ test('shows what is bought, line by line, until when it is held, and nothing of 
   expect(await buyer.statusesOf(checkout)).toEqual(['pending', 'held', 'held'])
 })
 
-test('reads the page in two statements', async () => {
+test('payment page takes two statements', async () => {
   const checkout = await ofRate('rate_1')
   sale.statements.reset()
   await buyer.look(checkout)
   expect(sale.statements).toHaveLength(2)
 })
 
-test('tells that a sandbox takes no money, and says so nowhere else', async () => {
+test('payment page mentions the sandbox only in the sandbox', async () => {
   const sandbox = await openSale(catalogue)
   try {
     const checkout = await checkedOut(sandbox, {
@@ -109,7 +109,7 @@ test('tells that a sandbox takes no money, and says so nowhere else', async () =
   expect((await buyer.look(await ofRate('rate_1'))).body).not.toContain('no money is taken')
 })
 
-test('runs no script, loads nothing, is kept nowhere, and goes on by itself when the time is over', async () => {
+test('payment page has no scripts or external files, is never cached and refreshes when the hold ends', async () => {
   const { headers, body } = await buyer.look(await ofRate('rate_1', addresses))
   const [, style = ''] = /<style>(.*)<\/style>/s.exec(body) ?? []
   expect(headers).toMatchObject({
@@ -132,19 +132,19 @@ test('runs no script, loads nothing, is kept nowhere, and goes on by itself when
   expect(Number(seconds)).toBeLessThanOrEqual(901)
 })
 
-test('the forms of a page lead nowhere else, where the channel gave no address', async () => {
+test('payment page without redirect URLs allows forms to itself only', async () => {
   const { headers } = await buyer.look(await ofRate('rate_1'))
   expect(headers['content-security-policy']).toContain("; form-action 'self'; ")
 })
 
-test('an address can put nothing of its own into the policy', async () => {
+test('payment page: a redirect URL cannot inject into the content security policy', async () => {
   const checkout = await ofRate('rate_1', { redirect_url: 'https://shop;sandbox.example/' })
   expect((await buyer.look(checkout)).headers['content-security-policy']).toContain(
     "form-action 'self' https:;",
   )
 })
 
-test('names are text, whatever they are', async () => {
+test('payment page escapes names', async () => {
   const checkout = await ofRate('rate_hostile', {}, [{ supplements: [{ supplement_id: 'sup_hostile' }] }])
   const before = await buyer.look(checkout)
   const after = await buyer.pay(checkout)
@@ -160,9 +160,9 @@ test.each([
   ['too short', 'A'.repeat(42), 0],
   ['too long', 'A'.repeat(300), 0],
   ['of other characters', `${'A'.repeat(42)}-`, 0],
-  ['two', `${'A'.repeat(43)}/${'A'.repeat(43)}`, 0],
-  ['none', '', 0],
-])('a token that is %s is no payment, on a page that says so', async (_name, token, statements) => {
+  ['two tokens', `${'A'.repeat(43)}/${'A'.repeat(43)}`, 0],
+  ['empty', '', 0],
+])('payment page with a token that is %s is 404 with a page', async (_name, token, statements) => {
   for (const answer of [
     () => sale.rest('GET', `/pay/${token}`),
     () => buyer.post(`/pay/${token}`, 'action=pay'),
@@ -178,7 +178,7 @@ test.each([
 })
 
 test.each(['action=refund', 'action=pay&action=cancel', 'pay=action', ''])(
-  'a form of %j changes nothing',
+  'payment page: a form of %j changes nothing',
   async (body) => {
     const checkout = await ofRate('rate_1', addresses)
     const answer = await buyer.post(pathOf(checkout), body)
@@ -189,7 +189,7 @@ test.each(['action=refund', 'action=pay&action=cancel', 'pay=action', ''])(
 )
 
 test.each(['application/json', 'text/plain', 'multipart/form-data; boundary=x'])(
-  'a body of type %s is not read',
+  'payment page: a body of type %s is not read',
   async (type) => {
     const checkout = await ofRate('rate_1', addresses)
     const answer = await buyer.post(pathOf(checkout), '{"action":"pay"}', type)
@@ -199,7 +199,7 @@ test.each(['application/json', 'text/plain', 'multipart/form-data; boundary=x'])
   },
 )
 
-test('forms are for this page alone', async () => {
+test('forms are accepted by the payment page only', async () => {
   const answer = await sale.rest('POST', '/tickets/checkout', {
     headers: { ...sale.channel, 'content-type': formType },
     body: 'ticket_rate_id=rate_1',
@@ -207,7 +207,7 @@ test('forms are for this page alone', async () => {
   expect(answer.statusCode).toBe(415)
 })
 
-test('no log line tells where the page is', async () => {
+test('no log line contains the token of a payment page', async () => {
   const checkout = await ofRate('rate_1', addresses)
   const token = pathOf(checkout).slice('/pay/'.length)
   const lines: string[] = []

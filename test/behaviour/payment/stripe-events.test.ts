@@ -11,7 +11,7 @@ import { textOf } from '../../support/payment-page-buyer.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { type StubSession, signed } from '../../support/stub-stripe.ts'
 
-// What Stripe tells by itself, in whatever order, and every ending that a payment has.
+// Stripe's webhooks in any order, and every end that a payment can have.
 
 const lines: string[] = []
 let sale: StripeSale
@@ -27,19 +27,19 @@ beforeEach(() => {
   lines.length = 0
 })
 
-const begun = async (more = {}) => {
+const beginPayment = async (more = {}) => {
   const checkout = await sale.checkOut(more)
   return { checkout, session: await sale.goToStripe(checkout) }
 }
-/** A payment whose hold has expired, while Stripe was out of reach. */
-const expired = async (more = {}) => {
-  const made = await begun(more)
+/** Makes a payment whose hold expired while Stripe was out of reach. */
+const expirePayment = async (more = {}) => {
+  const made = await beginPayment(more)
   await sale.buyer.lapse(made.checkout)
   await sweepHolds(sale.db)
   expect(await sale.buyer.statusesOf(made.checkout)).toEqual(['expired', 'expired'])
   return made
 }
-/** While there is not one place left. */
+/** Runs `work` while the rate is sold out. */
 const whileFull = async <T>(work: () => Promise<T>): Promise<T> => {
   const rate = eq(stock.id, 'rate_1')
   const [before] = await sale.db.select({ capacity: stock.capacity }).from(stock).where(rate)
@@ -49,12 +49,12 @@ const whileFull = async <T>(work: () => Promise<T>): Promise<T> => {
     .where(rate)
   return work().finally(() => sale.db.update(stock).set({ capacity: before?.capacity }).where(rate))
 }
-const page = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
-const leadsTo = async (checkout: Checkout) => (await sale.buyer.look(checkout)).headers.location
+const pageText = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
+const redirectOf = async (checkout: Checkout) => (await sale.buyer.look(checkout)).headers.location
 const nowhere = { redirect_url: null, error_url: null }
 
-test('paid: the tickets are active, and the event has its effect once', async () => {
-  const { checkout, session } = await begun()
+test('stripe event paid activates the tickets once', async () => {
+  const { checkout, session } = await beginPayment()
   const event = sale.fake.pay(session.id)
   expect(await sale.deliver(event, event, event)).toEqual(['done', 'repeated', 'repeated'])
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
@@ -63,140 +63,140 @@ test('paid: the tickets are active, and the event has its effect once', async ()
   expect(inbox).toMatchObject({ provider: 'stripe', type: event.type, paymentId: checkout.payment_id })
 })
 
-test('ordered, then paid: a page that says so meanwhile, and the hold stays', async () => {
-  const { checkout, session } = await begun()
+test('stripe event processing, then paid: the hold stays and the page waits', async () => {
+  const { checkout, session } = await beginPayment()
   await sale.deliver(sale.fake.order(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['processing', 'held'])
-  expect(await page(checkout)).toMatch(/Waiting for your bank .* Please don’t pay again/)
+  expect(await pageText(checkout)).toMatch(/Waiting for your bank .* Please don’t pay again/)
   await sale.deliver(sale.fake.succeed(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
-test('ordered, then refused: failed, and the places are free', async () => {
+test('stripe event processing, then failed: the payment fails and frees its places', async () => {
   const { held } = (await countersOf(sale)).rate_1 ?? {}
-  const { checkout, session } = await begun()
+  const { checkout, session } = await beginPayment()
   await sale.deliver(sale.fake.order(session.id), sale.fake.fail(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
   expect((await countersOf(sale)).rate_1).toMatchObject({ held })
-  expect(await leadsTo(checkout)).toContain('status=failed&code=PAYMENT_FAILED')
+  expect(await redirectOf(checkout)).toContain('status=failed&code=PAYMENT_FAILED')
 })
 
-test('a session that ended at Stripe ends the hold', async () => {
-  const { checkout, session } = await begun()
+test('stripe event expired ends the hold', async () => {
+  const { checkout, session } = await beginPayment()
   sale.fake.expire(session.id)
   await sale.deliver(...sale.fake.events.slice(-1))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
 })
 
-test('in another order than it happened: paid before ordered', async () => {
-  const { checkout, session } = await begun()
+test('stripe events paid before processing still pay', async () => {
+  const { checkout, session } = await beginPayment()
   const ordered = sale.fake.order(session.id)
   await sale.deliver(sale.fake.succeed(session.id), ordered)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
-test('a failure after a success undoes nothing', async () => {
-  const { checkout, session } = await begun()
+test('stripe event failed after paid changes nothing', async () => {
+  const { checkout, session } = await beginPayment()
   await sale.deliver(sale.fake.pay(session.id), sale.fake.fail(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
-test('money after a failure pays, where there are places', async () => {
-  const { checkout, session } = await begun()
+test('stripe event paid after failed pays if places are left', async () => {
+  const { checkout, session } = await beginPayment()
   await sale.deliver(sale.fake.fail(session.id), sale.fake.succeed(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
-test('paid after the hold expired, with places left: claimed again', async () => {
-  const { checkout, session } = await expired()
+test('stripe event paid after expiry pays if places are left', async () => {
+  const { checkout, session } = await expirePayment()
   await sale.deliver(sale.fake.pay(session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
-  expect(await leadsTo(checkout)).toContain('/thanks')
+  expect(await redirectOf(checkout)).toContain('/thanks')
 })
 
-test('back from paying when the hold had expired: nobody is told that it was not paid', async () => {
-  const { checkout, session } = await expired()
+test('buyer back from paying after expiry sees no expiry while Stripe is out of reach', async () => {
+  const { checkout, session } = await expirePayment()
   sale.fake.pay(session.id)
   sale.fake.breakDown('cut')
   expect(textOf((await sale.comeBack(checkout)).body)).toContain('One moment')
   sale.fake.breakDown(null)
   await sale.waitSeconds()
   expect((await sale.comeBack(checkout)).headers.location).toContain('/thanks')
-  const unpaid = await expired()
+  const unpaid = await expirePayment()
   expect((await sale.comeBack(unpaid.checkout)).headers.location).toContain('code=PAYMENT_EXPIRED')
 })
 
-test('paid after the hold expired, with no places left: the money goes back, and the buyer is told', async () => {
-  const { checkout, session } = await expired()
-  const other = await expired(nowhere)
+test('stripe event paid after expiry of a full rate is refunded and the page says so', async () => {
+  const { checkout, session } = await expirePayment()
+  const other = await expirePayment(nowhere)
   await whileFull(() => sale.deliver(sale.fake.pay(session.id), sale.fake.pay(other.session.id)))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['expired', 'expired'])
   expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY pending 2200'])
-  expect(await leadsTo(checkout)).toBe(
+  expect(await redirectOf(checkout)).toBe(
     `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=expired&code=LATE_NO_CAPACITY`,
   )
-  const told = await page(other.checkout)
-  expect(told).toMatch(
+  const text = await pageText(other.checkout)
+  expect(text).toMatch(
     /Your money goes back .* the places had gone to others, so you have no tickets\. All of it is given back/,
   )
   const refunded = { status: 'refunded' as const }
   await sale.db.update(payments).set(refunded).where(eq(payments.id, other.checkout.payment_id))
   await sale.db.update(payments).set(refunded).where(eq(payments.id, checkout.payment_id))
-  expect(await page(other.checkout)).toContain('so you have no tickets. All of it has been given back.')
-  expect(await leadsTo(checkout)).toContain('/sorry?')
-  expect(await leadsTo(checkout)).toContain('status=refunded&code=LATE_NO_CAPACITY')
+  expect(await pageText(other.checkout)).toContain('so you have no tickets. All of it has been given back.')
+  expect(await redirectOf(checkout)).toContain('/sorry?')
+  expect(await redirectOf(checkout)).toContain('status=refunded&code=LATE_NO_CAPACITY')
 })
 
-test('a look that finds late money says where it goes', async () => {
-  const { checkout, session } = await expired()
+test('a late payment found by polling redirects with its reason', async () => {
+  const { checkout, session } = await expirePayment()
   sale.fake.pay(session.id)
-  expect(await whileFull(() => leadsTo(checkout))).toContain('code=LATE_NO_CAPACITY')
+  expect(await whileFull(() => redirectOf(checkout))).toContain('code=LATE_NO_CAPACITY')
   expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY pending 2200'])
 })
 
-test('paid after it was cancelled: the money goes back, and the buyer is told', async () => {
-  const { checkout, session } = await begun(nowhere)
-  const other = await begun()
+test('stripe event paid after cancelling is refunded and the page says so', async () => {
+  const { checkout, session } = await beginPayment(nowhere)
+  const other = await beginPayment()
   sale.fake.breakDown('cut')
   for (const cancelled of [checkout, other.checkout]) await sale.buyer.cancel(cancelled)
   sale.fake.breakDown(null)
   await sale.deliver(sale.fake.pay(session.id), sale.fake.pay(other.session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
   expect(await sale.refundsOf(checkout)).toEqual(['CANCELLED pending 2200'])
-  expect(await page(checkout)).toMatch(
+  expect(await pageText(checkout)).toMatch(
     /Your money goes back .* after the order was cancelled, so you have no tickets/,
   )
-  expect(await leadsTo(other.checkout)).toContain('/sorry?')
-  expect(await leadsTo(other.checkout)).toContain('status=cancelled&code=CANCELLED')
+  expect(await redirectOf(other.checkout)).toContain('/sorry?')
+  expect(await redirectOf(other.checkout)).toContain('status=cancelled&code=CANCELLED')
 })
 
-/** Another session of the same payment, as after an answer that was lost. */
+/** Adds a session to the same payment, as after a lost response. */
 function otherSession({ id, ...session }: StubSession): StubSession {
   const other = { ...session, id: `${id}b`, payment_intent: null }
   sale.fake.sessions.set(other.id, other)
   return other
 }
 
-test('paid twice: the second money goes back, the buyer has tickets and is told', async () => {
-  const { checkout, session } = await begun(nowhere)
-  const other = await begun()
+test('stripe event paid twice refunds the second and the page says so', async () => {
+  const { checkout, session } = await beginPayment(nowhere)
+  const other = await beginPayment()
   for (const made of [session, other.session]) {
     const second = otherSession(made)
     await sale.deliver(sale.fake.pay(made.id), sale.fake.pay(second.id))
   }
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
   expect(await sale.refundsOf(checkout)).toEqual(['PAID_TWICE pending 2200'])
-  expect(await page(checkout)).toMatch(/Paid Your tickets are active\. You paid twice/)
-  expect(await leadsTo(other.checkout)).toContain('/thanks?')
-  expect(await leadsTo(other.checkout)).toContain('status=paid&code=PAID_TWICE')
+  expect(await pageText(checkout)).toMatch(/Paid Your tickets are active\. You paid twice/)
+  expect(await redirectOf(other.checkout)).toContain('/thanks?')
+  expect(await redirectOf(other.checkout)).toContain('status=paid&code=PAID_TWICE')
 })
 
-test('of a session that the buyer was not sent to only the money counts; then the other is ended', async () => {
-  const { checkout, session } = await begun()
+test('stripe events of an unknown session count only if paid, which expires the known session', async () => {
+  const { checkout, session } = await beginPayment()
   const other = otherSession(session)
   sale.fake.expire(other.id)
   const [ended] = sale.fake.events.slice(-1)
-  if (!ended) throw new Error('it tells')
+  if (!ended) throw new Error('no event')
   await sale.deliver(ended)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
   const paid = otherSession({ ...session, id: `${session.id}c` })
@@ -207,7 +207,7 @@ test('of a session that the buyer was not sent to only the money counts; then th
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
-test('what is of no use is taken and does nothing', async () => {
+test('stripe events of other payments are accepted and ignored', async () => {
   const unknown = sale.fake.tell('customer.created', { id: 'cus_1' })
   const foreign = sale.fake.tell('checkout.session.completed', {
     id: 'cs_1',
@@ -228,8 +228,8 @@ test('what is of no use is taken and does nothing', async () => {
   expect(lines).toHaveLength(1)
 })
 
-test('late money goes back through Stripe by itself, once, and the buyer is told when it has', async () => {
-  const { checkout, session } = await expired(nowhere)
+test('a late payment is refunded through Stripe once, and the page says so', async () => {
+  const { checkout, session } = await expirePayment(nowhere)
   await whileFull(() => sale.deliver(sale.fake.pay(session.id)))
   await giveBackDue(sale.db, sale.provider)
   await giveBackDue(sale.db, sale.provider)
@@ -238,11 +238,11 @@ test('late money goes back through Stripe by itself, once, and the buyer is told
   expect(made.map(({ amount }) => amount)).toEqual([2200])
   expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY succeeded 2200'])
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['refunded', 'expired'])
-  expect(await page(checkout)).toMatch(/Your money is back .* All of it has been given back\./)
+  expect(await pageText(checkout)).toMatch(/Your money is back .* All of it has been given back\./)
 })
 
-test('a refund that the bank decided later is settled by our own identifier', async () => {
-  const { checkout, session } = await expired()
+test('stripe event of a refund settles it by our own id', async () => {
+  const { checkout, session } = await expirePayment()
   await whileFull(() => sale.deliver(sale.fake.pay(session.id)))
   const [row] = await sale.db.select().from(refunds).where(eq(refunds.paymentId, checkout.payment_id))
   const told = { id: 're_1', object: 'refund', metadata: { refund_id: row?.id } }
@@ -257,23 +257,23 @@ test('a refund that the bank decided later is settled by our own identifier', as
   expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY succeeded 2200'])
 })
 
-test('while the secret is replaced, both are good', async () => {
-  const { checkout, session } = await begun()
+test('stripe events signed with either of two secrets are accepted', async () => {
+  const { checkout, session } = await beginPayment()
   const answer = await sale.send(signed(sale.fake.pay(session.id), 'whsec_next'))
   expect(answer.statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
 test.each([
-  ['by another', (event) => signed(event, 'whsec_other')],
+  ['with another secret', (event) => signed(event, 'whsec_other')],
   ['too long ago', (event) => signed(event, 'whsec_fake', 301)],
   ['for another body', (event) => ({ ...signed(event), body: `${signed(event).body} ` })],
-  ['by nobody', (event) => ({ ...signed(event), headers: { 'content-type': 'application/json' } })],
+  ['not at all', (event) => ({ ...signed(event), headers: { 'content-type': 'application/json' } })],
   ['and empty', (event) => ({ ...signed(event), body: '' })],
 ] satisfies [string, (event: ReturnType<StripeSale['fake']['pay']>) => unknown][])(
-  'what was signed %s is refused, and changes nothing',
+  'stripe event signed %s is refused and changes nothing',
   async (_name, sign) => {
-    const { checkout, session } = await begun()
+    const { checkout, session } = await beginPayment()
     const { body, headers } = sign(sale.fake.pay(session.id))
     sale.statements.reset()
     const answer = await sale.rest('POST', '/webhooks/stripe', { body, headers })
@@ -284,7 +284,7 @@ test.each([
   },
 )
 
-test('a body that is too large is not read', async () => {
+test('stripe event with a body too large is refused', async () => {
   const answer = await sale.rest('POST', '/webhooks/stripe', {
     body: 'x'.repeat(300_000),
     headers: { 'content-type': 'application/json' },

@@ -7,7 +7,7 @@ import { refusal } from '../../support/refusals.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { type FakeEvent, signed, signedBody, webhookSecret } from '../../support/stub-stripe.ts'
 
-// Events as Stripe never sends them, with a good signature and without one.
+// Events that Stripe never sends, with valid signatures and without.
 
 let sale: StripeSale
 beforeAll(async () => {
@@ -23,36 +23,33 @@ const header = (signature: string, body: string) => ({
 const seconds = () => Math.floor(Date.now() / 1000)
 const hmac = (text: string) => createHmac('sha256', webhookSecret).update(text).digest('hex')
 
-const begun = async () => {
+const beginPayment = async () => {
   const checkout = await sale.checkOut()
   return { checkout, session: await sale.goToStripe(checkout) }
 }
 const paidEvent = async () => {
-  const { checkout, session } = await begun()
+  const { checkout, session } = await beginPayment()
   return { checkout, event: sale.fake.pay(session.id) }
 }
 
 const good = (body: string) => `v1=${hmac(`${seconds()}.${body}`)}`
 test.each([
   ['empty', () => ''],
-  ['a time and a signature of nothing', () => 't=,v1='],
-  ['a time of nothing', (body: string) => `t=,${good(body)}`],
+  ['an empty time and signature', () => 't=,v1='],
+  ['an empty time', (body: string) => `t=,${good(body)}`],
   ['no time', (body: string) => good(body)],
-  ['a time that is no number, signed as such', (body: string) => `t=x,v1=${hmac(`NaN.${body}`)}`],
+  ['a time that is not a number', (body: string) => `t=x,v1=${hmac(`NaN.${body}`)}`],
   ['a negative time', (body: string) => `t=-1,v1=${hmac(`-1.${body}`)}`],
   ['two times', (body: string) => `t=${seconds()},t=${seconds()},${good(body)}`],
   ['no signature', () => `t=${seconds()}`],
   ['a signature without a value', () => `t=${seconds()},v1`],
-  ['a signature of nothing', () => `t=${seconds()},v1=`],
+  ['an empty signature', () => `t=${seconds()},v1=`],
   ['half a signature', () => `t=${seconds()},v1=${'a'.repeat(32)}`],
-  [
-    'a signature of another scheme alone',
-    (body: string) => `t=${seconds()},${good(body).replace('v1', 'v0')}`,
-  ],
+  ['a signature of another scheme', (body: string) => `t=${seconds()},${good(body).replace('v1', 'v0')}`],
   ['commas', () => ',,,,'],
-  ['something else', () => 'Bearer x'],
-  ['of 8 kB', () => `t=${seconds()},v1=${'a'.repeat(8000)}`],
-])('a signature that is %s is refused as any that is wrong, without SQL', async (_what, signatureOf) => {
+  ['another scheme', () => 'Bearer x'],
+  ['8 kB long', () => `t=${seconds()},v1=${'a'.repeat(8000)}`],
+])('stripe signature that is %s is refused without SQL', async (_what, signatureOf) => {
   const { checkout, event } = await paidEvent()
   const body = JSON.stringify(event)
   sale.statements.reset()
@@ -63,7 +60,7 @@ test.each([
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
 })
 
-test('two signatures, of which one is good, are good, and so are schemes that nobody knows', async () => {
+test('stripe signature is accepted among invalid ones and unknown schemes', async () => {
   const { checkout, event } = await paidEvent()
   const body = JSON.stringify(event)
   const signature = `t=${seconds()},v1=${'0'.repeat(64)},${good(body)},v0=abc`
@@ -71,20 +68,20 @@ test('two signatures, of which one is good, are good, and so are schemes that no
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
-// Beside the clock of a test there is the one that reads, so a second is left for it.
+// Leaves a second between the clock of the test and that of the reader.
 test.each([
   [-302, false],
   [-299, true],
   [299, true],
   [302, false],
-])('what was signed %i seconds from now is good: %s', (from, isGood) => {
+])('stripe signature %i seconds from now is valid: %s', (from, isGood) => {
   const { body, headers } = signedBody('{}', webhookSecret, -from)
   const { webhooks } = new Stripe('sk_test_fake')
   const read = readSigned({ webhooks }, [webhookSecret], Buffer.from(body), headers['stripe-signature'])
   expect(read !== null).toBe(isGood)
 })
 
-test('what is signed for the future is refused, and changes nothing', async () => {
+test('stripe event signed for the future is refused and changes nothing', async () => {
   const { checkout, event } = await paidEvent()
   expect(refusal(await sale.send(signed(event, webhookSecret, -400)))).toBe('400 BAD_REQUEST')
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
@@ -105,45 +102,45 @@ const odd: [string, (event: FakeEvent) => unknown][] = [
   ['with data of null', (event) => ({ ...event, data: null })],
   ['without an object', (event) => ({ ...event, data: {} })],
   ['with an object of null', (event) => ({ ...event, data: { object: null } })],
-  ['with an object that is a text', (event) => ({ ...event, data: { object: 'cs_1' } })],
-  ['with an object that is a list', (event) => ({ ...event, data: { object: [] } })],
+  ['with a string as object', (event) => ({ ...event, data: { object: 'cs_1' } })],
+  ['with a list as object', (event) => ({ ...event, data: { object: [] } })],
   ['without an id', ({ id, ...event }) => event],
-  ['with an id that is a number', (event) => ({ ...event, id: 7 })],
-  ['with an id of nothing', (event) => ({ ...event, id: '' })],
-  ['with an address for an id', (event) => ({ ...event, id: 'ana@example.com' })],
-  ['with a sentence for a type', (event) => ({ ...event, type: 'Ana Núñez paid' })],
+  ['with a number as id', (event) => ({ ...event, id: 7 })],
+  ['with an empty id', (event) => ({ ...event, id: '' })],
+  ['with an email address as id', (event) => ({ ...event, id: 'ana@example.com' })],
+  ['with a sentence as type', (event) => ({ ...event, type: 'Ana Núñez paid' })],
   ['with NUL in its id', (event) => ({ ...event, id: `evt${nul}` })],
   ['with an id of 100 kB', (event) => ({ ...event, id: 'e'.repeat(100_000) })],
-  ['with a type that is an object', (event) => ({ ...event, type: {} })],
+  ['with an object as type', (event) => ({ ...event, type: {} })],
   ['with NUL in its type', (event) => ({ ...event, type: `checkout${nul}` })],
   ['with NUL in the session', (event) => withObject(event, { id: `cs${nul}` })],
   ['with a session of 100 kB', (event) => withObject(event, { id: 'c'.repeat(100_000) })],
   ['with NUL in the payment', (event) => withObject(event, { metadata: { payment_id: `pay${nul}` } })],
-  ['with a payment that is a list', (event) => withObject(event, { metadata: { payment_id: ['pay_1'] } })],
-  ['with metadata that are a text', (event) => withObject(event, { metadata: 'pay_1' })],
+  ['with a list as payment', (event) => withObject(event, { metadata: { payment_id: ['pay_1'] } })],
+  ['with a string as metadata', (event) => withObject(event, { metadata: 'pay_1' })],
   ['with NUL in the reference', (event) => withObject(event, { payment_intent: `pi${nul}` })],
   ['without a reference', (event) => withObject(event, { payment_intent: null })],
-  ['with a reference that is a number', (event) => withObject(event, { payment_intent: 7 })],
+  ['with a number as reference', (event) => withObject(event, { payment_intent: 7 })],
   ['with a reference of 100 kB', (event) => withObject(event, { payment_intent: 'p'.repeat(100_000) })],
   ['with an amount of 0', (event) => withObject(event, { amount_total: 0 })],
   ['with a negative amount', (event) => withObject(event, { amount_total: -2200 })],
   ['with half a cent', (event) => withObject(event, { amount_total: 2200.5 })],
-  ['with an amount beyond all numbers', (event) => withObject(event, { amount_total: 1e300 })],
-  ['with an amount beyond whole numbers', (event) => withObject(event, { amount_total: 2 ** 60 })],
-  ['with an amount that is a text', (event) => withObject(event, { amount_total: '2200' })],
+  ['with an amount of 1e300', (event) => withObject(event, { amount_total: 1e300 })],
+  ['with an amount of 2 ** 60', (event) => withObject(event, { amount_total: 2 ** 60 })],
+  ['with a string as amount', (event) => withObject(event, { amount_total: '2200' })],
   ['without an amount', (event) => withObject(event, { amount_total: undefined })],
   [
-    'with less than is the least of its currency',
+    'with less than the minimum of its currency',
     (event) => withObject(event, { amount_total: 1, currency: 'isk' }),
   ],
   ['without a currency', (event) => withObject(event, { currency: null })],
-  ['with a currency that is none', (event) => withObject(event, { currency: 'euro' })],
-  ['with a currency that is a number', (event) => withObject(event, { currency: 978 })],
-  ['with a status that is a number', (event) => withObject(event, { status: 1 })],
-  ['with a payment status that is an object', (event) => withObject(event, { payment_status: {} })],
+  ['with an unknown currency', (event) => withObject(event, { currency: 'euro' })],
+  ['with a number as currency', (event) => withObject(event, { currency: 978 })],
+  ['with a number as status', (event) => withObject(event, { status: 1 })],
+  ['with an object as payment status', (event) => withObject(event, { payment_status: {} })],
 ]
 
-test.each(odd)('a signed event that is %s is 400, and changes nothing', async (_what, change) => {
+test.each(odd)('stripe event, signed, %s is 400 and changes nothing', async (_what, change) => {
   const { checkout, event } = await paidEvent()
   const before = await sale.db.$count(providerEvents)
   const answer = await sale.send(signedBody(JSON.stringify(change(event))))
@@ -155,20 +152,20 @@ test.each(odd)('a signed event that is %s is 400, and changes nothing', async (_
 })
 
 test.each([
-  ['no JSON', '{'],
+  ['not JSON', '{'],
   ['HTML', '<html>'],
-  ['deep', '['.repeat(100_000)],
-  ['deep and whole', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
-])('a signed body that is %s is 400', async (_what, body) => {
+  ['deeply nested and cut off', '['.repeat(100_000)],
+  ['deeply nested', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
+])('stripe event with a signed body that is %s is 400', async (_what, body) => {
   expect(refusal(await sale.send(signedBody(body)))).toBe('400 BAD_REQUEST')
 })
 
 test.each([
-  ['an id that is a number', { id: 7 }],
+  ['a number as id', { id: 7 }],
   ['NUL in the refund', { metadata: { refund_id: `ref${nul}` } }],
   ['NUL in the reason of a failure', { status: 'failed', failure_reason: `x${nul}` }],
-  ['a status that is a list', { status: [] }],
-])('a signed event of a refund with %s is 400', async (_what, fields) => {
+  ['a list as status', { status: [] }],
+])('stripe event of a refund with %s is 400', async (_what, fields) => {
   const event = sale.fake.tell('refund.updated', {
     ...{ id: 're_1', status: 'succeeded', metadata: { refund_id: 'ref_1' } },
     ...fields,
@@ -179,14 +176,14 @@ test.each([
 test.each([
   ['an amount of 0', { amount_total: 0 }],
   ['no currency', { currency: null }],
-  ['a status that is new', { status: 'postponed' }],
-])('a session of somebody else in the same account with %s is ignored, and taken', async (_what, fields) => {
+  ['a new status', { status: 'postponed' }],
+])('stripe event of a foreign session with %s is accepted and ignored', async (_what, fields) => {
   const { event } = await paidEvent()
   const other = withObject(event, { metadata: {}, ...fields })
   expect(await sale.deliver(other)).toEqual(['ignored'])
 })
 
-test('control: the same event unchanged pays', async () => {
+test('control: the same stripe event unchanged is paid', async () => {
   const { checkout, event } = await paidEvent()
   expect((await sale.send(signedBody(JSON.stringify(event)))).statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])

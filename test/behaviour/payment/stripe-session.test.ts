@@ -9,7 +9,7 @@ import { countersOf } from '../../support/checkouts.ts'
 import { textOf } from '../../support/payment-page-buyer.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 
-// The session that a buyer pays in at Stripe: how it begins, who ends it, and what the page says meanwhile.
+// The Stripe session of a payment: how it begins, how it ends and how the page shows it.
 
 let sale: StripeSale
 beforeAll(async () => {
@@ -27,9 +27,9 @@ const thanks = ({ payment_id }: Checkout) =>
   `https://shop.example/thanks?order=7&payment_id=${payment_id}&status=paid#top`
 const sorry = ({ payment_id }: Checkout, status: string, code: string) =>
   `http://shop.example:8080/sorry?payment_id=${payment_id}&status=${status}&code=${code}`
-const asked = (path: RegExp) => sale.fake.asked.filter((request) => path.test(request.path)).length
+const countRequests = (path: RegExp) => sale.fake.asked.filter((request) => path.test(request.path)).length
 
-test('Pay leads to a session of the whole amount that outlives the hold, and holds nothing of a person', async () => {
+test('stripe session has the whole amount, outlives the hold and contains no personal data', async () => {
   const checkout = await sale.checkOut({}, 2)
   sale.fake.asked.length = 0
   const answer = await sale.buyer.pay(checkout)
@@ -64,7 +64,7 @@ test('Pay leads to a session of the whole amount that outlives the hold, and hol
   expect(expiresAt.getTime() - createdAt.getTime()).toBe(15 * 60_000)
 })
 
-test('pressing Pay again, at once or later, leads to the same session', async () => {
+test('stripe session is the same for each press of Pay', async () => {
   const checkout = await sale.checkOut()
   sale.fake.asked.length = 0
   const answers = await Promise.all([1, 2, 3].map(() => sale.buyer.pay(checkout)))
@@ -79,7 +79,7 @@ test('pressing Pay again, at once or later, leads to the same session', async ()
   expect(made).toHaveLength(1)
 })
 
-test('the form may lead to where sessions are', async () => {
+test('payment page allows its form to lead to Stripe', async () => {
   const { headers } = await sale.buyer.look(await sale.checkOut({ redirect_url: null, error_url: null }))
   expect(headers['content-security-policy']).toContain(`form-action 'self' https: ${sale.fake.url};`)
 })
@@ -87,9 +87,9 @@ test('the form may lead to where sessions are', async () => {
 test.each([
   ['is out of reach', 'cut', 503, /We are busy/],
   ['fails', 500, 500, /Something went wrong on our side/],
-  ['is not to be overrun', 429, 500, /Something went wrong on our side/],
+  ['limits requests', 429, 500, /Something went wrong on our side/],
 ] as const)(
-  'where Stripe %s, Pay is an apology, and works once it is back',
+  'stripe session cannot be made while Stripe %s, and can be afterwards',
   async (_name, fault, status, title) => {
     const checkout = await sale.checkOut()
     sale.fake.breakDown(fault)
@@ -105,10 +105,10 @@ test.each([
   },
 )
 
-test('a name that has changed since an answer was lost does not keep a buyer from paying', async () => {
+test('stripe session is made again after a lost response, even if the rate was renamed', async () => {
   const checkout = await sale.checkOut()
   await sale.goToStripe(checkout)
-  // As if the process had died before it noted the session.
+  // Simulates a process that died before it saved the session.
   await sale.db
     .update(payments)
     .set({ sessionId: null, sessionUrl: null, sessionOpen: false })
@@ -119,7 +119,7 @@ test('a name that has changed since an answer was lost does not keep a buyer fro
   expect((await rowOf(checkout)).sessionId).toBe(id)
 })
 
-test('a session that was made while the checkout was cancelled is ended', async () => {
+test('stripe session made while its checkout is cancelled is expired', async () => {
   const checkout = await sale.checkOut()
   let cancelled: Promise<unknown> | undefined
   sale.fake.breakDown(({ path }) => {
@@ -135,7 +135,7 @@ test('a session that was made while the checkout was cancelled is ended', async 
   expect(sale.fake.sessionFor(checkout.payment_id).status).toBe('expired')
 })
 
-test('back before the webhook: Stripe is asked, and the webhook changes nothing more', async () => {
+test('buyer back before the webhook: Stripe is asked and the webhook changes nothing more', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   const event = sale.fake.pay(id)
@@ -148,7 +148,7 @@ test('back before the webhook: Stripe is asked, and the webhook changes nothing 
   expect((await rowOf(checkout)).sessionOpen).toBe(false)
 })
 
-test('the webhook before the buyer is back: Stripe is not asked', async () => {
+test('buyer back after the webhook: Stripe is not asked', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   await sale.deliver(sale.fake.pay(id))
@@ -157,7 +157,7 @@ test('the webhook before the buyer is back: Stripe is not asked', async () => {
   expect(sale.fake.asked).toEqual([])
 })
 
-test('back before anything is known: a page that says so, without a form, that goes on by itself', async () => {
+test('buyer back while Stripe is out of reach: the page waits, without a form', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   sale.fake.pay(id)
@@ -173,14 +173,14 @@ test('back before anything is known: a page that says so, without a form, that g
   expect((await sale.comeBack(checkout)).headers.location).toBe(thanks(checkout))
 })
 
-test('Stripe is asked once every few seconds, however often the buyer looks', async () => {
+test('buyer back repeatedly: Stripe is asked only every few seconds', async () => {
   const checkout = await sale.checkOut()
   await sale.goToStripe(checkout)
   sale.fake.asked.length = 0
   const begun = performance.now()
   await Promise.all([1, 2, 3, 4].map(() => sale.comeBack(checkout)))
   await sale.comeBack(checkout)
-  // Once, where the buyer is as fast as that.
+  // Once, if the buyer is fast enough.
   const times = sale.fake.asked.length
   expect(times).toBeGreaterThan(0)
   expect(times).toBeLessThanOrEqual(1 + Math.floor((performance.now() - begun) / 3000))
@@ -189,18 +189,18 @@ test('Stripe is asked once every few seconds, however often the buyer looks', as
   expect(sale.fake.asked).toHaveLength(times + 1)
 })
 
-test('back without having paid: the form again, and Pay goes on in the same session', async () => {
+test('buyer back without paying: Pay leads to the same session', async () => {
   const checkout = await sale.checkOut()
   const { url } = await sale.goToStripe(checkout)
   for (const answer of [await sale.buyer.look(checkout), await sale.buyer.look(checkout)])
     expect(answer.body).toContain('value="pay"')
   await sale.waitSeconds()
-  // As who writes ?paid by hand.
+  // Simulates a buyer who types ?paid.
   expect((await sale.comeBack(checkout)).body).toContain('value="pay"')
   expect((await sale.buyer.pay(checkout)).headers.location).toBe(url)
 })
 
-test('cancelling ends the session at Stripe', async () => {
+test('stripe session is expired by Cancel', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   const answer = await sale.buyer.cancel(checkout)
@@ -213,9 +213,9 @@ test('cancelling ends the session at Stripe', async () => {
 })
 
 test.each([
-  ['has paid', 'pay', 'paid'],
-  ['has ordered a transfer', 'order', 'processing'],
-] as const)('who %s can cancel no more', async (_name, how, status) => {
+  ['paid', 'pay', 'paid'],
+  ['ordered', 'order', 'processing'],
+] as const)('stripe session that is %s cannot be cancelled', async (_name, how, status) => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   sale.fake[how](id)
@@ -223,14 +223,14 @@ test.each([
   expect((await sale.buyer.statusesOf(checkout))[0]).toBe(status)
 })
 
-test('cancelled while Stripe is out of reach: the session is ended once it is back', async () => {
+test('stripe session cancelled while Stripe is out of reach is expired later', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   sale.fake.breakDown('cut')
   expect((await sale.buyer.cancel(checkout)).headers.location).toContain('PAYMENT_CANCELLED')
   await expect(closeSessions(sale)).rejects.toThrow()
   sale.fake.breakDown(null)
-  // Not again at once: what fails is done later.
+  // Nothing is retried at once.
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('open')
   await sale.closeDue()
@@ -238,7 +238,7 @@ test('cancelled while Stripe is out of reach: the session is ended once it is ba
   expect((await rowOf(checkout)).sessionOpen).toBe(false)
 })
 
-test('a session is due to be ended just before its hold, and at once when that ends otherwise', async () => {
+test('stripe session is due just before its hold ends, and at once if the hold ends early', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   const { expiresAt, sessionDueAt } = await rowOf(checkout)
@@ -253,11 +253,11 @@ test('a session is due to be ended just before its hold, and at once when that e
 })
 
 test.each([
-  ['nobody paid', null, 'expired'],
-  ['it was paid in the last moment', 'pay', 'paid'],
-  ['a bank is deciding', 'order', 'processing'],
-  ['the bank has refused', 'fail', 'failed'],
-] as const)('before a hold expires Stripe is believed: %s', async (_name, how, status) => {
+  ['was not paid', null, 'expired'],
+  ['was paid at the last moment', 'pay', 'paid'],
+  ['waits for a bank', 'order', 'processing'],
+  ['was refused by a bank', 'fail', 'failed'],
+] as const)('stripe session that %s decides the payment when its hold ends', async (_name, how, status) => {
   const { held } = (await countersOf(sale)).rate_1 ?? {}
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
@@ -269,7 +269,7 @@ test.each([
   expect((await rowOf(checkout)).sessionOpen).toBe(isHeld)
 })
 
-test('a look when the time is over ends the session first, and believes Stripe', async () => {
+test('buyer back after the hold ended: the session is expired first and decides the payment', async () => {
   const late = await sale.checkOut()
   const { id } = await sale.goToStripe(late)
   sale.fake.pay(id)
@@ -282,13 +282,13 @@ test('a look when the time is over ends the session first, and believes Stripe',
   expect(sale.fake.sessions.get(session.id)?.status).toBe('expired')
 })
 
-test('a session that Stripe does not end does not keep the others from it, and its hold expires in time', async () => {
+test('stripe session that fails to expire does not block others, and its hold still ends', async () => {
   const checkouts = await Promise.all(Array.from({ length: 10 }, () => sale.checkOut()))
   const sessions = await Promise.all(checkouts.map((checkout) => sale.goToStripe(checkout)))
   const [stuck] = sessions
   sale.fake.breakDown(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
   await expect(sale.closeDue()).rejects.toThrow()
-  // The next time that it is done, a second later.
+  // The job's next run, a second later.
   await closeSessions(sale)
   expect(sessions.map(({ id }) => sale.fake.sessions.get(id)?.status)).toEqual([
     'open',
@@ -301,7 +301,7 @@ test('a session that Stripe does not end does not keep the others from it, and i
   expect(await sale.buyer.statusesOf(first)).toEqual(['expired', 'expired'])
 })
 
-test('how a transfer stands is asked for again and again, should no webhook come', async () => {
+test('stripe session of a transfer is polled until it is decided', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   await sale.deliver(sale.fake.order(id))
@@ -321,10 +321,10 @@ test('sessions of another provider are left alone', async () => {
     .update(payments)
     .set({ provider: 'other', sessionDueAt: sql`now()` })
     .where(eq(payments.id, checkout.payment_id))
-  const before = asked(new RegExp(id))
+  const before = countRequests(new RegExp(id))
   await closeSessions(sale)
   await sale.comeBack(checkout)
   await sale.buyer.cancel(checkout)
-  expect(asked(new RegExp(id))).toBe(before)
+  expect(countRequests(new RegExp(id))).toBe(before)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
 })

@@ -16,7 +16,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePayment } from '../../support/settle.ts'
 import { aProvider } from '../../support/stub-provider.ts'
 
-// An organization gives money back through its integration. The ticket stays as it is.
+// Refunds by an organization through its integration. The ticket keeps its status.
 
 const free = aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] })
 const catalogue = aCatalogue({
@@ -31,10 +31,10 @@ const catalogue = aCatalogue({
   ],
 })
 
-let given: unknown[] = []
+let providerCalls: unknown[] = []
 const provider = aProvider({
   refund: async (refund) => {
-    given.push(refund)
+    providerCalls.push(refund)
     return { kind: 'succeeded', reference: `re_${refund.id}` }
   },
 })
@@ -56,11 +56,11 @@ const correctiveOf = async (paymentId: string) =>
     .filter(({ kind }) => kind === 'corrective')
     .map(({ reference, amount, refundId }) => ({ reference, amount, refundId }))
 
-test('all that is left goes back: ticket, payment, invoice and clients say so, and the place stays sold', async () => {
+test('refund of a whole ticket shows on the ticket, the payment and its invoice, and the place stays sold', async () => {
   const checkout = await refunds.bought(sale)
   const id = refunds.ticketOf(checkout)
   const counters = await countersOf(sale)
-  given = []
+  providerCalls = []
   const { refund } = await refunds.refundTicket(sale, id)
   expect(refund).toEqual({
     id: expect.stringMatching(/^ref_/),
@@ -73,7 +73,7 @@ test('all that is left goes back: ticket, payment, invoice and clients say so, a
     ticket: { id, status: 'activated', refunded: 22 },
   })
   const charge = `test_${checkout.payment_id}`
-  expect(given).toEqual([{ id: refund?.id, charge, amount: 2200, currency: 'EUR' }])
+  expect(providerCalls).toEqual([{ id: refund?.id, charge, amount: 2200, currency: 'EUR' }])
   expect(await countersOf(sale)).toEqual(counters)
   expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
   expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated'])
@@ -84,7 +84,7 @@ test('all that is left goes back: ticket, payment, invoice and clients say so, a
     refundId: refund?.id,
   })
 
-  // Both surfaces, and both callers.
+  // Both kinds of caller read the same; the lookup over REST is below.
   const query = `query ($id: ID!) { ticket(id: $id) { status refunded refundedAt raised totalPaid refunds { channelId amount at }
     refundAttempts { id status } invoiceReference correctiveInvoiceReferences
     payment { status refundedAmount invoiceReference refunds { id amount reason ticket { id } } } } }`
@@ -110,8 +110,8 @@ test('all that is left goes back: ticket, payment, invoice and clients say so, a
       },
     })
   }
-  const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
-  expect(looked.json().data).toMatchObject({
+  const lookup = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  expect(lookup.json().data).toMatchObject({
     status: 'activated',
     refunded: 22,
     raised: 0,
@@ -120,7 +120,7 @@ test('all that is left goes back: ticket, payment, invoice and clients say so, a
   })
 })
 
-test('the checkout view says so too, where its checkout is answered again', async () => {
+test('refunds show in a replayed checkout', async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   const again = () => checkedOut(sale, body, { 'idempotency-key': 'view' })
   const checkout = await again()
@@ -142,7 +142,7 @@ test('the checkout view says so too, where its checkout is answered again', asyn
   })
 })
 
-test('the refunds of all tickets and payments of a query are read in one statement each', async () => {
+test('refunds of all tickets and payments of a query take one statement each', async () => {
   const checkout = await refunds.bought(sale, 4)
   for (const { _id } of checkout.tickets) await refunds.refundTicket(sale, _id, { amount: 1 })
   const query = `query ($id: ID!) { payment(id: $id) { refunds { id }
@@ -160,7 +160,7 @@ test('the refunds of all tickets and payments of a query are read in one stateme
   expect(sale.statements.filter((text) => text.includes('from "refunds"'))).toHaveLength(2)
 })
 
-test('part after part goes back, until nothing is left', async () => {
+test('refund in parts until nothing is left', async () => {
   const checkout = await refunds.bought(sale, 2)
   const id = refunds.ticketOf(checkout)
   const stateOf = async () => {
@@ -192,7 +192,7 @@ test('part after part goes back, until nothing is left', async () => {
   )
 })
 
-test('what the organization keeps is never less than nothing: the commission comes out of what is left', async () => {
+test('refunds never make the organization’s share negative: the platform fee comes out of the rest', async () => {
   const id = refunds.ticketOf(await refunds.bought(sale))
   const raised = async () => {
     const { data } = await sale.graphql<{ ticket: { raised: number } }>(
@@ -214,7 +214,7 @@ test('what the organization keeps is never less than nothing: the commission com
   }
 })
 
-test('cancelling and refunding are apart from each other, in either order', async () => {
+test('cancelling and refunding a ticket are independent, in either order', async () => {
   const checkout = await refunds.bought(sale, 2)
   const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
   await refunds.cancelTicket(sale, first)
@@ -223,12 +223,12 @@ test('cancelling and refunding are apart from each other, in either order', asyn
   expect((await refunds.cancelTicket(sale, second)).ticket).toMatchObject({ status: 'cancelled', raised: 0 })
 })
 
-test.each([0, -1, 0.001, 10.005, 1e300])('%d EUR is no amount', async (amount) => {
+test.each([0, -1, 0.001, 10.005, 1e300])('refund of %d EUR is refused', async (amount) => {
   const id = refunds.ticketOf(await refunds.bought(sale))
   expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount }))).toEqual(['INVALID amount'])
 })
 
-test('an amount has the decimals of its currency', async () => {
+test('refund amounts have the decimals of their currency', async () => {
   const door = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
   const checkout = await refunds.bought(sale, 1, {}, 'rate_yen')
   const id = refunds.ticketOf(checkout)
@@ -240,7 +240,7 @@ test('an amount has the decimals of its currency', async () => {
   expect((await refunds.refundRows(sale, checkout)).map(({ amount }) => amount)).toEqual([100])
 })
 
-test('what was not paid can not be refunded, and what cost nothing has nothing to refund', async () => {
+test('refund of an unpaid or free ticket is refused', async () => {
   const checkout = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   const id = refunds.ticketOf(checkout)
   expect(refunds.refusedBy(await refunds.refundTicket(sale, id))).toEqual([
@@ -256,14 +256,14 @@ test('what was not paid can not be refunded, and what cost nothing has nothing t
   ])
 })
 
-test('the same key and request are the same refund again; another request under it is refused', async () => {
+test('refund with a used idempotency key repeats the refund, or is refused for another request', async () => {
   const checkout = await refunds.bought(sale, 2)
   const id = refunds.ticketOf(checkout)
   const asked = { amount: 5, idempotencyKey: 'once' }
-  given = []
+  providerCalls = []
   const first = await refunds.refundTicket(sale, id, asked)
   expect(await refunds.refundTicket(sale, id, asked)).toEqual(first)
-  expect(given).toHaveLength(1)
+  expect(providerCalls).toHaveLength(1)
   for (const [ticketId, other] of [
     [id, { amount: 6 }],
     [id, { amount: undefined }],
@@ -274,17 +274,17 @@ test('the same key and request are the same refund again; another request under 
       'IDEMPOTENCY_KEY_REUSED idempotencyKey',
     ])
   expect(await refunds.refundRows(sale, checkout)).toHaveLength(1)
-  // A key is its caller's own.
+  // Keys are scoped to the caller.
   const other = { ...sale, integration: await integrationHeaders(sale.db) }
   expect((await refunds.refundTicket(other, id, asked)).refund?.id).not.toBe(first.refund?.id)
-  // What is all used up is answered again none the less.
+  // A replay still works once nothing is left to refund.
   await refunds.refundTicket(sale, id, { idempotencyKey: 'rest' })
   expect((await refunds.refundTicket(sale, id, { idempotencyKey: 'rest' })).refund?.amount).toBe(12)
   const malformed = await refunds.refundTicket(sale, id, { idempotencyKey: 'a b' })
   expect(refunds.refusedBy(malformed)).toEqual(['INVALID idempotencyKey'])
 })
 
-test("somebody else's ticket is one that does not exist, and a channel asks by warranty alone", async () => {
+test('refund of a foreign ticket is 404, and channels may not call it', async () => {
   const ticketId = refunds.ticketOf(await refunds.bought(sale))
   const other = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
   expect(refunds.refusedBy(await refunds.refundTicket(other, ticketId))).toEqual(['NOT_FOUND ticketId'])

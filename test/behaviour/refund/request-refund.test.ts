@@ -9,7 +9,7 @@ import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { aProvider } from '../../support/stub-provider.ts'
 
-// A buyer gives a ticket back by its warranty, and the channel asks for it.
+// Refunds by warranty, requested by the channel for its buyer.
 
 const aWarrantyRate = (number: number, hours: number, percentage = 10) =>
   aRate({
@@ -25,7 +25,7 @@ const catalogue = aCatalogue({
   ],
 })
 
-// What the provider says next.
+// Replaced by tests that need another outcome.
 let outcome: (id: string) => RefundOutcome = (id) => ({ kind: 'succeeded', reference: `re_${id}` })
 const succeeds = outcome
 const provider = aProvider({ refund: async ({ id }) => outcome(id) })
@@ -36,11 +36,11 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const insured = (count = 1, rate = 'rate_1') => refunds.bought(sale, count, { warranty: true }, rate)
+const buyWithWarranty = (count = 1, rate = 'rate_1') => refunds.bought(sale, count, { warranty: true }, rate)
 
-test('what was paid goes back but for the warranty, and the ticket is cancelled, all in one', async () => {
-  const checkout = await insured(2)
-  // 20, a fee of 2, a warranty of 2.
+test('warranty refund returns all but the warranty and cancels the ticket', async () => {
+  const checkout = await buyWithWarranty(2)
+  // 20, a fee of 2 and a warranty of 2, twice.
   expect(checkout.total_amount).toBe(48)
   const id = refunds.ticketOf(checkout)
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
@@ -63,26 +63,26 @@ test('what was paid goes back but for the warranty, and the ticket is cancelled,
   expect((await countersOf(sale)).rate_1?.sold).toBe(sold - 1)
 })
 
-test('what went back before is not given back again', async () => {
-  const id = refunds.ticketOf(await insured())
+test('warranty refund returns only the part not refunded before', async () => {
+  const id = refunds.ticketOf(await buyWithWarranty())
   await refunds.refundTicket(sale, id, { amount: 5 })
   expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(17)
-  // The warranty's own price is the organization's to give back.
+  // The price of the warranty itself may still be refunded by the organization.
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
-  const all = refunds.ticketOf(await insured())
+  const all = refunds.ticketOf(await buyWithWarranty())
   await refunds.refundTicket(sale, all, { amount: 23 })
   expect(refunds.refusedBy(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
 })
 
-test('a ticket without a warranty is not given back', async () => {
+test('warranty refund without a warranty is refused', async () => {
   const id = refunds.ticketOf(await refunds.bought(sale))
   expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual(['NO_WARRANTY'])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
 })
 
-test('a warranty ends so many hours before the event, by the clock of the database', async () => {
-  const id = refunds.ticketOf(await insured())
+test('warranty ends the given hours before the event, by the clock of the database', async () => {
+  const id = refunds.ticketOf(await buyWithWarranty())
   const startIn = (milliseconds: number) =>
     sale.db
       .update(events)
@@ -97,24 +97,24 @@ test('a warranty ends so many hours before the event, by the clock of the databa
   expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual([`WARRANTY_ENDED ${validUntil}`])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
   expect(await sale.db.$count(tickets, eq(tickets.id, id))).toBe(1)
-  // Long enough for the tests below.
+  // Far enough away for the tests below.
   await startIn(3_600_000)
   expect((await refunds.requestRefund(sale, id)).refund?.status).toBe('succeeded')
 })
 
-test('a warranty that was over when it was bought refunds nothing; one of no hours lasts until the start', async () => {
-  const late = refunds.ticketOf(await insured(1, 'rate_3'))
+test('warranty already over at purchase refunds nothing; one of 0 hours lasts until the start', async () => {
+  const late = refunds.ticketOf(await buyWithWarranty(1, 'rate_3'))
   expect(refunds.refusedBy(await refunds.requestRefund(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
-  const id = refunds.ticketOf(await insured(1, 'rate_2'))
+  const id = refunds.ticketOf(await buyWithWarranty(1, 'rate_2'))
   expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(22)
 })
 
-test('a ticket that somebody was let in with, or that is cancelled or unpaid, is not given back', async () => {
-  const entered = refunds.ticketOf(await insured())
+test('warranty refund of a ticket entered, cancelled or unpaid is refused', async () => {
+  const entered = refunds.ticketOf(await buyWithWarranty())
   await sale.db.update(tickets).set({ entered: 1, firstEntryAt: sql`now()` }).where(eq(tickets.id, entered))
   expect(refunds.refusedBy(await refunds.requestRefund(sale, entered))).toEqual(['ALREADY_ENTERED'])
 
-  const cancelled = await insured()
+  const cancelled = await buyWithWarranty()
   await refunds.cancelTicket(sale, refunds.ticketOf(cancelled))
   expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(cancelled)))).toEqual([
     'ILLEGAL_TRANSITION cancelled cancelled',
@@ -130,8 +130,8 @@ test('a ticket that somebody was let in with, or that is cancelled or unpaid, is
   ])
 })
 
-test('one that the provider refused is asked for anew, even when the warranty is over', async () => {
-  const checkout = await insured()
+test('warranty refund that the provider refused can be requested again, even after the warranty', async () => {
+  const checkout = await buyWithWarranty()
   const id = refunds.ticketOf(checkout)
   outcome = () => ({ kind: 'failed', code: 'expired_card' })
   const { refund } = await refunds.requestRefund(sale, id)
@@ -148,8 +148,8 @@ test('one that the provider refused is asked for anew, even when the warranty is
   expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
-test('is for the channel that sold the ticket', async () => {
-  const ticketId = refunds.ticketOf(await insured())
+test('warranty refund is for the channel that sold the ticket only', async () => {
+  const ticketId = refunds.ticketOf(await buyWithWarranty())
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   expect(refunds.refusedBy(await refunds.requestRefund(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
   for (const [headers, code] of [

@@ -28,13 +28,13 @@ test.each<Body>([
   ['NaN', '{"ticket_rate_id":NaN}', asJson, '400 BAD_REQUEST'],
   ['a bare control character', '{"ticket_rate_id":"\u0000"}', asJson, '400 BAD_REQUEST'],
   ['null', 'null', asJson, '400 INVALID'],
-  ['a text', '"{}"', asJson, '400 INVALID'],
+  ['a string', '"{}"', asJson, '400 INVALID'],
   ['a number', '1', asJson, '400 INVALID'],
   ['an array', `[${body}]`, asJson, '400 INVALID'],
   ['an array nested past any stack', nested(100_000), asJson, '400 BAD_REQUEST'],
   ['__proto__', '{"__proto__":{"ticket_rate_id":"rate_1"}}', asJson, '400 BAD_REQUEST'],
-  ['__proto__ spelled otherwise', '{"\\u005f_proto__":{"tickets":[]}}', asJson, '400 BAD_REQUEST'],
-  ['bytes that are no UTF-8', Buffer.from(body, 'latin1'), asJson, '400 BAD_REQUEST'],
+  ['an escaped __proto__', '{"\\u005f_proto__":{"tickets":[]}}', asJson, '400 BAD_REQUEST'],
+  ['bytes that are not UTF-8', Buffer.from(body, 'latin1'), asJson, '400 BAD_REQUEST'],
   ['UTF-16', Buffer.from(body, 'utf16le'), asJson, '400 BAD_REQUEST'],
   ['Latin-1', body, { 'content-type': 'application/json; charset=iso-8859-1' }, '415 UNSUPPORTED_MEDIA_TYPE'],
   ['gzip', body, { ...asJson, 'content-encoding': 'gzip' }, '415 UNSUPPORTED_MEDIA_TYPE'],
@@ -52,7 +52,7 @@ test.each<Body>([
     '415 UNSUPPORTED_MEDIA_TYPE',
   ],
   ['XML', '<a/>', { 'content-type': 'application/xml' }, '415 UNSUPPORTED_MEDIA_TYPE'],
-  ['a type that is none', body, { 'content-type': 'json' }, '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['a malformed content type', body, { 'content-type': 'json' }, '415 UNSUPPORTED_MEDIA_TYPE'],
   ['no content type', Buffer.from(body), {}, '415 UNSUPPORTED_MEDIA_TYPE'],
   [
     'more than 256 kB',
@@ -60,24 +60,24 @@ test.each<Body>([
     asJson,
     '413 BODY_TOO_LARGE',
   ],
-])('refuses a body that is %s', async (_what, body, headers, answer) => {
+])('a checkout with a body of %s is refused', async (_what, body, headers, answer) => {
   expect(refusal(await post(body, headers))).toBe(answer)
   expect(await writtenBy(sale)).toEqual(nothing)
 })
 
-test('refuses no body at all', async () => {
+test('a checkout without a body is refused', async () => {
   const answer = await sale.rest('POST', '/tickets/checkout', { headers: sale.channel })
   expect(refusal(answer)).toBe('400 INVALID')
 })
 
-test('names a hundred mistakes and not a thousand', async () => {
+test('a checkout with a thousand errors lists a hundred', async () => {
   const answer = await post(`{"ticket_rate_id":"rate_1","tickets":[${'0,'.repeat(999)}0]}`)
   expect(answer.statusCode).toBe(400)
   expect(answer.json().errors).toHaveLength(100)
   expect(answer.body.length).toBeLessThan(20_000)
 })
 
-test('takes the same body in UTF-8, with a mark of its order and in a charset that is spelled out', async () => {
+test('a checkout in UTF-8 with a byte order mark and a named charset is accepted', async () => {
   const odd = { 'content-type': 'Application/JSON; charset="UTF-8"', 'content-encoding': 'identity' }
   expect((await post(`\ufeff${body}`, odd)).statusCode).toBe(200)
   expect(await writtenBy(sale)).toEqual({ payments: 1, tickets: 1, keys: 0, places: 2 })
@@ -151,7 +151,7 @@ test.each([
   ['search=%zz', 'BAD_REQUEST'],
   ['search=%ff', 'BAD_REQUEST'],
   ['search=%ED%A0%80', 'BAD_REQUEST'],
-])('refuses GET /events?%s', async (query, problems) => {
+])('GET /events?%s is refused', async (query, problems) => {
   expect(refusal(await get(`/events?${query}`))).toBe(`400 ${problems}`)
 })
 
@@ -168,7 +168,7 @@ test.each([
   'search=',
   'populate=*,ticket-rates',
   '&&',
-])('takes GET /events?%s', async (query) => {
+])('GET /events?%s is accepted', async (query) => {
   expect((await get(`/events?${query}`)).statusCode).toBe(200)
 })
 
@@ -190,13 +190,13 @@ test.each([
   ['PUT', '/tickets/checkout', '405 METHOD_NOT_ALLOWED', 'POST'],
   ['PATCH', '/integrations/tickets/tkt_1', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
   ['POST', '/health', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
-] as const)('answers %s %s with %s', async (method, url, said, allow) => {
+] as const)('%s %s is %s', async (method, url, expected, allow) => {
   const answer = await sale.rest(method, url, { headers: sale.channel })
-  expect(refusal(answer)).toBe(said)
+  expect(refusal(answer)).toBe(expected)
   expect(answer.headers.allow).toBe(allow)
 })
 
-test('answers HEAD like GET, without the body', async () => {
+test('HEAD is answered like GET, without the body', async () => {
   const head = await sale.rest('HEAD', '/events', { headers: sale.channel })
   expect([head.statusCode, head.body]).toEqual([200, ''])
   expect(head.headers['content-length']).toBe((await get('/events')).headers['content-length'])
@@ -216,7 +216,7 @@ test.each([
   ['%zz', '400 BAD_REQUEST'],
   ['%ff', '400 BAD_REQUEST'],
   ['x?expand=1', '400 UNKNOWN_FIELD expand'],
-])('answers a look-up of «%s» with %s', async (id, said) => {
+])('a lookup of «%s» is %s', async (id, expected) => {
   const answer = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
-  expect(refusal(answer)).toBe(said)
+  expect(refusal(answer)).toBe(expected)
 })

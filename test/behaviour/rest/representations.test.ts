@@ -4,7 +4,7 @@ import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.
 import { aCatalogue, anEvent } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What HTTP knows of a catalogue read: its tags, its codings, what it varies with. Nothing is shared here.
+// HTTP semantics of catalogue reads: ETag, encodings and Vary. The response cache is off.
 
 const events = [anEvent(), anEvent(), anEvent()]
 const catalogue = (name: string) =>
@@ -30,7 +30,7 @@ describe.each([
   ['REST', '/events?populate=*'],
   ['GraphQL', inAddress(query)],
 ])('%s by GET', (_surface, url) => {
-  test('has a strong tag, which is the same until the answer is another', async () => {
+  test('has a strong ETag that changes only with the response', async () => {
     const [one, two] = [await get(url), await get(url)]
     expect(tagOf(one)).toMatch(/^"[\w-]{20,}"$/)
     expect(tagOf(two)).toBe(tagOf(one))
@@ -41,15 +41,15 @@ describe.each([
   })
 
   test.each<[what: string, sent: (tag: string) => string, status: number]>([
-    ['its tag', (tag) => tag, 304],
-    ['its tag as a weak one', (tag) => `W/${tag}`, 304],
-    ['its tag among others', (tag) => `"other", W/"a,b" , ${tag},"x"`, 304],
+    ['its ETag', (tag) => tag, 304],
+    ['its ETag as a weak one', (tag) => `W/${tag}`, 304],
+    ['its ETag among others', (tag) => `"other", W/"a,b" , ${tag},"x"`, 304],
     ['anything', () => '*', 304],
-    ['another tag', () => '"other"', 200],
-    ['its tag without quotes', (tag) => tag.slice(1, -1), 200],
-    ['its tag in another coding', (tag) => tag.replace(/"$/, '-br"'), 200],
+    ['another ETag', () => '"other"', 200],
+    ['its ETag without quotes', (tag) => tag.slice(1, -1), 200],
+    ['its ETag in another encoding', (tag) => tag.replace(/"$/, '-br"'), 200],
     ['nothing', () => '', 200],
-  ])('asked for unless it is %s', async (_what, sent, status) => {
+  ])('revalidates If-None-Match of %s', async (_what, sent, status) => {
     const whole = await get(url)
     const answer = await get(url, { 'if-none-match': sent(tagOf(whole)) })
     expect([answer.statusCode, answer.body]).toEqual([status, status === 304 ? '' : whole.body])
@@ -58,7 +58,7 @@ describe.each([
     expect(answer.headers['x-request-id']).not.toBe(whole.headers['x-request-id'])
   })
 
-  test('is the client’s alone to keep, and to ask for again', async () => {
+  test('is private, revalidated, and varies with credentials and encoding', async () => {
     const { headers } = await get(url)
     expect(headers['cache-control']).toBe('private, no-cache')
     for (const name of ['x-api-key', 'integration_id', 'secret', 'accept-encoding'])
@@ -80,7 +80,7 @@ describe.each([
     ['*;q=0', undefined],
     ['deflate, zstd', undefined],
     ['', undefined],
-  ])('to a client that accepts %j comes in %s', async (accepted, coding) => {
+  ])('answers Accept-Encoding %j in %s', async (accepted, coding) => {
     const plain = await get(url)
     const answer = await get(url, { 'accept-encoding': accepted })
     expect(answer.headers['content-encoding']).toBe(coding)
@@ -94,7 +94,7 @@ describe.each([
   })
 })
 
-test('a shop’s page in a browser may read the tag, and the answer varies with the origin as well', async () => {
+test('a shop in a browser may read the ETag, and the response varies with the origin', async () => {
   const { headers } = await get('/events', { origin: 'https://shop.example' })
   expect(headers['access-control-expose-headers']).toContain('etag')
   expect(String(headers.vary).toLowerCase().split(', ')).toEqual(
@@ -102,7 +102,7 @@ test('a shop’s page in a browser may read the tag, and the answer varies with 
   )
 })
 
-test('HEAD tells what GET would', async () => {
+test('HEAD has the headers of GET', async () => {
   const { headers } = await get('/events')
   const answer = await sale.rest('HEAD', '/events', { headers: sale.channel })
   expect([answer.statusCode, answer.body]).toEqual([200, ''])
@@ -112,7 +112,7 @@ test('HEAD tells what GET would', async () => {
   expect((await sale.rest('HEAD', '/events', { headers: same })).statusCode).toBe(304)
 })
 
-test('GraphQL by POST is compressed, and has no tag', async () => {
+test('GraphQL by POST is compressed and has no ETag', async () => {
   const plain = await post()
   const { headers, rawPayload } = await post({ 'accept-encoding': 'br' })
   expect(brotliDecompressSync(rawPayload).toString()).toBe(plain.body)
@@ -120,7 +120,7 @@ test('GraphQL by POST is compressed, and has no tag', async () => {
   expect((await post({ 'if-none-match': '*' })).statusCode).toBe(200)
 })
 
-test('GraphQL answers in the type that is asked for', async () => {
+test('GraphQL answers in the media type accepted', async () => {
   const types = ['application/json', 'application/graphql-response+json']
   for (const accept of types) {
     const answer = await get(inAddress(query), { accept })
@@ -129,7 +129,7 @@ test('GraphQL answers in the type that is asked for', async () => {
   }
 })
 
-test('what is small is sent as it is', async () => {
+test('a small response is not compressed', async () => {
   for (const answer of [
     await get('/events?search=nobody', { 'accept-encoding': 'br' }),
     await post({ 'accept-encoding': 'br' }, '{ __typename }'),
@@ -140,7 +140,7 @@ test('what is small is sent as it is', async () => {
   }
 })
 
-test('a refusal, an answer with errors and what is not the catalogue have no tag and no coding', async () => {
+test('errors and responses beyond the catalogue have neither ETag nor encoding', async () => {
   const long = Array.from({ length: 30 }, (_, index) => `a${index}: events(first: 0) { totalCount }`).join(
     ' ',
   )

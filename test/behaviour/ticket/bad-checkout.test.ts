@@ -23,22 +23,22 @@ type Fields = Record<string, unknown>
 const withEntry = (fields: Fields) => ({ ticket_rate_id: 'rate_1', tickets: [anEntry('price_1', fields)] })
 const withFields = (fields: Fields) => ({ ...withEntry({}), ...fields })
 
-const halfPair = '\ud83c'
+const loneSurrogate = '\ud83c'
 const nul = 'a\u0000b'
 
-// What GraphQL's own types let through, so both surfaces must refuse it, in the same words.
+// Values that GraphQL's own types accept: both surfaces must refuse them in the same words.
 const badText: Record<string, string[]> = {
   price_id: ['', ' price_1', 'price 1', nul, 'x'.repeat(65), 'prïce'],
-  full_name: ['', ' \t', 'x'.repeat(201), nul, 'a\u001bb', halfPair],
+  full_name: ['', ' \t', 'x'.repeat(201), nul, 'a\u001bb', loneSurrogate],
   email: ['', 'ana', 'ana@', '@example.com', 'ana@example', 'a b@example.com', 'ana@example.com\n', nul],
   phone: ['', '600000000', '+0600000000', '+34 600 000 000', '+34', '+1234567890123456', '+٣٤٦٠٠٠٠٠٠٠٠'],
   gender: ['', '10', 'x', '-1', '١', ' 1'],
   birthday: ['', '1990-02-30', '30-01-1990', '1990-1-1', '1990-01-01T00:00:00Z', '0000-01-01'],
-  address: ['', 'x'.repeat(501), nul, halfPair],
+  address: ['', 'x'.repeat(501), nul, loneSurrogate],
   postal_code: ['', 'x'.repeat(21), nul],
   country_code: ['', 'E', 'ESP', 'XX', '11', 'ß', 'ﬁ', nul],
   personal_document_type: ['', 'DNI', 'visa', nul],
-  personal_document_number: ['', 'x'.repeat(51), nul, halfPair],
+  personal_document_number: ['', 'x'.repeat(51), nul, loneSurrogate],
   qr_code: ['', 'x'.repeat(65), 'a b', 'ñ', nul],
 }
 
@@ -50,11 +50,14 @@ async function expectRefused(field: string, value: string) {
   expect(refused.errors[0]?.path?.toLowerCase()).toBe(`tickets.0.${field.replaceAll('_', '')}`)
 }
 
-test.each(Object.keys(badText))('refuses an entry whose %s is malformed, on both surfaces', async (field) => {
-  for (const value of badText[field] ?? []) await expectRefused(field, value)
-})
+test.each(Object.keys(badText))(
+  'a checkout with a malformed %s is refused on both surfaces',
+  async (field) => {
+    for (const value of badText[field] ?? []) await expectRefused(field, value)
+  },
+)
 
-test('refuses a birthday that is tomorrow, in the last moment of today', async () => {
+test('a checkout with a birthday tomorrow is refused in the last millisecond of today', async () => {
   vi.setSystemTime('2030-06-15T23:59:59.999Z')
   try {
     await expectRefused('birthday', '2030-06-16')
@@ -72,9 +75,9 @@ const badAddresses = [
   'http://',
   '//x',
 ]
-const unfollowable = ['http://example.com/\u0000', 'http://example.com/a b', halfPair]
+const unfollowable = ['http://example.com/\u0000', 'http://example.com/a b', loneSurrogate]
 
-test.each(['redirect_url', 'error_url'])('refuses a %s that leads nowhere', async (field) => {
+test.each(['redirect_url', 'error_url'])('a checkout with a malformed %s is refused', async (field) => {
   for (const url of [...badAddresses, ...unfollowable, `http://example.com/${'x'.repeat(2048)}`])
     expect(refusal(await checkOut(sale, withFields({ [field]: url }))), url).toBe(`400 INVALID ${field}`)
 })
@@ -87,7 +90,7 @@ const takes: Record<string, (value: unknown) => boolean> = {
 }
 
 test.each(['ticket_rate_id', 'tickets', 'redirect_url', 'error_url', 'send_resourcers', 'metadata'])(
-  'refuses a %s of the wrong type',
+  'a checkout with a %s of the wrong type is refused',
   async (field) => {
     const isTaken = takes[field] ?? ((value) => value === null && field.endsWith('url'))
     for (const value of anyType.filter((value) => !isTaken(value) && value !== 'text'))
@@ -96,27 +99,27 @@ test.each(['ticket_rate_id', 'tickets', 'redirect_url', 'error_url', 'send_resou
 )
 
 test.each([...Object.keys(badText), 'answers', 'supplements', 'warranty'])(
-  'refuses an entry whose %s is of the wrong type',
+  'a checkout with an entry whose %s has the wrong type is refused',
   async (field) => {
     for (const value of [0, {}, [[]], [null], 'text']) {
       if (value === 'text' && field in badText) continue
-      const said = refusal(await checkOut(sale, withEntry({ [field]: value })))
-      expect(said, JSON.stringify(value)).toMatch(new RegExp(`^400 INVALID tickets\\.0\\.${field}(\\.0)?$`))
+      const actual = refusal(await checkOut(sale, withEntry({ [field]: value })))
+      expect(actual, JSON.stringify(value)).toMatch(new RegExp(`^400 INVALID tickets\\.0\\.${field}(\\.0)?$`))
     }
   },
 )
 
 test.each<[what: string, body: Fields, answer: string]>([
-  ['nothing', {}, '400 REQUIRED ticket_rate_id REQUIRED tickets'],
+  ['no fields', {}, '400 REQUIRED ticket_rate_id REQUIRED tickets'],
   [
     'an empty entry',
     withFields({ tickets: [{}] }),
     '400 REQUIRED tickets.0.price_id REQUIRED tickets.0.full_name REQUIRED tickets.0.email',
   ],
-  ['an entry that is none', withFields({ tickets: [null] }), '400 INVALID tickets.0'],
-  ['a field that nobody knows', withFields({ discount: 1 }), '400 UNKNOWN_FIELD discount'],
+  ['null as entry', withFields({ tickets: [null] }), '400 INVALID tickets.0'],
+  ['an unknown field', withFields({ discount: 1 }), '400 UNKNOWN_FIELD discount'],
   [
-    'a name as GraphQL spells it',
+    'a name in GraphQL’s spelling',
     { ticketRateId: 'rate_1', tickets: [] },
     '400 REQUIRED ticket_rate_id UNKNOWN_FIELD ticketRateId',
   ],
@@ -127,7 +130,7 @@ test.each<[what: string, body: Fields, answer: string]>([
     '400 REQUIRED tickets.0.answers.0.question_id REQUIRED tickets.0.answers.0.answer',
   ],
   [
-    'an answer of no words',
+    'an answer of white space',
     withEntry({ answers: [{ question_id: 'que_1', answer: ' ' }] }),
     '400 INVALID tickets.0.answers.0.answer',
   ],
@@ -141,7 +144,7 @@ test.each<[what: string, body: Fields, answer: string]>([
     withEntry({ supplements: [{ supplement_id: 'sup_1', price: 0 }] }),
     '400 UNKNOWN_FIELD tickets.0.supplements.0.price',
   ],
-  ['an unpaired half in metadata', withFields({ metadata: { a: halfPair } }), '400 INVALID metadata'],
+  ['a lone surrogate in metadata', withFields({ metadata: { a: loneSurrogate } }), '400 INVALID metadata'],
   ['NUL in metadata', withFields({ metadata: { a: [nul] } }), '400 INVALID metadata'],
   ['NUL in a name of metadata', withFields({ metadata: { [nul]: 1 } }), '400 INVALID metadata'],
   [
@@ -154,7 +157,7 @@ test.each<[what: string, body: Fields, answer: string]>([
     withFields({ metadata: { a: 'ñ'.repeat(700) } }),
     '413 METADATA_TOO_LARGE metadata',
   ],
-])('refuses a checkout with %s', async (_what, body, answer) => {
+])('a checkout with %s is refused', async (_what, body, answer) => {
   const sent = await sale.rest('POST', '/tickets/checkout', { headers: sale.channel, body })
   expect(refusal(sent)).toBe(answer)
 })
@@ -167,18 +170,18 @@ const asText = (metadata: string) =>
 
 test.each([
   ['nested past any stack', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, '400 BAD_REQUEST'],
-  ['infinite', '{"a":1e400}', '400 INVALID metadata'],
-  ['about to be a prototype', '{"__proto__":{"a":1}}', '400 BAD_REQUEST'],
-])('refuses metadata that is %s', async (_what, metadata, answer) => {
+  ['an infinite number', '{"a":1e400}', '400 INVALID metadata'],
+  ['a prototype', '{"__proto__":{"a":1}}', '400 BAD_REQUEST'],
+])('a checkout with metadata that is %s is refused', async (_what, metadata, answer) => {
   expect(refusal(await asText(metadata))).toBe(answer)
 })
 
-test.each(['', 'x'.repeat(256), 'a b', 'ñ'])('refuses the idempotency key «%s»', async (key) => {
+test.each(['', 'x'.repeat(256), 'a b', 'ñ'])('a checkout with the idempotency key «%s»', async (key) => {
   const answer = await checkOut(sale, withEntry({}), { 'idempotency-key': key })
   expect(refusal(answer)).toBe('400 INVALID idempotency-key')
 })
 
-test('has written nothing so far, and takes it all when it is as it must be', async () => {
+test('a checkout with every field is sold, and no refused one was', async () => {
   expect(await writtenBy(sale)).toEqual(nothing)
   const metadata = { a: 'x'.repeat(1000), '\\u0000': 1 }
   const entry = {

@@ -17,7 +17,7 @@ import {
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// Ending an unpaid checkout, and cancelling a paid ticket. No money moves.
+// Cancelling an unpaid checkout and a paid ticket. No money moves.
 
 const few = aRate({
   _id: 'rate_few',
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const unpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
+const makeUnpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
   checkedOut(sale, {
     ticket_rate_id: rate,
     tickets: Array.from({ length: count }, () => anEntry(price)),
@@ -43,8 +43,8 @@ const unpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
 const setStatus = (id: string, status: 'processing' | 'failed') =>
   sale.db.update(payments).set({ status }).where(eq(payments.id, id))
 
-test('a channel ends its unpaid checkout: its places are free at once, and again is the same', async () => {
-  const { payment_id } = await unpaid('rate_few', 'price_few', 2)
+test('cancelling an unpaid checkout frees its places at once, and again changes nothing', async () => {
+  const { payment_id } = await makeUnpaid('rate_few', 'price_few', 2)
   expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 2 })
   const version = catalogueVersion(sale.db)
   const { payment } = await refunds.cancelCheckout(sale, payment_id)
@@ -59,11 +59,11 @@ test('a channel ends its unpaid checkout: its places are free at once, and again
   expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 0 })
 })
 
-test('what is paid, being decided or over is no checkout to cancel', async () => {
+test('cancelling a checkout that is paid, processing or failed is refused', async () => {
   const paid = await refunds.bought(sale)
-  const deciding = await unpaid()
+  const deciding = await makeUnpaid()
   await setStatus(deciding.payment_id, 'processing')
-  const failed = await unpaid()
+  const failed = await makeUnpaid()
   await setStatus(failed.payment_id, 'failed')
   for (const [{ payment_id }, from] of [
     [paid, 'paid'],
@@ -75,8 +75,8 @@ test('what is paid, being decided or over is no checkout to cancel', async () =>
   }
 })
 
-test('a checkout whose time is over by the clock of the database expires instead', async () => {
-  const checkout = await unpaid()
+test('cancelling a checkout whose hold is over expires it instead', async () => {
+  const checkout = await makeUnpaid()
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, checkout.payment_id))
   const answer = await refunds.cancelCheckout(sale, checkout.payment_id)
   expect(refunds.refusedBy(answer)).toEqual(['ILLEGAL_TRANSITION expired cancelled'])
@@ -87,12 +87,12 @@ test.each([
   ['the channel that sold it', () => sale.channel],
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
-])('%s cancels a ticket: its place is free, and no money moves', async (_who, headers) => {
+])('%s cancels a ticket, which frees its place and moves no money', async (_who, headers) => {
   const checkout = await refunds.bought(sale, 2)
   const id = refunds.ticketOf(checkout)
   const { sold = 0, held } = (await countersOf(sale)).rate_1 ?? {}
   const { ticket } = await refunds.cancelTicket(sale, id, headers())
-  // 22 paid, of which 1 is commission.
+  // 22 paid, with a platform fee of 1.
   expect(ticket).toEqual({ id, status: 'cancelled', raised: 21 })
   const after = await countersOf(sale)
   expect([after.rate_1, after.price_1]).toEqual([
@@ -106,7 +106,7 @@ test.each([
   expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
-test('a ticket that is cancelled already is answered as it is, and frees no second place', async () => {
+test('cancelling a cancelled ticket changes nothing', async () => {
   const id = refunds.ticketOf(await refunds.bought(sale))
   const first = await refunds.cancelTicket(sale, id)
   const counters = await countersOf(sale)
@@ -115,10 +115,10 @@ test('a ticket that is cancelled already is answered as it is, and frees no seco
   expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
-test('a place that is free again of a rate that was sold out is told, and shows at once', async () => {
+test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at once', async () => {
   const checkout = await refunds.bought(sale, 2, {}, 'rate_few')
   const version = catalogueVersion(sale.db)
-  const told = await refunds.toldOf(sale, 'rate_few')
+  const before = await refunds.toldOf(sale, 'rate_few')
   const query = `mutation ($id: ID!) { cancelTicket(ticketId: $id) { ... on CancelTicketPayload {
     ticket { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
   const { data } = await sale.graphql(query, { id: refunds.ticketOf(checkout) }, sale.channel)
@@ -131,10 +131,10 @@ test('a place that is free again of a rate that was sold out is told, and shows 
     },
   })
   expect(catalogueVersion(sale.db)).toBeGreaterThan(version)
-  expect(await refunds.toldOf(sale, 'rate_few')).toEqual([...told, 'rate.available'])
+  expect(await refunds.toldOf(sale, 'rate_few')).toEqual([...before, 'rate.available'])
 })
 
-test('a request reads anew what it has cancelled itself', async () => {
+test('cancelling a ticket is visible later in the same request', async () => {
   const id = refunds.ticketOf(await refunds.bought(sale))
   const ticket = '{ ... on CancelTicketPayload { ticket { status payment { tickets { status } } } } }'
   const query = `mutation ($id: ID!) {
@@ -147,9 +147,9 @@ test('a request reads anew what it has cancelled itself', async () => {
 })
 
 test.each([
-  ['is in', { entered: 1, firstEntryAt: new Date() }],
-  ['was in, and has left', { entered: 0, firstEntryAt: new Date() }],
-])('a ticket that somebody %s with is not cancelled', async (_how, entry) => {
+  ['is inside', { entered: 1, firstEntryAt: new Date() }],
+  ['was inside', { entered: 0, firstEntryAt: new Date() }],
+])('cancelling a ticket whose holder %s is refused', async (_how, entry) => {
   const id = refunds.ticketOf(await refunds.bought(sale))
   await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
   const counters = await countersOf(sale)
@@ -158,8 +158,8 @@ test.each([
   expect(await countersOf(sale)).toEqual(counters)
 })
 
-test('a ticket that is not paid, or has expired, is none to cancel', async () => {
-  const checkout = await unpaid()
+test('cancelling an unpaid or expired ticket is refused', async () => {
+  const checkout = await makeUnpaid()
   const id = refunds.ticketOf(checkout)
   expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual([
     'ILLEGAL_TRANSITION pending cancelled',
@@ -170,7 +170,7 @@ test('a ticket that is not paid, or has expired, is none to cancel', async () =>
   ])
 })
 
-test("somebody else's payment or ticket is one that does not exist", async () => {
+test('cancelling a foreign payment or ticket is 404', async () => {
   const { payment_id, tickets } = await refunds.bought(sale)
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
@@ -190,8 +190,8 @@ test("somebody else's payment or ticket is one that does not exist", async () =>
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
 })
 
-test('without credentials, or with those of the wrong kind, there is an error and no data', async () => {
-  const checkout = await unpaid()
+test('cancelling without credentials, or with the wrong kind, is an error without data', async () => {
+  const checkout = await makeUnpaid()
   const { payment_id: paymentId } = checkout
   const codes = async (...given: Parameters<typeof refunds.call>) => {
     const { data, errors } = await refunds.call(...given)

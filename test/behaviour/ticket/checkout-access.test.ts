@@ -9,7 +9,7 @@ import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { answerOn, openSocket } from '../../support/sockets.ts'
 
-// What a checkout goes by is read while its sender is let in, by a guess of what it is going to ask for.
+// The rate of a checkout is prefetched with the authentication, by a guess at what the body asks for.
 
 let sale: Sale
 beforeAll(async () => {
@@ -40,7 +40,7 @@ const whole = '{ __typename ... on CheckoutPayload { totalAmount } }'
 const byVariable = `mutation ($input: CheckoutInput!) { result: checkout(input: $input) ${whole} }`
 
 test.each<[what: string, query: string, variables: Record<string, unknown>, statements: number]>([
-  ['an input of its own', byVariable, { input }, 2],
+  ['the input as variable', byVariable, { input }, 2],
   [
     'the input written out',
     `mutation { result: checkout(input: { ticketRateId: "rate_1", tickets: ${entries} }) ${whole} }`,
@@ -54,7 +54,7 @@ test.each<[what: string, query: string, variables: Record<string, unknown>, stat
     2,
   ],
   [
-    'a default for its input',
+    'a default for the input',
     `mutation ($input: CheckoutInput! = { ticketRateId: "rate_1", tickets: ${entries} }) {
       result: checkout(input: $input) ${whole} }`,
     {},
@@ -67,19 +67,19 @@ test.each<[what: string, query: string, variables: Record<string, unknown>, stat
     3,
   ],
   [
-    'a second one after it',
+    'a second checkout after it',
     `mutation ($input: CheckoutInput!) { result: checkout(input: $input) ${whole} b: checkout(input: $input) { __typename } }`,
     { input },
     5,
   ],
-])('a checkout over GraphQL with %s is made', async (_what, query, variables, statements) => {
+])('a checkout over GraphQL with %s is sold', async (_what, query, variables, statements) => {
   const { data, errors } = await overGraphql(query, variables)
   expect(errors).toBeUndefined()
   expect(data?.result).toEqual({ __typename: 'CheckoutPayload', totalAmount: 22 })
   expect(sale.statements).toHaveLength(statements)
 })
 
-test('a quote takes one statement, and a second one sees what was taken meanwhile', async () => {
+test('a quote takes one statement, and the next sees what was sold meanwhile', async () => {
   const query = `query ($input: CheckoutInput!) { result: quoteCheckout(input: $input) {
     ... on CheckoutQuote { ticketRate { availability { available } } } } }`
   type Quoted = { result: { ticketRate: { availability: { available: number } } } }
@@ -93,14 +93,14 @@ test('a quote takes one statement, and a second one sees what was taken meanwhil
   expect(await left()).toBe(before - 1)
 })
 
-test('a checkout goes by its rate, whatever else in its body is called so', async () => {
+test('a checkout takes its rate from its own field, whatever else the body contains', async () => {
   const metadata = { ticket_rate_id: 'rate_2', note: '"ticket_rate_id": "rate_2"' }
   const answer = await checkOut(sale, bodyOf('1', { metadata }))
   expect(answer.json().data.tickets[0]).toMatchObject({ ticket_rate_id: 'rate_1' })
   expect(sale.statements).toHaveLength(3)
 })
 
-test('a rate that the channel may not sell is one that does not exist, and its terms are nobody else’s', async () => {
+test('a rate without a grant is answered like an absent one', async () => {
   const other = await channelHeaders(sale.db, 'org_2')
   const answers = await Promise.all([
     checkOut(sale, bodyOf('1'), other),
@@ -116,10 +116,10 @@ test('a rate that the channel may not sell is one that does not exist, and its t
 test.each<[what: string, body: string]>([
   ['a checkout', JSON.stringify(bodyOf('1'))],
   ['a rate that does not exist', JSON.stringify(bodyOf('none'))],
-  ['nothing that is JSON', '{"ticket_rate_id": "rate_1", '],
-  ['nothing', ''],
-  ['more than is read', JSON.stringify(bodyOf('1', { metadata: { text: 'x'.repeat(300_000) } }))],
-])('who is not let in is told so and nothing else, whether the body is %s', async (_what, body) => {
+  ['malformed JSON', '{"ticket_rate_id": "rate_1", '],
+  ['empty', ''],
+  ['larger than the body limit', JSON.stringify(bodyOf('1', { metadata: { text: 'x'.repeat(300_000) } }))],
+])('a checkout by a caller without access is refused alike with a body that is %s', async (_what, body) => {
   const ask = (headers: Headers) =>
     sale.rest('POST', '/tickets/checkout', {
       headers: { 'content-type': 'application/json', ...headers },
@@ -130,7 +130,7 @@ test.each<[what: string, body: string]>([
   expect(refusal(await ask(v2))).toBe('403 FORBIDDEN')
 })
 
-test('who is not let in costs one statement, and over GraphQL as well', async () => {
+test('a checkout by an unknown caller takes one statement on either surface', async () => {
   expect(refusal(await checkOut(sale, bodyOf('1'), stranger()))).toBe('401 UNAUTHENTICATED x-api-key')
   expect(sale.statements).toHaveLength(1)
   const asked = await sale.rest('POST', '/graphql', {
@@ -141,7 +141,7 @@ test('who is not let in costs one statement, and over GraphQL as well', async ()
   expect(sale.statements).toHaveLength(2)
 })
 
-test('what can not be read of the rate keeps nobody from being told that it is not let in', async () => {
+test('a failing prefetch still refuses an unknown caller with 401', async () => {
   await sale.db.execute(sql`alter table questions rename to questions_kept`)
   try {
     expect(refusal(await checkOut(sale, bodyOf('1'), stranger()))).toBe('401 UNAUTHENTICATED x-api-key')
@@ -154,7 +154,7 @@ test('what can not be read of the rate keeps nobody from being told that it is n
   }
 })
 
-test('a body in pieces is waited for, and a connection goes on after a refusal', async () => {
+test('a checkout body in pieces is awaited, and the connection survives a refusal', async () => {
   const accepted = once(sale.app.server, 'connection')
   const socket = await openSocket(sale.url)
   const [served] = (await accepted) as [Socket]
@@ -172,7 +172,7 @@ test('a body in pieces is waited for, and a connection goes on after a refusal',
     sale.statements.reset()
     const answer = answerOn(socket)
     for (const piece of pieces) {
-      // Each is read before the next is sent.
+      // Each piece is read before the next is sent.
       await expect.poll(() => served.bytesRead, { interval: 5 }).toBe(socket.bytesWritten)
       socket.write(piece)
     }

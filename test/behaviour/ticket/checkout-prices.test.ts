@@ -67,7 +67,7 @@ const body = (rate: string, ...tickets: Record<string, unknown>[]) => ({
   tickets: tickets as [],
 })
 
-test('adds fee, supplements and warranty, and keeps the commission out of the total', async () => {
+test('a checkout total adds fee, supplements and warranty, but no platform fee', async () => {
   const entry = anEntry('price_full', {
     warranty: true,
     supplements: [{ supplement_id: 'sup_a' }, { supplement_id: 'sup_b' }],
@@ -93,13 +93,13 @@ test('adds fee, supplements and warranty, and keeps the commission out of the to
   expect(total_amount).toBe(49.94)
 })
 
-test('takes a fixed fee as an amount', async () => {
+test('a checkout total takes a fixed fee as an amount', async () => {
   const { tickets, total_amount } = await checkedOut(sale, body('fixed', anEntry('price_fixed')))
   expect(tickets).toMatchObject([{ fees: { organization: 1.25 }, total_price: 31.25 }])
   expect(total_amount).toBe(31.25)
 })
 
-test('rounds half up, once per ticket', async () => {
+test('a checkout rounds fees half up, once for each ticket', async () => {
   // 5 % of 0.30 is 0.015: two cents a ticket, not three cents for both.
   const { tickets, total_amount } = await checkedOut(
     sale,
@@ -109,7 +109,7 @@ test('rounds half up, once per ticket', async () => {
   expect(total_amount).toBe(0.64)
 })
 
-test('counts in the minor units of the currency', async () => {
+test('a checkout counts in minor units of its currency', async () => {
   const { tickets, total_amount } = await checkedOut(sale, body('jpy', anEntry('price_jpy')))
   // 10 % of 4505 is 450.5; 3.3333 % is 150.17.
   expect(tickets).toMatchObject([
@@ -118,15 +118,15 @@ test('counts in the minor units of the currency', async () => {
   expect(total_amount).toBe(4956)
 })
 
-test('pays a total of nothing at once', async () => {
+test('a checkout over 0 is paid at once', async () => {
   const { payment, tickets } = await checkOutOverGraphql(sale, body('free', anEntry('price_free')))
   expect(payment).toMatchObject({ status: 'paid', totalAmount: 0 })
   expect(tickets).toMatchObject([{ status: 'activated', checkoutStatus: 'active' }])
   expect((await countersOf(sale)).rate_free).toEqual({ sold: 1, held: 0 })
 })
 
-test('sells at the current price where the named one can’t be bought any more, and says so', async () => {
-  // 20 tickets would be more than the regular price has.
+test('a checkout at an unavailable price sells at the current one and says so', async () => {
+  // The regular price has two tickets: the first two checkouts take them, and the third pays the late price.
   const first = await checkedOut(sale, body('steps', anEntry('steps_early')))
   expect(first).toMatchObject({
     conditions_changed: true,
@@ -147,7 +147,7 @@ test('sells at the current price where the named one can’t be bought any more,
   )
 })
 
-test('refuses a total dearer than the one that was expected, and holds nothing', async () => {
+test('a checkout dearer than expectedTotal is refused and holds nothing', async () => {
   const checkout = (expectedTotal: number) =>
     checkOutOverGraphql(sale, body('expected', anEntry('expected_early')), { expectedTotal })
   expect(await checkout(11)).toMatchObject({
@@ -166,7 +166,7 @@ test('refuses a total dearer than the one that was expected, and holds nothing',
 
 type Rates = { data: { ticket_rates: { _id: string; prices: { _id: string }[] }[] }[] }
 
-test('shows the current price alone where a rate hides the others, and sells the later ones by name', async () => {
+test('a rate that hides its prices shows the current one and sells later ones by id', async () => {
   const answer = await sale.rest('GET', '/events?populate=*&organization_id=org_1', { headers: sale.channel })
   const rates = answer.json<Rates>().data.flatMap(({ ticket_rates }) => ticket_rates)
   const prices = (id: string) => rates.find(({ _id }) => _id === id)?.prices.map(({ _id }) => _id)
@@ -180,7 +180,7 @@ test('shows the current price alone where a rate hides the others, and sells the
   expect(late).toMatchObject({ conditions_changed: false, tickets: [{ price: { _id: 'secret_late' } }] })
 })
 
-test('quotes what a checkout then costs, and holds nothing', async () => {
+test('a quote has the total of its checkout and holds nothing', async () => {
   const before = await countersOf(sale)
   const query = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) { ... on CheckoutQuote { totalAmount currency conditionsChanged
     ticketRate { id } tickets { price { id } totalSupplements totalFees totalWarranty totalPrice } } } }`

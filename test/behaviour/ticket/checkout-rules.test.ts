@@ -16,7 +16,7 @@ import {
 } from '../../support/factories.ts'
 import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
 
-// An event of some years from now, for which somebody is too young who is born by now.
+// Years until the event, so that its minimum age refuses people already born.
 const year = new Date().getUTCFullYear() + 4
 const onSaleAt = `${year - 1}-01-01T00:00:00.000Z`
 
@@ -81,7 +81,7 @@ const catalogue = aCatalogue({
 let sale: Sale
 beforeAll(async () => {
   sale = await openSale(catalogue)
-  // The second organization takes its grant back.
+  // Revokes the second organization's grant.
   const [grant] = await sale.db.select().from(grants)
   await changeGrant(sale.db, { channelId: grant?.channelId ?? '', organizationId: 'org_2', granted: false })
 })
@@ -92,7 +92,7 @@ const open = (more: Record<string, unknown>) => ({
   ticket_rate_id: 'rate_open',
   tickets: [anEntry('price_open', { answers, ...more })],
 })
-const of = (rate: string, count: number, more = {}) => ({
+const ticketsOf = (rate: string, count: number, more = {}) => ({
   ticket_rate_id: `rate_${rate}`,
   tickets: Array.from({ length: count }, () => anEntry(`price_${rate}`, more)),
 })
@@ -106,45 +106,45 @@ type Rule = [
 ]
 
 const rules: Rule[] = [
-  ['a rate that is none', of('none', 1), 404, ['NOT_FOUND ticket_rate_id']],
-  ['a rate of an organization that grants nothing', of('strange', 1), 404, ['NOT_FOUND ticket_rate_id']],
-  ['no tickets', of('few', 0), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
-  ['fewer tickets than the least', of('few', 1), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
-  ['more tickets than the most', of('few', 5), 422, ['MAX_TICKETS tickets'], { min: 2, max: 4 }],
-  ['more than 50 tickets', of('huge', 51), 422, ['MAX_TICKETS tickets'], { min: 1, max: 50 }],
+  ['an unknown rate', ticketsOf('none', 1), 404, ['NOT_FOUND ticket_rate_id']],
+  ['a rate without a grant', ticketsOf('strange', 1), 404, ['NOT_FOUND ticket_rate_id']],
+  ['no tickets', ticketsOf('few', 0), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
+  ['fewer tickets than the minimum', ticketsOf('few', 1), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
+  ['more tickets than the maximum', ticketsOf('few', 5), 422, ['MAX_TICKETS tickets'], { min: 2, max: 4 }],
+  ['more than 50 tickets', ticketsOf('huge', 51), 422, ['MAX_TICKETS tickets'], { min: 1, max: 50 }],
   [
     'more tickets than are left',
-    of('two_left', 3),
+    ticketsOf('two_left', 3),
     409,
     ['INSUFFICIENT_AVAILABILITY tickets'],
     { available: 2 },
   ],
-  ['a sold-out rate', of('sold_out', 1), 409, ['SOLD_OUT tickets'], { available: 0 }],
-  ['a closed rate', of('closed', 1), 409, ['RATE_CLOSED ticket_rate_id']],
+  ['a sold-out rate', ticketsOf('sold_out', 1), 409, ['SOLD_OUT tickets'], { available: 0 }],
+  ['a closed rate', ticketsOf('closed', 1), 409, ['RATE_CLOSED ticket_rate_id']],
   [
-    'a rate before its time',
-    of('early', 1),
+    'a rate not yet on sale',
+    ticketsOf('early', 1),
     409,
     ['NOT_ON_SALE_YET ticket_rate_id'],
     { valid_from: onSaleAt },
   ],
   [
-    'a rate after its time',
-    of('over', 1),
+    'a rate no longer on sale',
+    ticketsOf('over', 1),
     409,
     ['SALE_ENDED ticket_rate_id'],
     { valid_until: '2020-01-01T00:00:00.000Z' },
   ],
   [
-    'an event that has begun',
-    of('running', 1),
+    'an event already begun',
+    ticketsOf('running', 1),
     409,
     ['EVENT_STARTED ticket_rate_id'],
     { start_date: catalogue.events?.[1]?.start_date },
   ],
   [
-    'more than a price has left',
-    of('capped', 2),
+    'more tickets than a price has left',
+    ticketsOf('capped', 2),
     409,
     ['INSUFFICIENT_AVAILABILITY tickets.1.price_id'],
     { available: 1 },
@@ -156,7 +156,7 @@ const rules: Rule[] = [
     ['PRICE_NOT_IN_RATE tickets.1.price_id'],
   ],
   [
-    'a price that is none',
+    'an unknown price',
     { ticket_rate_id: 'rate_huge', tickets: [anEntry('price_none')] },
     422,
     ['PRICE_NOT_IN_RATE tickets.0.price_id'],
@@ -180,7 +180,7 @@ const rules: Rule[] = [
     ['ANSWER_REQUIRED tickets.0.answers'],
   ],
   [
-    'an answer that is no item',
+    'an answer that is not an item',
     open({ answers: [{ question_id: 'que_size', answer: 'XL' }] }),
     422,
     ['ANSWER_NOT_AN_ITEM tickets.0.answers.0.answer'],
@@ -203,17 +203,23 @@ const rules: Rule[] = [
     422,
     ['WARRANTY_NOT_OFFERED tickets.0.warranty'],
   ],
-  // The event begins at half past midnight on 2 June in Madrid: who turns 18 that day may enter, a day later not.
+  // The event begins at 00:30 on 2 June in Madrid: a buyer who turns 18 that day may enter, one born a day
+  // later may not.
   [
-    'who is too young on the day',
+    'a buyer under age',
     open({ birthday: `${year - 18}-06-03` }),
     422,
     ['UNDER_AGE tickets.0.birthday'],
     { minimum_age: 18 },
   ],
-  ['the same code twice', of('huge', 2, { qr_code: 'TWICE' }), 422, ['DUPLICATE_QR_CODE tickets.1.qr_code']],
   [
-    'everything that is wrong, at once',
+    'a QR code twice',
+    ticketsOf('huge', 2, { qr_code: 'TWICE' }),
+    422,
+    ['DUPLICATE_QR_CODE tickets.1.qr_code'],
+  ],
+  [
+    'several errors at once',
     {
       ticket_rate_id: 'rate_open',
       tickets: [
@@ -233,29 +239,32 @@ const rules: Rule[] = [
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-test.each(rules)('refuses %s, and holds nothing', async (_what, body, status, problems, facts = {}) => {
-  const before = await countersOf(sale)
-  const answer = await checkOut(sale, body)
-  expect(answer.statusCode, answer.body).toBe(status)
-  expect(problemsIn(answer)).toEqual(problems)
-  expect(answer.json()).toMatchObject({
-    success: false,
-    code: problems[0]?.split(' ')[0],
-    errors: [facts, ...problems.slice(1).map(() => ({}))],
-  })
-  const refused = await checkOutOverGraphql(sale, body)
-  expect(refused.__typename).toBe('CheckoutRefused')
-  expect(refused.errors.map(({ code, path }) => `${code} ${snake(path ?? '')}`)).toEqual(problems)
-  const said = Object.fromEntries(
-    Object.entries(refused.errors[0] ?? {}).map(([name, fact]) => [snake(name), fact]),
-  )
-  expect(said).toMatchObject(facts)
-  expect(await countersOf(sale)).toEqual(before)
-  expect(await sale.db.$count(tickets)).toBe(0)
-  expect(await sale.db.$count(payments)).toBe(0)
-})
+test.each(rules)(
+  'a checkout of %s is refused and holds nothing',
+  async (_what, body, status, problems, facts = {}) => {
+    const before = await countersOf(sale)
+    const answer = await checkOut(sale, body)
+    expect(answer.statusCode, answer.body).toBe(status)
+    expect(problemsIn(answer)).toEqual(problems)
+    expect(answer.json()).toMatchObject({
+      success: false,
+      code: problems[0]?.split(' ')[0],
+      errors: [facts, ...problems.slice(1).map(() => ({}))],
+    })
+    const refused = await checkOutOverGraphql(sale, body)
+    expect(refused.__typename).toBe('CheckoutRefused')
+    expect(refused.errors.map(({ code, path }) => `${code} ${snake(path ?? '')}`)).toEqual(problems)
+    const actual = Object.fromEntries(
+      Object.entries(refused.errors[0] ?? {}).map(([name, fact]) => [snake(name), fact]),
+    )
+    expect(actual).toMatchObject(facts)
+    expect(await countersOf(sale)).toEqual(before)
+    expect(await sale.db.$count(tickets)).toBe(0)
+    expect(await sale.db.$count(payments)).toBe(0)
+  },
+)
 
-test('quotes by the same rules', async () => {
+test('a quote follows the rules of checkouts', async () => {
   const quote = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) { __typename
     ... on CheckoutRefused { errors { code path ... on AvailabilityError { available } } } } }`
   const input = {
@@ -275,14 +284,14 @@ test('quotes by the same rules', async () => {
   })
 })
 
-// Last, because it sells: what the rules allow.
-test('lets through what is just within the rules', async () => {
+// Last, because it sells.
+test('a checkout just within the rules is sold', async () => {
   const allowed = [
-    of('few', 2),
-    of('few', 4),
-    of('two_left', 2),
-    of('capped', 1),
-    of('warranty', 1, { warranty: true }),
+    ticketsOf('few', 2),
+    ticketsOf('few', 4),
+    ticketsOf('two_left', 2),
+    ticketsOf('capped', 1),
+    ticketsOf('warranty', 1, { warranty: true }),
     open({ birthday: `${year - 18}-06-02` }),
     open({
       supplements: [{ supplement_id: 'sup_open' }],
@@ -290,5 +299,5 @@ test('lets through what is just within the rules', async () => {
     }),
   ]
   for (const body of allowed) expect((await checkOut(sale, body)).statusCode, JSON.stringify(body)).toBe(200)
-  expect((await checkOut(sale, of('huge', 50))).statusCode).toBe(200)
+  expect((await checkOut(sale, ticketsOf('huge', 50))).statusCode).toBe(200)
 })

@@ -13,7 +13,7 @@ import {
 } from '../../support/factories.ts'
 import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
 
-// Checkouts of many rates that come at the same moment, on either database.
+// Concurrent checkouts of many rates, on either database.
 
 const numbers = Array.from({ length: 12 }, (_, index) => index)
 
@@ -47,7 +47,7 @@ const bodyOf = (rate: string | number, more: Record<string, unknown> = {}) => ({
   tickets: [anEntry(`price_${rate}`, more)],
 })
 
-test('are let in with what they go by in one statement, held in another, and counted each by itself', async () => {
+test('concurrent checkouts are authenticated in one statement, held in another, and counted by rate', async () => {
   const rates = numbers.flatMap((number) => [number, number])
   const before = await countersOf(sale)
   sale.statements.reset()
@@ -62,7 +62,7 @@ test('are let in with what they go by in one statement, held in another, and cou
     }
 })
 
-test('are paid together where they cost nothing', async () => {
+test('concurrent checkouts over 0 are paid together', async () => {
   const answers = await Promise.all([1, 1, 1, 2].map((rate) => checkOut(sale, bodyOf(`free_${rate}`))))
   const perRate = new Set(sale.statements).size
   expect(sale.statements.length).toBeLessThan(2 * perRate)
@@ -72,7 +72,7 @@ test('are paid together where they cost nothing', async () => {
   expect([price_free_1, rate_free_2]).toEqual([rate_free_1, { sold: 1, held: 0 }])
 })
 
-test('answer with what was written, by the clock of the database', async () => {
+test('concurrent checkouts answer with what is stored, by the clock of the database', async () => {
   const fields = 'id status createdAt expiresAt paidAt totalAmount currency url'
   const check = `mutation ($input: CheckoutInput!) { checkout(input: $input) { ... on CheckoutPayload {
     payment { ${fields} } tickets { id status activationDate qrCode totalPrice } } } }`
@@ -105,7 +105,7 @@ test('answer with what was written, by the clock of the database', async () => {
   expect(answers.map(({ data }) => data?.checkout.payment.paidAt === null)).toEqual([true, true, false])
 })
 
-test('do not suffer from one whose code is taken', async () => {
+test('concurrent checkouts are sold beside one whose QR code is taken', async () => {
   expect((await checkOut(sale, bodyOf(4, { qr_code: 'ONLY' }))).statusCode).toBe(200)
   const answers = await Promise.all(
     numbers.map((number) => checkOut(sale, bodyOf(number, number === 4 ? { qr_code: 'ONLY' } : {}))),
@@ -118,7 +118,7 @@ test('do not suffer from one whose code is taken', async () => {
   ])
 })
 
-test('sell one code of an event once, whatever their rates', async () => {
+test('concurrent checkouts sell one QR code of an event once, whatever their rates', async () => {
   const answers = await Promise.all(
     [5, 'free_5'].map((rate) => checkOut(sale, bodyOf(rate, { qr_code: 'SHARED' }))),
   )
@@ -126,7 +126,7 @@ test('sell one code of an event once, whatever their rates', async () => {
   expect(await sale.db.$count(tickets, sql`${tickets.qrCode} = 'SHARED'`)).toBe(1)
 })
 
-test('do not suffer from one that does not fit, and fill a rate to its last place', async () => {
+test('concurrent checkouts are sold beside one that does not fit, and fill a rate to its last place', async () => {
   const places = 50 - ((await countersOf(sale)).rate_6?.held ?? 0)
   const many = (count: number) => ({
     ticket_rate_id: 'rate_6',
@@ -139,13 +139,13 @@ test('do not suffer from one that does not fit, and fill a rate to its last plac
     checkOut(sale, bodyOf(7)),
     checkOut(sale, bodyOf(8)),
   ])
-  // The large one that came second doesn't fit any more; the small one after it does.
+  // After the first, the second no longer fits; the third, which is small, does.
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 409, 200, 200, 200])
   expect(answers[1]?.json().errors).toMatchObject([{ code: 'SOLD_OUT', available: 0 }])
   expect((await countersOf(sale)).rate_6).toEqual({ sold: 0, held: 50 })
 })
 
-test('keep a key each, also one whose 24 hours are over', async () => {
+test('concurrent checkouts keep an idempotency key each, and replace one over 24 hours old', async () => {
   const rates = [0, 1, 2]
   const buy = () =>
     Promise.all(rates.map((rate) => checkOut(sale, bodyOf(rate), { 'idempotency-key': `key-${rate}` })))
@@ -158,7 +158,7 @@ test('keep a key each, also one whose 24 hours are over', async () => {
   expect(replayed(await buy())).toEqual(['200 true', '200 true', '200 true'])
 })
 
-test('see each only what its own channel may sell', async () => {
+test('concurrent checkouts of two channels see only their own grants', async () => {
   const other = await channelHeaders(sale.db, 'org_2')
   const buy = (rate: number, headers: Record<string, string>) => checkOut(sale, bodyOf(rate), headers)
   const answers = await Promise.all([

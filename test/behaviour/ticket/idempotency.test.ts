@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { idempotencyKeys, isFresh, payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
@@ -8,49 +8,56 @@ import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
 const rate = aRate({
   _id: 'rate_1',
   prices: [aPrice({ _id: 'price_1' })],
-  availability: { sold: 0, available: 5 },
+  availability: { sold: 0, available: 40 },
 })
 
 let sale: Sale
 beforeAll(async () => {
   sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
 })
+// Every payment holds one ticket: nothing was sold beyond the answers.
+afterEach(async () => expect(await sale.db.$count(payments)).toBe(await countHeld()))
 afterAll(() => sale.close())
 
+const countHeld = async () => (await countersOf(sale)).rate_1?.held ?? 0
 const body = (count = 1) => ({
   ticket_rate_id: 'rate_1',
   tickets: Array.from({ length: count }, () => anEntry('price_1')),
 })
 const under = (key: string) => ({ 'idempotency-key': key })
 
-test('answers the same key and body with the first answer, and sells once', async () => {
+test('checkout with a used key and the same body is replayed and sells once', async () => {
+  const before = await countHeld()
   const first = await checkOut(sale, body(), under('a'))
   expect(first.headers['idempotent-replayed']).toBeUndefined()
   const again = await checkOut(sale, body(), under('a'))
   expect(again.headers['idempotent-replayed']).toBe('true')
   expect(again.json()).toEqual(first.json())
-  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 1 })
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, countHeld: before + 1 })
 })
 
-test('answers so even when the order of the fields differs, and the rate is closed by then', async () => {
+test('checkout with a used key is replayed for reordered fields and a closed rate', async () => {
+  await checkOut(sale, body(), under('closed'))
   const [ticket] = body().tickets
   await sale.db.execute(sql`update ticket_rates set complete = true`)
   const reordered = {
     tickets: [Object.fromEntries(Object.entries(ticket ?? {}).reverse())],
     ticket_rate_id: 'rate_1',
   }
-  expect((await checkOut(sale, reordered, under('a'))).headers['idempotent-replayed']).toBe('true')
+  expect((await checkOut(sale, reordered, under('closed'))).headers['idempotent-replayed']).toBe('true')
   await sale.db.execute(sql`update ticket_rates set complete = false`)
 })
 
-test('refuses the same key with another body', async () => {
-  const answer = await checkOut(sale, body(2), under('a'))
+test('checkout with a used key and another body is refused', async () => {
+  await checkOut(sale, body(), under('other-body'))
+  const answer = await checkOut(sale, body(2), under('other-body'))
   expect(answer.statusCode).toBe(422)
   expect(problemsIn(answer)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotency_key'])
 })
 
-test('knows the key of the one surface on the other', async () => {
-  const overGraphql = await checkOutOverGraphql(sale, body(), { idempotencyKey: 'a' })
+test('checkout keys are shared by both surfaces', async () => {
+  await checkOut(sale, body(), under('rest'))
+  const overGraphql = await checkOutOverGraphql(sale, body(), { idempotencyKey: 'rest' })
   expect(overGraphql).toMatchObject({ __typename: 'CheckoutPayload', idempotentReplayed: true })
   const first = await checkOutOverGraphql(sale, body(), { idempotencyKey: 'b' })
   expect(first.idempotentReplayed).toBe(false)
@@ -58,32 +65,35 @@ test('knows the key of the one surface on the other', async () => {
   expect(again.json().data.payment_id).toBe(first.payment.id)
 })
 
-test('keeps no refusal', async () => {
+test('checkout keys do not keep refusals', async () => {
   expect((await checkOut(sale, body(50), under('c'))).statusCode).toBe(409)
   expect((await checkOut(sale, body(), under('c'))).statusCode).toBe(200)
 })
 
-test('keeps the keys of two channels apart', async () => {
+test('checkout keys are scoped to a channel', async () => {
+  await checkOut(sale, body(), under('scope'))
   const other = await channelHeaders(sale.db)
   const answer = await sale.rest('POST', '/tickets/checkout', {
-    headers: { ...other, ...under('a') },
+    headers: { ...other, ...under('scope') },
     body: body(),
   })
   expect(answer.statusCode).toBe(200)
   expect(answer.headers['idempotent-replayed']).toBeUndefined()
 })
 
-test('forgets a key after 24 hours', async () => {
+test('checkout keys expire after 24 hours', async () => {
+  await checkOut(sale, body(), under('old'))
   await sale.db.update(idempotencyKeys).set({ createdAt: sql`now() - interval '24 hours'` })
-  const answer = await checkOut(sale, body(), under('a'))
+  const answer = await checkOut(sale, body(), under('old'))
   expect(answer.statusCode).toBe(200)
   expect(answer.headers['idempotent-replayed']).toBeUndefined()
-  const again = await checkOut(sale, body(), under('a'))
+  const again = await checkOut(sale, body(), under('old'))
   expect(again.json()).toEqual(answer.json())
 })
 
-// Columns round to milliseconds, half of the time up. Within one transaction the clock stands still.
-test('forgets a key as soon as it is 24 hours old', async () => {
+// Columns round to milliseconds, up half of the time. In a transaction the clock stands still.
+test('checkout keys expire at exactly 24 hours', async () => {
+  await checkOut(sale, body(), under('exact'))
   const anHour = sql`interval '1 hour'`
   for (let time = 0; time < 40; time++)
     await sale.db.transaction(async (tx) => {
@@ -94,12 +104,8 @@ test('forgets a key as soon as it is 24 hours old', async () => {
     })
 })
 
-test.each(['', 'with space', 'é', 'x'.repeat(256)])('refuses the key %j', async (key) => {
+test.each(['', 'with space', 'é', 'x'.repeat(256)])('checkout with the key %j is refused', async (key) => {
   const answer = await checkOut(sale, body(), { 'idempotency-key': Buffer.from(key).toString('latin1') })
   expect(answer.statusCode).toBe(400)
   expect(problemsIn(answer)).toEqual(['INVALID idempotency-key'])
-})
-
-test('made no payment that it did not answer with', async () => {
-  expect(await sale.db.$count(payments)).toBe((await countersOf(sale)).rate_1?.held)
 })

@@ -23,9 +23,9 @@ const event = (organization: string) =>
 const organizationIds = ['org_1', 'org_2']
 
 let sale: Sale
-/** A ticket and an integration's door of each organization. */
+/** A ticket of each organization, and the headers of an integration of each. */
 let tickets: string[]
-let doors: Headers[]
+let callers: Headers[]
 beforeAll(async () => {
   sale = await openSale(
     aCatalogue({
@@ -39,7 +39,7 @@ beforeAll(async () => {
       return (await checkedOut(sale, body)).tickets[0]?._id ?? ''
     }),
   )
-  doors = await Promise.all(organizationIds.map(async (id) => (await integrationHeaders(sale.db, id)).v2))
+  callers = await Promise.all(organizationIds.map(async (id) => (await integrationHeaders(sale.db, id)).v2))
 })
 beforeEach(() => sale.statements.reset())
 afterAll(() => sale.close())
@@ -56,8 +56,8 @@ const overGraphql = (headers: Headers = {}, id = '') =>
     headers,
   )
 
-test('a lookup takes one statement: who calls, and the ticket with all that is shown', async () => {
-  const [door] = doors
+test('a lookup takes one statement, with authentication', async () => {
+  const [door] = callers
   expect((await overRest(door, tickets[0])).json().data.rate_name).toBe('Entrance')
   expect(sale.statements).toHaveLength(1)
   sale.statements.reset()
@@ -66,8 +66,8 @@ test('a lookup takes one statement: who calls, and the ticket with all that is s
 })
 
 test.each([
-  ['an id of its own', (id: string) => `{ ticket(id: "${id}") ${fields} }`, 1],
-  ['another name', (id: string) => `{ mine: ticket(id: "${id}") ${fields} }`, 1],
+  ['an inline id', (id: string) => `{ ticket(id: "${id}") ${fields} }`, 1],
+  ['an alias', (id: string) => `{ mine: ticket(id: "${id}") ${fields} }`, 1],
   ['a fragment', (id: string) => `{ ...T } fragment T on Query { ticket(id: "${id}") ${fields} }`, 2],
   ['another field beside it', (id: string) => `{ __typename ticket(id: "${id}") ${fields} }`, 2],
   [
@@ -75,30 +75,34 @@ test.each([
     (id: string) => `{ a: ticket(id: "${id}") { id } b: ticket(id: "${id}") ${fields} }`,
     2,
   ],
-])('a lookup over GraphQL with %s is answered all the same', async (_what, query, statements) => {
-  const { data, errors } = await sale.graphql<Record<string, unknown>>(query(tickets[0] ?? ''), {}, doors[0])
+])('a lookup over GraphQL with %s finds the ticket', async (_what, query, statements) => {
+  const { data, errors } = await sale.graphql<Record<string, unknown>>(
+    query(tickets[0] ?? ''),
+    {},
+    callers[0],
+  )
   expect(errors).toBeUndefined()
   expect(JSON.stringify(data)).toContain('"rateName":"Entrance"')
   expect(sale.statements).toHaveLength(statements)
 })
 
 test.each<[what: string, variables: Record<string, unknown>]>([
-  ['an id that is none', { id: 'no id at all' }],
+  ['a malformed id', { id: 'no id at all' }],
   ['a number', { id: 5 }],
-  ['nothing under that id', { id: 'tkt_01jtz3v9e8k2m4n6p8q0r2s4t6' }],
-])('a lookup over GraphQL of %s finds nothing', async (_what, variables) => {
+  ['an absent id', { id: 'tkt_01jtz3v9e8k2m4n6p8q0r2s4t6' }],
+])('a lookup over GraphQL of %s is null', async (_what, variables) => {
   const query = 'query ($id: ID!) { ticket(id: $id) { id } }'
-  const { data, errors } = await sale.graphql(query, variables, doors[0])
+  const { data, errors } = await sale.graphql(query, variables, callers[0])
   expect([data, errors]).toEqual([{ ticket: null }, undefined])
 })
 
 test('a lookup over GraphQL without its variable is refused', async () => {
-  const { errors } = await sale.graphql('query ($id: ID!) { ticket(id: $id) { id } }', {}, doors[0])
+  const { errors } = await sale.graphql('query ($id: ID!) { ticket(id: $id) { id } }', {}, callers[0])
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_REQUEST', path: 'id' })
 })
 
-test('doors of several organizations look up together, and each sees its own', async () => {
-  const asks = doors.flatMap((door) => tickets.map((id) => ({ door, id })))
+test('concurrent lookups of several organizations are batched, and each sees its own', async () => {
+  const asks = callers.flatMap((door) => tickets.map((id) => ({ door, id })))
   const rest = await Promise.all(asks.map(({ door, id }) => overRest(door, id)))
   expect(rest.map(({ statusCode }) => statusCode)).toEqual([200, 404, 404, 200])
   const graphql = await Promise.all(asks.map(({ door, id }) => overGraphql(door, id)))
@@ -106,7 +110,7 @@ test('doors of several organizations look up together, and each sees its own', a
   expect(sale.statements.filter((text) => text.includes('"tickets"')).length).toBeLessThan(8)
 })
 
-test('who is not let in is told so, whether or not there is such a ticket', async () => {
+test('a lookup by an unknown caller is refused alike for existing and absent tickets', async () => {
   const headers = { 'x-api-key': newKey('test').key }
   for (const id of [tickets[0], 'tkt_nobody', 'no id at all'])
     expect(refusal(await overRest(headers, encodeURIComponent(id ?? '')))).toBe(
@@ -115,11 +119,11 @@ test('who is not let in is told so, whether or not there is such a ticket', asyn
   expect((await overGraphql(headers, tickets[0])).status).toBe(401)
 })
 
-test('a ticket of a payment tells of its rate too', async () => {
+test('a ticket below a payment has its rate too', async () => {
   const { data, errors } = await sale.graphql<{ ticket: { payment: { tickets: unknown[] } } }>(
     `query ($id: ID!) { ticket(id: $id) { payment { tickets ${fields} } } }`,
     { id: tickets[0] },
-    doors[0],
+    callers[0],
   )
   expect(errors).toBeUndefined()
   expect(data?.ticket.payment.tickets).toMatchObject([{ id: tickets[0], rateName: 'Entrance' }])
@@ -128,12 +132,9 @@ test('a ticket of a payment tells of its rate too', async () => {
 test.each<[what: string, headers: Headers]>([
   ['none', {}],
   ['a malformed key', { 'x-api-key': 'secret' }],
-  [
-    'a malformed key beside a good secret',
-    { 'x-api-key': 'secret', integration_id: 'int_1', secret: 'secret' },
-  ],
-  ['half a method v1', { secret: 'secret' }],
-])('a lookup whose credentials are %s costs no SQL', async (_what, headers) => {
+  ['a malformed key beside a secret', { 'x-api-key': 'secret', integration_id: 'int_1', secret: 'secret' }],
+  ['a secret without an integration id', { secret: 'secret' }],
+])('a lookup with credentials that are %s costs no SQL', async (_what, headers) => {
   expect((await overRest(headers, tickets[0])).statusCode).toBe(401)
   const { data, errors } = await overGraphql(headers, tickets[0])
   expect(data?.ticket ?? null).toBeNull()

@@ -27,7 +27,7 @@ import {
   scan,
 } from '../../support/ticket-model.ts'
 
-// What may be done with tickets, in any order, against a model of plain counters.
+// Actions on tickets in random order, checked against a model of plain counters.
 
 const runs = 8
 const capacity = 5
@@ -35,7 +35,7 @@ const price = 2200
 
 let sale: Sale
 beforeAll(async () => {
-  const events = Array.from({ length: runs }, (_, run) =>
+  const events = Array.from({ length: runs + 1 }, (_, run) =>
     anEvent({
       start_date: inDays(0.2),
       ticket_rates: [
@@ -51,13 +51,15 @@ beforeAll(async () => {
   const [channel] = await sale.db.select().from(channels)
   const all = { url: 'https://shop.example/told', types: [...changeType.enumValues], secret: 'whsec_' }
   await sale.db.insert(webhooks).values({ id: 'whk_1', channelId: channel?.id ?? '', ...all })
+  const setup = () => ({ model: { capacity, payments: [] }, real: { run: runs, seen: new Set<string>() } })
+  await fc.asyncModelRun(setup, everyState)
 })
 afterAll(() => sale.close())
 
 type Real = { run: number; seen: Set<string> }
 type Command = fc.AsyncCommand<Model, Real>
 
-/** Something that is done with one of the payments, or with one of its tickets. */
+/** Makes a command that acts on one of the payments, or on one of its tickets. */
 const on = (
   name: string,
   at: number,
@@ -75,23 +77,23 @@ const on = (
   toString: () => `${name} ${at}`,
 })
 
-/** What the database says of all payments must be what the model says. */
+/** Compares all payments and tickets in the database with the model. */
 async function agree({ payments: all }: Model): Promise<void> {
   const ids = all.map(({ id }) => id)
-  const of = await sale.db
+  const rows = await sale.db
     .select({ ...getTableColumns(tickets), payment: payments.status })
     .from(tickets)
     .innerJoin(payments, eq(payments.id, tickets.paymentId))
     .where(inArray(tickets.paymentId, ids))
-  const told = of.map(({ id, payment, status, refundedAmount, entered }) => [
+  const actual = rows.map(({ id, payment, status, refundedAmount, entered }) => [
     ...[id, payment, status, refundedAmount, entered],
   ])
-  const wanted = all.flatMap((payment) =>
+  const expected = all.flatMap((payment) =>
     payment.tickets.map(({ id, status, refunded, inside }) => [
       ...[id, payment.status, status, refunded, inside],
     ]),
   )
-  expect(told.sort()).toEqual(wanted.sort())
+  expect(actual.sort()).toEqual(expected.sort())
 }
 
 const aCheckout = (count: number): Command => ({
@@ -128,7 +130,7 @@ const takeMoney = async (payment: ModelPayment, model: Model) => {
   const amount = payment.tickets.length * price
   const reference = `${payment.id}_${payment.charges}`
   const paid = { provider: 'sandbox', reference, amount, currency: 'EUR' }
-  // It is told twice, as providers do.
+  // Reported twice, as providers do.
   for (const _ of [1, 2]) await settlePayment(sale.db, payment.id, { kind: 'paid', money: paid })
   await giveBackDue(sale.db, sandboxProvider)
   return payment.status
@@ -210,7 +212,7 @@ const scanning = (at: number, direction: 'IN' | 'OUT') =>
     return expected
   })
 
-// Half of the time one of the latest, because those are not over yet.
+// Half of the time one of the latest, which are still open.
 const at = fc.oneof(fc.nat(2), fc.nat(30))
 const commands = fc.array(
   fc.oneof(
@@ -229,14 +231,14 @@ const commands = fc.array(
   { minLength: 30, maxLength: 40 },
 )
 
-// What the controls below want to have met and left behind, whatever chance does in the other runs.
-const surely = [
+// Reaches every state that the controls below need, whatever the random runs do.
+const everyState = [
   ...[aCheckout(1), money(0), refunding(0, 1), refunding(0, 0.3)],
   ...[aCheckout(1), money(0), money(0), aCheckout(1), lateMoney(0)],
   ...[aCheckout(1), cancelling(0), aCheckout(1), lapse(0), aCheckout(2), aCheckout(1)],
 ]
 
-test('whatever is done with tickets, in any order, is as in the model, and nothing is lost', async () => {
+test('tickets after actions in any order match the model and lose nothing', async () => {
   const seen = new Set<string>()
   let run = 0
   await fc.assert(
@@ -246,10 +248,10 @@ test('whatever is done with tickets, in any order, is as in the model, and nothi
       run++
       expect(await wrongIn(sale.db)).toEqual([])
     }),
-    // As many as there are rates that nobody has sold of yet; a failure is told as it came.
-    { numRuns: runs, examples: [[surely]], endOnFailure: true },
+    // One run for each unused rate; a failure is reported unshrunk.
+    { numRuns: runs, examples: [[everyState]], endOnFailure: true },
   )
-  // The control: money came in time, late and in vain, and everything else was allowed and refused.
+  // Control: payments were on time, late and repeated, and actions both allowed and refused.
   for (const met of [
     ...['checkout made', 'checkout refused', 'pay pending paid', 'pay late pending paid', 'pay paid paid'],
     ...['cancel checkout pending cancelled', 'expire pending expired'],
@@ -258,8 +260,8 @@ test('whatever is done with tickets, in any order, is as in the model, and nothi
   expect([...seen].filter((met) => /^refund \w+ (partially_)?refunded/.test(met)).length).toBeGreaterThan(0)
 })
 
-// The control of what is looked for after each run: broken on purpose, it is found.
-test.each(Object.entries(breaking))('is not whole where %s', async (rule, statement) => {
+// Control of the invariants checked after each run: each is found broken when broken on purpose.
+test.each(Object.entries(breaking))('control: broken rows are found where %s', async (rule, statement) => {
   const undo = new Error('undo')
   const wrong: string[] = []
   const broken = sale.db.transaction(async (tx) => {

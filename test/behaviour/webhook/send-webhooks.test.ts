@@ -28,14 +28,14 @@ afterAll(async () => {
   receiver.close()
   await sale.close()
 })
-// Each test has a webhook of its own, and no other is told.
+// Leaves each test with its own webhook only.
 beforeEach(async () => {
   for (const { id } of await own.list()) await own.call('deleteWebhook', { id })
   receiver.answersWith(204)
   receiver.take()
 })
 
-/** Sells a ticket: a payment is paid, and a ticket activated. */
+/** Sells and pays a ticket, which records PAYMENT_PAID and TICKET_ACTIVATED. */
 async function sell() {
   const { payment_id } = await checkedOut(sale, {
     ticket_rate_id: 'rate_1',
@@ -45,8 +45,8 @@ async function sell() {
   return payment_id
 }
 
-/** One webhook, and one change on its way to it. */
-async function told() {
+/** Registers a webhook and queues one change for it. */
+async function queueOne() {
   const { id, secret } = await own.register(`${receiver.url}/hook`, ['PAYMENT_PAID'])
   const paymentId = await sell()
   return { id, secret, paymentId }
@@ -55,11 +55,11 @@ async function told() {
 const deliveryOf = async (id: string) => (await own.deliveries(id))?.nodes[0]
 const webhookOf = async (id: string) => (await own.list()).find((webhook) => webhook.id === id)
 
-/** As if its time had come. */
+/** Ends the backoff of a webhook's deliveries. */
 const makeDue = (id: string) =>
   sale.db.update(webhookDeliveries).set({ dueAt: sql`now()` }).where(eq(webhookDeliveries.webhookId, id))
 
-/** Seconds until it is tried again. */
+/** Returns the seconds until the next attempt. */
 async function pauseOf(id: string): Promise<number> {
   const [row] = await sale.db
     .select({ seconds: sql<number>`extract(epoch from ${webhookDeliveries.dueAt} - now())::float8` })
@@ -71,8 +71,8 @@ async function pauseOf(id: string): Promise<number> {
 const verify = (secret: string, { body, headers }: Received) =>
   new Webhook(secret).verify(body, headers as Record<string, string>)
 
-test('a change is sent in the form of Standard Webhooks, and its signature is good', async () => {
-  const { id, secret, paymentId } = await told()
+test('webhook is sent in the form of Standard Webhooks with a valid signature', async () => {
+  const { id, secret, paymentId } = await queueOne()
   await send(sale)
   const [got, ...rest] = receiver.take()
   expect(rest).toEqual([])
@@ -96,7 +96,7 @@ test('a change is sent in the form of Standard Webhooks, and its signature is go
       currency: 'EUR',
     },
   })
-  // It waited for no position in the feed.
+  // Sending does not wait for a position in the feed.
   expect(await sale.db.$count(changes, isNotNull(changes.feedPosition))).toBe(0)
   expect(delivery).toMatchObject({
     status: 'delivered',
@@ -112,8 +112,8 @@ test('a change is sent in the form of Standard Webhooks, and its signature is go
   expect(receiver.take()).toEqual([])
 })
 
-test('both secrets sign for a day after a rotation, then the new one alone', async () => {
-  const { id, secret: old } = await told()
+test('webhook is signed with both secrets for a day after a rotation, then with the new one', async () => {
+  const { id, secret: old } = await queueOne()
   const { secret: current = '' } = await own.call('rotateWebhookSecret', { id })
   expect(current).not.toBe(old)
   await send(sale)
@@ -138,8 +138,8 @@ test('both secrets sign for a day after a rotation, then the new one alone', asy
   expect(() => verify(old, after)).toThrow('No matching signature found')
 })
 
-test('what fails is sent again by the schedule of the specification, and is dead after the tenth time', async () => {
-  const { id } = await told()
+test('webhook retries follow the specification’s schedule and are dead after ten attempts', async () => {
+  const { id } = await queueOne()
   receiver.answersWith(500)
   for (const [tries, seconds] of [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].entries()) {
     await send(sale)
@@ -164,10 +164,10 @@ test('what fails is sent again by the schedule of the specification, and is dead
   expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
 })
 
-test('no two pauses are the same, so that what failed together does not come back together', async () => {
-  const { id } = await told()
+test('webhook backoff is random, so that failures do not return together', async () => {
+  const { id } = await queueOne()
   for (let more = 0; more < 3; more++) await sell()
-  // Before the longest pause of the schedule: a tenth of it has so many milliseconds that no two are alike by chance.
+  // The longest backoff has so much jitter that no two are equal by chance.
   await sale.db.update(webhookDeliveries).set({ attempts: 8 }).where(eq(webhookDeliveries.webhookId, id))
   receiver.answersWith(503)
   await send(sale)
@@ -175,8 +175,8 @@ test('no two pauses are the same, so that what failed together does not come bac
   expect(new Set(due).size).toBe(4)
 })
 
-test('an answer of 410 disables the webhook, and what waits is sent once it is enabled', async () => {
-  const { id } = await told()
+test('webhook answered with 410 is disabled, and sends what waited once enabled', async () => {
+  const { id } = await queueOne()
   receiver.answersWith(410)
   await send(sale)
   expect(await webhookOf(id)).toMatchObject({ status: 'disabled', disabledReason: 'GONE' })
@@ -193,7 +193,7 @@ test('an answer of 410 disables the webhook, and what waits is sent once it is e
   expect((await own.deliveries(id))?.nodes).toMatchObject([{ status: 'delivered', attempts: 2 }])
 })
 
-// Ten minutes from when the receiver answers.
+// Ten minutes after the receiver answers.
 const later = {
   get 'retry-after'() {
     return new Date(Date.now() + 600_000).toUTCString()
@@ -209,42 +209,39 @@ test.each<{ status: number; headers: Record<string, string>; pause: number }>([
   { status: 429, headers: { 'retry-after': '86400' }, pause: 3600 },
   { status: 429, headers: later, pause: 600 },
   { status: 429, headers: { 'retry-after': 'soon' }, pause: 60 },
-])(
-  'an answer of $status with $headers lets the webhook be for $pause seconds',
-  async ({ pause, ...answer }) => {
-    const { id } = await told()
-    receiver.answersWith(answer.status, answer.headers)
-    await send(sale)
-    const planned = await pauseOf(id)
-    expect(planned).toBeGreaterThan(pause - 10)
-    expect(planned).toBeLessThan(pause * 1.1 + 1)
-    // What comes next waits as well, although it was never tried.
-    await sell()
-    receiver.take()
-    await send(sale)
-    expect(receiver.take()).toEqual([])
-    await sale.db.update(webhooks).set({ pausedUntil: sql`now()` }).where(eq(webhooks.id, id))
-    await makeDue(id)
-    receiver.answersWith(200)
-    await send(sale)
-    expect(receiver.take()).toHaveLength(2)
-    expect(await webhookOf(id)).toMatchObject({ failingSince: null })
-  },
-)
+])('webhook answered with $status and $headers pauses for $pause seconds', async ({ pause, ...answer }) => {
+  const { id } = await queueOne()
+  receiver.answersWith(answer.status, answer.headers)
+  await send(sale)
+  const planned = await pauseOf(id)
+  expect(planned).toBeGreaterThan(pause - 10)
+  expect(planned).toBeLessThan(pause * 1.1 + 1)
+  // New deliveries wait as well, although they were never attempted.
+  await sell()
+  receiver.take()
+  await send(sale)
+  expect(receiver.take()).toEqual([])
+  await sale.db.update(webhooks).set({ pausedUntil: sql`now()` }).where(eq(webhooks.id, id))
+  await makeDue(id)
+  receiver.answersWith(200)
+  await send(sale)
+  expect(receiver.take()).toHaveLength(2)
+  expect(await webhookOf(id)).toMatchObject({ failingSince: null })
+})
 
-test('where one is refused, the others are not sent into the same trouble', async () => {
-  const { id } = await told()
+test('webhook answered with 429 is sent no further deliveries', async () => {
+  const { id } = await queueOne()
   for (let count = 0; count < 9; count++) await sell()
   receiver.answersWith(429)
   await send(sale)
-  // Those that were on their way together.
+  // The ones already under way together.
   expect(receiver.take()).toHaveLength(4)
   const attempts = (await own.deliveries(id))?.nodes.map(({ attempts }) => attempts)
   expect(attempts?.toSorted()).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
 })
 
-test('a webhook through to which nothing gets for five days is disabled, and its owner sees why', async () => {
-  const { id } = await told()
+test('webhook that fails for five days is disabled with its reason', async () => {
+  const { id } = await queueOne()
   receiver.answersWith(500)
   await send(sale)
   const { failingSince } = (await webhookOf(id)) ?? {}
@@ -262,8 +259,8 @@ test('a webhook through to which nothing gets for five days is disabled, and its
   expect(await failFor(5.1)).toMatchObject({ status: 'disabled', disabledReason: 'FAILING' })
 })
 
-test('a redirect is not followed', async () => {
-  const { id } = await told()
+test('webhook redirects are not followed', async () => {
+  const { id } = await queueOne()
   receiver.answersWith(307, { location: `${receiver.url}/elsewhere` })
   await send(sale)
   expect(receiver.take().map(({ path }) => path)).toEqual(['/hook'])
@@ -279,20 +276,20 @@ test.each([
       response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   ],
 ] as [string, Parameters<typeof receiver.answers>[0]][])(
-  'an answer of %s is waited for as long as is said and no longer',
+  'webhook response of %s times out',
   async (_name, respond) => {
-    const { id } = await told()
+    const { id } = await queueOne()
     receiver.answers(respond)
     const begun = performance.now()
     await send(sale, { timeoutSeconds: 0.3 })
-    // The limit is ten seconds, where nothing else is said.
+    // Ten seconds is the default.
     expect(performance.now() - begun).toBeLessThan(9000)
     expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: null, lastError: 'TIMEOUT' })
   },
 )
 
-test('an answer without end is read no further than its status is worth', async () => {
-  const { id } = await told()
+test('webhook response without end is read only for its status', async () => {
+  const { id } = await queueOne()
   let written = 0
   receiver.answers((response) => {
     response.writeHead(200)
@@ -307,14 +304,14 @@ test('an answer without end is read no further than its status is worth', async 
   expect(written).toBeLessThan(50_000_000)
 })
 
-test('an answer with more headers than anybody reads is a failure', async () => {
-  const { id } = await told()
+test('webhook response with too many headers is a failure', async () => {
+  const { id } = await queueOne()
   receiver.answersWith(200, { 'x-long': 'x'.repeat(100_000) })
   await send(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastError: 'HPE_HEADER_OVERFLOW' })
 })
 
-test('where nobody listens, the owner sees the code of the network', async () => {
+test('webhook to a closed port shows the network error', async () => {
   const gone = await aReceiver()
   gone.close()
   const { id } = await own.register(gone.url, ['PAYMENT_PAID'])
@@ -327,7 +324,7 @@ test('where nobody listens, the owner sees the code of the network', async () =>
   })
 })
 
-test('a slow receiver holds up no other', async () => {
+test('webhook that is slow does not delay others', async () => {
   const slow = await aReceiver()
   slow.answers(() => {})
   await own.register(slow.url, ['PAYMENT_PAID'])
@@ -335,15 +332,15 @@ test('a slow receiver holds up no other', async () => {
   for (let count = 0; count < 6; count++) await sell()
   const stopping = new AbortController()
   const sending = send(sale, { stopping: stopping.signal })
-  // Of the slow one a few at a time, and no more of it until these are done.
+  // Four at a time go to the slow one, and no more until they are done.
   await expect.poll(() => [receiver.received.length, slow.received.length]).toEqual([6, 4])
   stopping.abort()
   await sending
   slow.close()
 })
 
-test('a webhook through to which nothing gets is tried with one at a time', async () => {
-  const { id } = await told()
+test('webhook that fails is tried with one delivery at a time', async () => {
+  const { id } = await queueOne()
   for (let count = 0; count < 3; count++) await sell()
   const open: ServerResponse[] = []
   const fail = () => {
@@ -354,19 +351,19 @@ test('a webhook through to which nothing gets is tried with one at a time', asyn
   await expect.poll(() => open.length).toBe(4)
   fail()
   await sending
-  let most = 0
+  let max = 0
   receiver.answers((response) => {
-    most = Math.max(most, open.push(response))
+    max = Math.max(max, open.push(response))
     setTimeout(fail, 20)
   })
   await makeDue(id)
   await send(sale)
-  expect(most).toBe(1)
+  expect(max).toBe(1)
   expect((await own.deliveries(id))?.nodes.map(({ attempts }) => attempts)).toEqual([2, 2, 2, 2])
 })
 
-test('what is on its way when the process stops, or was to be, is sent again by whoever takes it then', async () => {
-  const { id } = await told()
+test('webhook deliveries under way when the process stops are given back and sent again', async () => {
+  const { id } = await queueOne()
   for (let count = 0; count < 5; count++) await sell()
   receiver.answers(() => {})
   const stopping = new AbortController()
@@ -386,8 +383,8 @@ test('what is on its way when the process stops, or was to be, is sent again by 
   expect((await own.deliveries(id, { status: 'delivered' }))?.nodes).toHaveLength(6)
 })
 
-test('what a process took that died is sent by another, once its lease is over', async () => {
-  const { id } = await told()
+test('webhook deliveries of a crashed process are sent by another once their lease is over', async () => {
+  const { id } = await queueOne()
   await takeDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
   await send(sale)
   expect(receiver.take()).toEqual([])
@@ -400,28 +397,28 @@ test('what a process took that died is sent by another, once its lease is over',
   expect(await deliveryOf(id)).toMatchObject({ status: 'delivered', attempts: 2 })
 })
 
-test('each process sends by itself, and ends while a receiver is still silent', async () => {
-  const { id } = await told()
+test('webhook job sends by itself and stops while a receiver is silent', async () => {
+  const { id } = await queueOne()
   const errors: unknown[] = []
   const senders = { email: null, whatsapp: null, onDead() {} }
   const options = { db: sale.db, provider: sandboxProvider, senders, privateWebhooks: true }
   const stop = startJobs(options, (error) => errors.push(error))
   await expect.poll(() => receiver.received.length).toBe(1)
   await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
-  // And what nobody reads has a position in the feed all the same.
+  // Changes without a webhook get their position in the feed as well.
   await expect.poll(() => sale.db.$count(changes, isNull(changes.feedPosition))).toBe(0)
   receiver.answers(() => {})
   await sell()
   await expect.poll(() => receiver.received.length).toBe(2)
   await stop()
-  // It was given back, and not waited for until its time was over.
+  // Stopping gave it back instead of waiting for its timeout.
   expect((await own.deliveries(id, { status: 'pending' }))?.nodes).toMatchObject([
     { attempts: 0, lastError: null },
   ])
   expect(errors).toEqual([])
 })
 
-test('a receiver can put in order what comes in any order', async () => {
+test('webhook changes can be put in order by subject and sequence', async () => {
   const { id } = await own.register(receiver.url, ['TICKET_ACTIVATED', 'TICKET_ENTERED', 'TICKET_CANCELLED'])
   const types = ['ticket.activated', 'ticket.entered', 'ticket.entered', 'ticket.cancelled'] as const
   const [channel] = await sale.db.select({ id: webhooks.channelId }).from(webhooks).where(eq(webhooks.id, id))
@@ -443,17 +440,19 @@ test('a receiver can put in order what comes in any order', async () => {
   const bodies = receiver.take().map(({ body }) => JSON.parse(body))
   expect(bodies).toHaveLength(8)
   for (const ticket of ['tkt_1', 'tkt_2']) {
-    const of = bodies.filter(({ subject_id }) => subject_id === ticket)
-    expect(of.toSorted((one, two) => one.sequence - two.sequence).map(({ type }) => type)).toEqual(types)
+    const received = bodies.filter(({ subject_id }) => subject_id === ticket)
+    expect(received.toSorted((one, two) => one.sequence - two.sequence).map(({ type }) => type)).toEqual(
+      types,
+    )
   }
 })
 
-test('what is on its way is asked for in one statement, and written down in one', async () => {
-  await told()
+test('webhook deliveries are claimed in one statement and saved in one', async () => {
+  await queueOne()
   sale.statements.reset()
   const begun = performance.now()
   await send(sale)
-  // What is taken, what became of it, and that there is no more. It asks for more as well each second that it waits.
+  // Claim, save, and a claim that finds nothing; while it waits, it claims once a second as well.
   const seconds = Math.floor((performance.now() - begun) / 1000)
   const written = sale.statements.filter((text) => text.includes('jsonb_to_recordset'))
   expect(written).toHaveLength(1)
@@ -465,7 +464,7 @@ test('what is on its way is asked for in one statement, and written down in one'
   expect(sale.statements).toHaveLength(1)
 })
 
-test('where the setting allows it, a webhook may lead anywhere, but not with a password', async () => {
+test('webhook with WEBHOOKS_TO_PRIVATE_ADDRESSES may have any URL without a password', async () => {
   const { id } = await own.register('http://localhost:8080/hook')
   expect(await webhookOf(id)).toMatchObject({ url: 'http://localhost:8080/hook' })
   expect(await own.refusal('registerWebhook', { url: 'http://user:pass@localhost/' })).toBe('INVALID url')

@@ -10,10 +10,10 @@ import { settlePayment } from '../../support/settle.ts'
 import { paid } from '../../support/stub-provider.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
-// Who is told of what: the rules by which a change is put on its way.
+// Recipients of a change, and the rules by which it is queued for them.
 
 let sale: Sale
-// The callers, and a webhook of each that is told of everything.
+// Callers, and for each a webhook with all types.
 let callers: Record<
   'seller' | 'other' | 'first' | 'second',
   { own: ReturnType<typeof webhooksOf>; webhook: string }
@@ -21,15 +21,15 @@ let callers: Record<
 beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(100))
   const { db } = sale
-  const told = async (headers: Record<string, string>) => {
+  const registerFor = async (headers: Record<string, string>) => {
     const own = webhooksOf(sale, headers)
     return { own, webhook: (await own.register('https://receiver.example/hook')).id }
   }
   callers = {
-    seller: await told(sale.channel),
-    other: await told(await channelHeaders(db, 'org_1')),
-    first: await told(sale.integration.v2),
-    second: await told((await integrationHeaders(db, 'org_2')).v1),
+    seller: await registerFor(sale.channel),
+    other: await registerFor(await channelHeaders(db, 'org_1')),
+    first: await registerFor(sale.integration.v2),
+    second: await registerFor((await integrationHeaders(db, 'org_2')).v1),
   }
 })
 afterAll(() => sale.close())
@@ -38,8 +38,8 @@ beforeEach(() => sale.db.delete(webhookDeliveries))
 type Name = keyof typeof callers
 const names: Name[] = ['seller', 'other', 'first', 'second']
 
-/** What is on its way to each of them. */
-async function queued() {
+/** Returns the types queued for each of them. */
+async function readQueued() {
   const entries = await Promise.all(
     names.map(async (name) => {
       const page = await callers[name].own.deliveries(callers[name].webhook)
@@ -57,7 +57,7 @@ async function sell(number: number) {
   await settlePayment(sale.db, payment_id, paid(payment_id))
 }
 
-const sellOut = (number: number) =>
+const recordSoldOut = (number: number) =>
   sale.db.transaction((tx) =>
     recordChanges(tx, [
       {
@@ -72,22 +72,22 @@ const sellOut = (number: number) =>
 
 const ofSale = ['PAYMENT_PAID', 'TICKET_ACTIVATED']
 
-test('a sale is told to the channel that made it and to integrations of its organization', async () => {
+test('webhooks of a sale go to its channel and the integrations of its organization', async () => {
   await sell(1)
-  expect(await queued()).toEqual({ seller: ofSale, other: [], first: ofSale, second: [] })
+  expect(await readQueued()).toEqual({ seller: ofSale, other: [], first: ofSale, second: [] })
 })
 
-test('a rate is told to every channel that its organization granted and to its integrations', async () => {
-  await sellOut(1)
-  expect(await queued()).toEqual({
+test('webhooks of a rate go to every channel with a grant and the organization’s integrations', async () => {
+  await recordSoldOut(1)
+  expect(await readQueued()).toEqual({
     seller: ['RATE_SOLD_OUT'],
     other: ['RATE_SOLD_OUT'],
     first: ['RATE_SOLD_OUT'],
     second: [],
   })
   await sale.db.delete(webhookDeliveries)
-  await sellOut(2)
-  expect(await queued()).toEqual({
+  await recordSoldOut(2)
+  expect(await readQueued()).toEqual({
     seller: ['RATE_SOLD_OUT'],
     other: [],
     first: [],
@@ -95,31 +95,31 @@ test('a rate is told to every channel that its organization granted and to its i
   })
 })
 
-test('whose grant is revoked is told of its sales still, and of rates no more', async () => {
+test('webhooks after a revoked grant include own sales and no rates', async () => {
   const [seller] = await sale.db.select().from(channels).orderBy(channels.id).limit(1)
   const { payment_id } = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
   const grant = { channelId: seller?.id ?? '', organizationId: 'org_2' }
   expect(await changeGrant(sale.db, { ...grant, granted: false })).toBe(true)
-  await sellOut(2)
+  await recordSoldOut(2)
   await settlePayment(sale.db, payment_id, paid(payment_id))
-  expect(await queued()).toMatchObject({
+  expect(await readQueued()).toMatchObject({
     seller: ofSale,
     second: [...ofSale.slice(0, 1), 'RATE_SOLD_OUT', 'TICKET_ACTIVATED'],
   })
   await changeGrant(sale.db, { ...grant, granted: true })
-  await sellOut(2)
-  expect(await queued()).toMatchObject({
+  await recordSoldOut(2)
+  expect(await readQueued()).toMatchObject({
     seller: [...ofSale.slice(0, 1), 'RATE_SOLD_OUT', 'TICKET_ACTIVATED'],
   })
 })
 
-test('a webhook is told of the types that it names, and each webhook by itself', async () => {
+test('webhooks receive the types they name, each by itself', async () => {
   const { own } = callers.seller
   const { id } = await own.register('https://receiver.example/paid', ['PAYMENT_PAID', 'PAYMENT_PAID'])
   expect((await own.list()).find((webhook) => webhook.id === id)?.types).toEqual(['PAYMENT_PAID'])
   await sell(1)
   expect((await own.deliveries(id))?.nodes).toMatchObject([{ change: { type: 'PAYMENT_PAID' } }])
-  expect((await queued()).seller).toEqual(ofSale)
+  expect((await readQueued()).seller).toEqual(ofSale)
   await own.call('updateWebhook', { id, types: ['TICKET_ACTIVATED'] })
   await sell(1)
   expect((await own.deliveries(id))?.nodes.map(({ change }) => change.type)).toEqual([
@@ -129,22 +129,22 @@ test('a webhook is told of the types that it names, and each webhook by itself',
   await own.call('deleteWebhook', { id })
 })
 
-test('one that is disabled or deleted is told of nothing new', async () => {
+test('webhooks that are disabled or deleted receive no new changes', async () => {
   const { own, webhook } = callers.other
   await own.call('disableWebhook', { id: webhook })
   const { id } = await own.register('https://receiver.example/soon-gone')
   await own.call('deleteWebhook', { id })
-  await sellOut(1)
-  expect((await queued()).other).toEqual([])
+  await recordSoldOut(1)
+  expect((await readQueued()).other).toEqual([])
   expect(await sale.db.$count(webhookDeliveries)).toBe(2)
   await own.call('enableWebhook', { id: webhook })
-  await sellOut(1)
-  expect((await queued()).other).toEqual(['RATE_SOLD_OUT'])
+  await recordSoldOut(1)
+  expect((await readQueued()).other).toEqual(['RATE_SOLD_OUT'])
 })
 
-test('what is told costs the change no statement of its own', async () => {
+test('webhooks are queued in the statement that records the change', async () => {
   sale.statements.reset()
-  await sellOut(1)
+  await recordSoldOut(1)
   expect(sale.statements.filter((text) => text.includes('changes'))).toHaveLength(1)
   expect(sale.statements.filter((text) => text.includes('webhook'))).toHaveLength(1)
 })

@@ -8,7 +8,7 @@ import { settlePayment } from '../../support/settle.ts'
 import { paid } from '../../support/stub-provider.ts'
 import { aReceiver, send, webhooksOf } from '../../support/webhooks.ts'
 
-// How a caller manages its webhooks.
+// Management of webhooks by their caller.
 
 let sale: Sale
 let own: ReturnType<typeof webhooksOf>
@@ -35,7 +35,7 @@ async function sell(count = 1) {
   }
 }
 
-test('is registered for everything, and its secret is shown that once', async () => {
+test('webhook is registered for all types, and its secret is shown once', async () => {
   const { webhook, secret = '' } = await own.call('registerWebhook', { url })
   expect(webhook).toMatchObject({ url, status: 'enabled', disabledReason: null, failingSince: null })
   expect(webhook?.types).toHaveLength(9)
@@ -52,7 +52,7 @@ test('is registered for everything, and its secret is shown that once', async ()
     expect(JSON.stringify(await own.call(name, { id: webhook?.id }))).not.toContain(secret)
 })
 
-test('a rotation gives a new secret, and says until when the old one signs', async () => {
+test('webhook rotation returns a new secret and the end of the old one', async () => {
   const { id, secret } = await own.register(url)
   const rotated = await own.call('rotateWebhookSecret', { id })
   expect(rotated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -89,12 +89,12 @@ test.each([
   ['https://intranet/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://intranet./hook', 'ADDRESS_NOT_ALLOWED url'],
   ['https://com:8443/', 'ADDRESS_NOT_ALLOWED url'],
-])('%s is refused', async (url, refusal) => {
+])('webhook URL %s is refused', async (url, refusal) => {
   expect(await own.refusal('registerWebhook', { url })).toBe(refusal)
 })
 
 test.each(['https://receiver.example:443/', 'https://receiver.example:8443/', 'https://a.b.'])(
-  '%s is taken',
+  'webhook URL %s is accepted',
   async (url) => {
     const { id } = await own.register(url)
     expect((await own.list()).map((webhook) => webhook.url)).toContain(new URL(url).href)
@@ -102,7 +102,7 @@ test.each(['https://receiver.example:443/', 'https://receiver.example:8443/', 'h
   },
 )
 
-test('what is refused at first is refused as a change', async () => {
+test('webhook URL refused at registration is refused as an update', async () => {
   const { id } = await own.register(url)
   for (const [given, refusal] of [
     ['http://receiver.example/', 'INVALID url'],
@@ -114,7 +114,7 @@ test('what is refused at first is refused as a change', async () => {
   expect((await own.list()).map(({ url }) => url)).toEqual([url])
 })
 
-test('no types at all are refused, and a type that does not exist', async () => {
+test('webhook with no types or an unknown one is refused', async () => {
   expect(await own.refusal('registerWebhook', { url, types: [] })).toBe('INVALID types')
   const { id } = await own.register(url)
   expect(await own.refusal('updateWebhook', { id, types: [] })).toBe('INVALID types')
@@ -126,7 +126,7 @@ test('no types at all are refused, and a type that does not exist', async () => 
   expect(unknown.errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST' } }])
 })
 
-test('the eleventh of a caller is refused with the limit, even where all come at once', async () => {
+test('webhook limit: the eleventh is refused, also if all come at once', async () => {
   const results = await Promise.all(Array.from({ length: 12 }, () => own.call('registerWebhook', { url })))
   expect(results.filter(({ webhook }) => webhook)).toHaveLength(10)
   const refused = results.flatMap(({ errors }) => errors ?? [])
@@ -139,7 +139,7 @@ test('the eleventh of a caller is refused with the limit, even where all come at
   await own.register(url)
 })
 
-test("somebody else's webhook is answered as one that does not exist", async () => {
+test('webhook of another caller is answered like an absent one', async () => {
   const { id } = await own.register(url)
   await sell()
   const [delivery] = (await own.deliveries(id))?.nodes ?? []
@@ -165,7 +165,7 @@ test("somebody else's webhook is answered as one that does not exist", async () 
   expect(await sale.db.select().from(webhooks)).toEqual(before)
 })
 
-test('nobody without a key gets anywhere', async () => {
+test('webhooks without credentials are refused', async () => {
   for (const query of [
     '{ webhooks { id } }',
     '{ webhookDeliveries(webhookId: "whk_1") { nodes { status } } }',
@@ -175,7 +175,7 @@ test('nobody without a key gets anywhere', async () => {
     expect((await sale.graphql(query)).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }])
 })
 
-test('an integration has webhooks of its own, by either of its credentials', async () => {
+test('webhook of an integration is visible by either of its credentials', async () => {
   const byKey = webhooksOf(sale, sale.integration.v2)
   const { id } = await byKey.register(url)
   expect(await webhooksOf(sale, sale.integration.v1).list()).toMatchObject([{ id }])
@@ -184,7 +184,7 @@ test('an integration has webhooks of its own, by either of its credentials', asy
   expect(await byKey.list()).toEqual([])
 })
 
-test('deliveries are listed in pages, the newest first, and by their status', async () => {
+test('webhook deliveries are listed by page, newest first, and by status', async () => {
   const { id } = await own.register(url, ['PAYMENT_PAID'])
   await sell(5)
   const all = (await own.deliveries(id))?.nodes.map(({ change }) => change.id) ?? []
@@ -218,7 +218,7 @@ test('deliveries are listed in pages, the newest first, and by their status', as
   }
 })
 
-test('one that is disabled can come back, deleted it is gone', async () => {
+test('webhook can be disabled and enabled; once deleted it is gone', async () => {
   const { id } = await own.register(url)
   expect((await own.call('disableWebhook', { id })).webhook).toMatchObject({
     status: 'disabled',
@@ -236,7 +236,7 @@ test('one that is disabled can come back, deleted it is gone', async () => {
   expect(await own.refusal('deleteWebhook', { id })).toBe('NOT_FOUND id')
 })
 
-// What is sent leaves this machine in a test only where the receiver is on it.
+// Registered under a public URL, then moved to a receiver on this machine: tests send nothing to others.
 async function withReceiver() {
   const receiver = await aReceiver()
   const { id } = await own.register(url, ['PAYMENT_PAID'])
@@ -245,7 +245,7 @@ async function withReceiver() {
   return { receiver, id }
 }
 
-test('deleted or disabled it is sent nothing more, not even what was on its way', async () => {
+test('webhook disabled or deleted is sent nothing more, queued deliveries included', async () => {
   for (const name of ['disableWebhook', 'deleteWebhook'] as const) {
     const { receiver, id } = await withReceiver()
     await own.call(name, { id })
@@ -264,20 +264,20 @@ test('deleted or disabled it is sent nothing more, not even what was on its way'
   expect(row?.count).toBe(0)
 })
 
-test('a sale that was told to a webhook while it was deleted goes through', async () => {
+test('webhook deleted while a sale is queued for it does not fail the sale', async () => {
   const { receiver, id } = await withReceiver()
   await own.call('deleteWebhook', { id })
-  const [of] = await sale.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
-  // As its transaction would, which saw the webhook before.
+  const [delivery] = await sale.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
+  // Queues as a transaction would that read the webhook before it was deleted.
   await sale.db.delete(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
-  await sale.db.insert(webhookDeliveries).values({ webhookId: id, changeId: of?.changeId ?? '' })
+  await sale.db.insert(webhookDeliveries).values({ webhookId: id, changeId: delivery?.changeId ?? '' })
   await send(sale)
   expect(receiver.take()).toEqual([])
   receiver.close()
 })
 
 test.each([{ status: 200 }, { status: 500 }])(
-  'what was answered with $status is delivered again on demand, as often as is asked',
+  'webhook delivery answered with $status can be repeated on demand',
   async ({ status }) => {
     const { receiver, id } = await withReceiver()
     receiver.answersWith(status)
@@ -297,19 +297,19 @@ test.each([{ status: 200 }, { status: 500 }])(
   },
 )
 
-test('nothing is delivered again that was never sent, or to a webhook that is disabled', async () => {
+test('webhook delivery never queued, or of a disabled webhook, cannot be repeated', async () => {
   const { receiver, id } = await withReceiver()
-  const [of] = (await own.deliveries(id))?.nodes ?? []
+  const [delivery] = (await own.deliveries(id))?.nodes ?? []
   const { id: other } = await own.register(url)
-  for (const changeId of [of?.change.id, 'chg_none', 'x\0'])
+  for (const changeId of [delivery?.change.id, 'chg_none', 'x\0'])
     expect(await own.refusal('redeliverWebhook', { webhookId: other, changeId })).toBe('NOT_FOUND changeId')
   await own.call('disableWebhook', { id })
-  const { errors } = await own.call('redeliverWebhook', { webhookId: id, changeId: of?.change.id })
+  const { errors } = await own.call('redeliverWebhook', { webhookId: id, changeId: delivery?.change.id })
   expect(errors).toEqual([{ code: 'ILLEGAL_TRANSITION', path: 'webhookId', from: 'disabled', to: 'pending' }])
   receiver.close()
 })
 
-test('a new address gets at once what waits for the old one', async () => {
+test('webhook with a new URL receives at once what waited for the old one', async () => {
   const { receiver, id } = await withReceiver()
   receiver.answersWith(500)
   await send(sale)
@@ -325,13 +325,13 @@ test('a new address gets at once what waits for the old one', async () => {
 })
 
 test.each([
-  ['a name that leads to this machine', 'http://localhost'],
+  ['a name of this machine', 'http://localhost'],
   ['127.0.0.1', 'http://127.0.0.1'],
   ['[::1]', 'http://[::1]'],
   ['[::ffff:127.0.0.1]', 'http://[::ffff:127.0.0.1]'],
   ['10.x', 'http://10.0.0.1'],
   ['169.254.169.254', 'http://169.254.169.254'],
-])('nothing is sent to %s, whatever is registered', async (_name, origin) => {
+])('webhook to %s is never sent, whatever is registered', async (_name, origin) => {
   const { receiver, id } = await withReceiver()
   await sale.db
     .update(webhooks)

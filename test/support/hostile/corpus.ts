@@ -306,7 +306,6 @@ const slow = new Set([
   'GraphQL: all of the schema in 30 ways',
   'REST: entries that are no objects',
   'REST: entries without anything',
-  'REST: answers of the wrong kind',
 ])
 
 /** Those that hold up a service which has no bounds for a fifth of a second and more. */

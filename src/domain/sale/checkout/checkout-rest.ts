@@ -1,15 +1,22 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { areWellFormed } from '../../../auth/authenticate.ts'
+import type { Credentials } from '../../../auth/known-credentials.ts'
 import { type Context, requireChannel, type Services } from '../../../request/context.ts'
-import { authenticatedCheckout, errorBody } from '../../../rest/route.ts'
+import { authenticated } from '../../../rest/authenticate.ts'
+import { errorBody } from '../../../rest/error-body.ts'
+import { peekBody } from '../../../rest/peek-body.ts'
 import { inSnakeCase } from '../../../rest/snake-case.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Ticket } from '../../ticket/table.ts'
+import { priceById } from '../../ticket-rate/loaders.ts'
 import { checkoutBody } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
 import { issuedTicketBody, toIssuedTicketBody } from './issued-body.ts'
+import { createCheckoutContext } from './terms-loaders.ts'
 
 const checkoutAnswer = z
   .object({
@@ -26,8 +33,21 @@ const checkoutAnswer = z
   })
   .meta({ description: 'The checkout: its tickets are held until the payment expires.' })
 
+// Prefetches by a guess: whoever checks out goes by what the body says once it is parsed.
+const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
+
+async function createContextOfCheckout(
+  services: Services,
+  credentials: Credentials,
+  { raw }: FastifyRequest,
+): Promise<Context> {
+  const body = areWellFormed(credentials) ? await peekBody(raw) : null
+  const [, id = null] = ticketRateId.exec(body ?? '') ?? []
+  return createCheckoutContext(services, credentials, id)
+}
+
 async function issuedTicket(ticket: Ticket, { loaders }: Context) {
-  const price = await loaders.priceById.load(ticket.priceId)
+  const price = await loaders.load(priceById, ticket.priceId)
   if (!price) throw new Error('a ticket is sold at a price')
   return toIssuedTicketBody(ticket, price)
 }
@@ -39,7 +59,7 @@ export const checkoutRoutes =
     app.post(
       '/tickets/checkout',
       {
-        preParsing: authenticatedCheckout(services, requireChannel),
+        preParsing: authenticated(services, requireChannel, createContextOfCheckout),
         schema: {
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',

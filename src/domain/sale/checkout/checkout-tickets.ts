@@ -6,8 +6,12 @@ import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { sha256 } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
+import { paymentById } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
+import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
+import { priceById } from '../../ticket-rate/loaders.ts'
+import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsOf } from '../release/expire-holds.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import type { Checkout, Idempotency } from './hold/hold-rows.ts'
@@ -52,9 +56,9 @@ async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<C
       message: 'Another checkout was made under this key.',
       path: ['idempotencyKey'],
     })
-  const payment = await ctx.loaders.paymentById.load(kept.paymentId)
+  const payment = await ctx.loaders.load(paymentById, kept.paymentId)
   if (!payment) throw new Error('a key belongs to a payment of its channel')
-  return { payment, tickets: await ctx.loaders.ticketsByPaymentId.load(payment.id), replayed: true }
+  return { payment, tickets: await ctx.loaders.load(ticketsByPaymentId, payment.id), replayed: true }
 }
 
 function refuseDearer(
@@ -71,18 +75,12 @@ function refuseDearer(
     })
 }
 
-/** What was read of a rate and its prices is old once a checkout touched them. */
-function forgetStock(ticketRateId: string, { loaders }: Context): void {
-  loaders.ticketRateById.clear(ticketRateId)
-  loaders.ticketRatesByEventId.clearAll()
-  loaders.pricesByTicketRateId.clear(ticketRateId)
-}
-
 const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
 // A refusal stands when no overdue hold was in the way, and nobody else freed one since its stock was read.
 async function isWorthAnotherLook({ rate }: Terms, ctx: Context): Promise<boolean> {
+  ctx.loaders.clear()
   const now = await readTerms(rate.id, ctx)
   if (!now) return false
   if (now.hasOverdueHolds) {
@@ -93,18 +91,21 @@ async function isWorthAnotherLook({ rate }: Terms, ctx: Context): Promise<boolea
   return (leftOf(now.rate) ?? 0) > (leftOf(rate) ?? 0)
 }
 
+/** An answer, and the prices that its tickets were planned by. */
+type Attempted = { answer: CheckoutAnswer; prices: Price[] }
+
 /** One try. Null where it is worth another: somebody was quicker, or overdue holds were in the way. */
 async function attempt(
   input: CheckoutInput,
   idempotency: Idempotency | null,
   channelId: string,
   ctx: Context,
-): Promise<CheckoutAnswer | null> {
+): Promise<Attempted | null> {
   const [replayed, terms] = await Promise.all([
     idempotency && replay(idempotency, ctx),
     readTerms(input.ticketRateId, ctx),
   ])
-  if (replayed) return replayed
+  if (replayed) return { answer: replayed, prices: [] }
   try {
     const plan = await planCheckout(input, terms, ctx)
     refuseDearer(plan, input.expectedTotal)
@@ -112,13 +113,13 @@ async function attempt(
     const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome
-    return outcome && { ...outcome, replayed: false }
+    return (
+      outcome && { answer: { ...outcome, replayed: false }, prices: plan.tickets.map(({ price }) => price) }
+    )
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (terms && isAboutStock(error) && (await isWorthAnotherLook(terms, ctx))) return null
     throw error
-  } finally {
-    forgetStock(input.ticketRateId, ctx)
   }
 }
 
@@ -132,8 +133,10 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
   const { channelId } = requireChannel(ctx)
   const idempotency = idempotencyOf(input, channelId)
   for (let tried = 0; tried < attempts; tried++) {
-    const answer = await attempt(input, idempotency, channelId, ctx)
-    if (answer) return answer
+    const attempted = await attempt(input, idempotency, channelId, ctx).finally(() => ctx.loaders.clear())
+    if (!attempted) continue
+    for (const price of attempted.prices) ctx.loaders.get(priceById).prime(price.id, price)
+    return attempted.answer
   }
   throw new Refusal({
     code: 'BUSY',

@@ -1,6 +1,7 @@
 import type { Context } from '../../../request/context.ts'
 import { type Problem, Refusal, refuseIf } from '../../../shared/errors.ts'
 import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
+import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
 import { checkSale, tooFew } from './check-sale.ts'
@@ -25,7 +26,7 @@ async function namesPriceOfRate(
   { loaders }: Context,
 ): Promise<boolean> {
   if (terms.prices.some((price) => price.id === priceId)) return true
-  return (await loaders.priceById.load(priceId))?.ticketRateId === terms.rate.id
+  return (await loaders.load(priceById, priceId))?.ticketRateId === terms.rate.id
 }
 
 async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Context): Promise<Problem[]> {
@@ -84,8 +85,6 @@ export async function planCheckout(
     const price = chosen[index]
     return price ? [priceTicket(entry, price, terms)] : []
   })
-  // Whoever is shown the tickets is shown the price that they were planned by.
-  for (const price of chosen) ctx.loaders.priceById.prime(price.id, price)
   return {
     rate: terms.rate,
     tickets,

@@ -1,13 +1,9 @@
 import type { Context } from '../../../request/context.ts'
-import { findTermsOf, type Terms } from './terms-loaders.ts'
+import { type Terms, termsByTicketRateId } from './terms-loaders.ts'
 
-/** What a checkout of a rate goes by, as it is now or, at the first look, as it was when its sender was let in; null
- *  where there is none, or none that the caller sees. */
-export async function readTerms(ticketRateId: string, ctx: Context): Promise<Terms | null> {
-  const { db, caller, terms: known } = ctx
-  // Whoever looks again wants to see what has changed.
-  ctx.terms = null
-  // Also where it is known that there are none: else a rate that is not there would take longer than somebody else's.
-  const terms = known?.ticketRateId === ticketRateId ? known.found : await findTermsOf(db, ticketRateId)
+/** Reads the terms of a checkout, which the request may have prefetched; null where there is no such rate, or none that
+ *  the caller sees. */
+export async function readTerms(ticketRateId: string, { loaders, caller }: Context): Promise<Terms | null> {
+  const terms = await loaders.load(termsByTicketRateId, ticketRateId)
   return terms && caller?.organizationIds.includes(terms.rate.organizationId) ? terms : null
 }

@@ -1,7 +1,10 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
+import type { Readers } from '../../../data/batch-loader.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
+import { Loader } from '../../../data/loader.ts'
 import { anyOf, byKey, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
+import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
@@ -63,10 +66,10 @@ const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
 /** What finds the terms of rates by the rates' ids, whoever asks: rows for `toTerms`. */
-export const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
+const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
 
 /** The terms of each rate, by its id. */
-export function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
+function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
   const listed = {
     prices: byRate(prices),
     supplements: byRate(supplements),
@@ -90,8 +93,23 @@ export function toTerms([rates, prices, supplements, questions, overdue]: Found<
   )
 }
 
-/** What a checkout of a rate goes by, whoever asks: for `readTerms`. Checkouts that come in the same turn of the event
- *  loop, of any rates and callers, read theirs together, in one statement. */
-export const findTermsOf = coalesceReads(async (db, ids) =>
+// Checkouts that come in the same turn of the event loop, of any rates and callers, read theirs in one statement.
+const findTermsOf = coalesceReads(async (db, ids) =>
   toTerms(await findTogether(db, 'terms_by_ticket_rate_id', findTerms, { keys: ids })),
 )
+
+/** Loads the terms of rates, whoever asks: see readTerms. */
+export const termsByTicketRateId = ({ own: { db } }: Readers) =>
+  new Loader((ids) => Promise.all(ids.map((id) => findTermsOf(db, id))))
+
+/** Creates the context of a request that checks out one rate, whose terms it reads with the key. */
+export const createCheckoutContext = createContextWith<Terms>({
+  async find(db, keyIds, ids) {
+    const [keys, ...terms] = await findTogether(db, 'key_and_terms_by_id', [keysByKeyId, ...findTerms], {
+      keyIds,
+      keys: ids,
+    })
+    return [keys, toTerms(terms)]
+  },
+  prime: ({ loaders }, id, terms) => loaders.get(termsByTicketRateId).prime(id, terms),
+})

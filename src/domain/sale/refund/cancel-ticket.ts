@@ -3,7 +3,6 @@ import { type Context, requireCaller } from '../../../request/context.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { readAnew } from '../checkout/read-anew.ts'
 import { type Cancelled, recordCancelled } from './record-cancelled.ts'
 
 /** Cancels a paid ticket of the caller's, and frees its place at once. No money moves. One that is cancelled already is
@@ -17,6 +16,6 @@ export async function cancelTicket(ticketId: string, ctx: Context): Promise<Tick
     return locked.status === 'cancelled' ? { ticket: locked, flipped: [] } : recordCancelled(tx, locked)
   })
   if (flipped.length > 0) invalidateCatalogue(db)
-  readAnew(ctx, ticket)
+  ctx.loaders.clear()
   return ticket
 }

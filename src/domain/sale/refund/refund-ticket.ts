@@ -10,7 +10,6 @@ import { lockPayment } from '../../payment/lock-payment.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
-import { readAnew } from '../checkout/read-anew.ts'
 import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
 import { refundTransaction } from './refund-transaction.ts'
@@ -67,16 +66,16 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
       const payment = await lockPayment(tx, paymentId)
       const kept = key && (await findKept(tx, key.idempotencyKey, key.requestHash))
       const ticket = await lockTicket(tx, id)
-      if (kept) return { ticket, refund: kept, isNew: false }
+      if (kept) return { refund: kept, isNew: false }
       const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...key })
-      return { ticket, refund, isNew: true }
+      return { refund, isNew: true }
     })
   // Two requests for different payments under one key are told apart by its uniqueness alone.
-  const { ticket, refund, isNew } = await open().catch((error: unknown) => {
+  const { refund, isNew } = await open().catch((error: unknown) => {
     if (isDuplicate(error)) return open()
     throw error
   })
   const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
-  readAnew(ctx, ticket)
+  ctx.loaders.clear()
   return given
 }

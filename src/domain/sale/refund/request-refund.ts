@@ -10,7 +10,6 @@ import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { readAnew } from '../checkout/read-anew.ts'
 import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
 import { recordCancelled } from './record-cancelled.ts'
@@ -57,20 +56,21 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
   requireChannel(ctx)
   const { db, provider } = ctx.services
   const { id, paymentId } = await requireTicket(ticketId, ctx)
-  const { ticket, refund, isNew, flipped } = await refundTransaction(db, async (tx) => {
+  const { refund, isNew, flipped } = await refundTransaction(db, async (tx) => {
     const payment = await lockPayment(tx, paymentId)
     const ticket = await lockTicket(tx, id)
     const asked = await findAsked(tx, id)
-    if (asked && asked.status !== 'failed') return { ticket, refund: asked, isNew: false, flipped: [] }
+    if (asked && asked.status !== 'failed') return { refund: asked, isNew: false, flipped: [] }
     if (!asked) await checkWarranty(tx, ticket)
     const wanted = { reason: 'WARRANTY', kept: ticket.warrantyAmount } as const
     const refund = await openRefund(tx, payment, ticket, wanted)
     // The first attempt has given the ticket back.
-    if (asked) return { ticket, refund, isNew: true, flipped: [] }
-    return { refund, isNew: true, ...(await recordCancelled(tx, ticket)) }
+    if (asked) return { refund, isNew: true, flipped: [] }
+    const { flipped } = await recordCancelled(tx, ticket)
+    return { refund, isNew: true, flipped }
   })
   if (flipped.length > 0) invalidateCatalogue(db)
   const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
-  readAnew(ctx, ticket)
+  ctx.loaders.clear()
   return given
 }

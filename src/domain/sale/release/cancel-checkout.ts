@@ -1,5 +1,6 @@
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
+import { paymentById } from '../../payment/loaders.ts'
 import type { Payment } from '../../payment/table.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
 
@@ -11,16 +12,15 @@ const noSuchPayment = () =>
 export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
   requireChannel(ctx)
   const { db, loaders } = ctx
-  const found = await loaders.paymentById.load(paymentId)
+  const found = await loaders.load(paymentById, paymentId)
   if (!found) throw noSuchPayment()
   const { status } = await settlePayment(db, {
     payment: found,
     outcome: { kind: 'ended', status: 'cancelled' },
   })
-  loaders.paymentById.clear(found.id)
-  loaders.ticketsByPaymentId.clear(found.id)
+  loaders.clear()
   if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
-  const cancelled = await loaders.paymentById.load(found.id)
+  const cancelled = await loaders.load(paymentById, found.id)
   if (!cancelled) throw noSuchPayment()
   return cancelled
 }

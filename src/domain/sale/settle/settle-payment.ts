@@ -3,6 +3,7 @@ import { createBulkhead } from '../../../data/bulkhead.ts'
 import { type Database, isTransient, isUnavailable } from '../../../database/database.ts'
 import { perDatabase } from '../../../database/per-database.ts'
 import { busy } from '../../../shared/errors.ts'
+import { isFast } from '../../../shared/fast.ts'
 import { settleGroup } from './settle-group.ts'
 import type { Settled, Settlement } from './settlement.ts'
 
@@ -34,7 +35,9 @@ export async function settlePayment(db: Database, settlement: Settlement): Promi
   const { queue, exactly } = queueOf(db)
   // Money is locked for and counted in another order than places that are given back.
   const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
-  const settled = await queue(`${settlement.payment.ticketRateId} ${kind}`, settlement)
+  const settled = !isFast('settle-together')
+    ? deferred
+    : await queue(`${settlement.payment.ticketRateId} ${kind}`, settlement)
   if (settled !== deferred) return settled
   return exactly(async () => {
     const [exact] = await settleGroup(db, [settlement], 'wait')

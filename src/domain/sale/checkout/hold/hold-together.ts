@@ -2,6 +2,7 @@ import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../../../../database/database.ts'
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
+import { isFast } from '../../../../shared/fast.ts'
 import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
@@ -49,6 +50,10 @@ const queueOf = perDatabase(createQueue)
 /** Holds the stock of a planned checkout together with those that wait in this process, in one statement for all rates
  *  that nobody else is at. Each has the outcome that it would have by itself. Refuses: BUSY, where too many wait for
  *  its rate, and what holdStock refuses. */
-export function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
+export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
+  if (!isFast('hold-together')) {
+    const [outcome = null] = await holdStock(db, [job])
+    return outcome
+  }
   return queueOf(db)(job.plan.rate.id, job)
 }

@@ -1,0 +1,100 @@
+import { type DocumentNode, Kind, parse, type Token, TokenKind } from 'graphql'
+import { TrialCache } from '../cache/trial-cache.ts'
+import { requestLimits } from '../shared/request-limits.ts'
+import { isCatalogueRead } from './catalogue-read.ts'
+import type { CompiledOperation } from './compiler/plugin.ts'
+import { type RequestedId, requestedRate, requestedTicket } from './requested-id.ts'
+
+/** Facts of one operation that decide how its request is answered. */
+type OperationFacts = { isCatalogueRead: boolean; ticket: RequestedId | null; rate: RequestedId | null }
+
+/** An operation that Yoga has let through, and the headers that it answered with. */
+type Execution = { operation: CompiledOperation; headers: Record<string, string> }
+
+// Large documents are a thousand times their text where that is one field behind the other. Measured: a token with the
+// nodes that are made of it and their places, and a comment.
+const bytesOfToken = 600
+const bytesOfComment = 100
+const bytesOfOperation = 1_024
+// Measured: the functions of one variant of a compiled operation hold about as much as the document, or less.
+const functionsPerDocument = 2
+
+/** Estimates the bytes that a parsed document holds. */
+export function bytesOf({ loc }: DocumentNode): number {
+  let bytes = 2 * (loc?.source.body.length ?? 0)
+  for (let token: Token | null | undefined = loc?.startToken; token; token = token.next)
+    bytes += token.kind === TokenKind.COMMENT ? bytesOfComment : bytesOfToken
+  return bytes
+}
+
+function tryParse(text: string): DocumentNode | null {
+  try {
+    return parse(text, { maxTokens: requestLimits.maxDocumentTokens })
+  } catch {
+    return null
+  }
+}
+
+function factsOf(document: DocumentNode): Map<string, OperationFacts> {
+  const facts = new Map<string, OperationFacts>()
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.OPERATION_DEFINITION)
+      facts.set(definition.name?.value ?? '', {
+        isCatalogueRead: isCatalogueRead(definition, document),
+        ticket: requestedTicket(definition),
+        rate: requestedRate(definition),
+      })
+  const [only] = facts.values()
+  if (only && facts.size === 1) facts.set('', only)
+  return facts
+}
+
+/** Everything that is known of a GraphQL document, so that it is parsed once. */
+export class PreparedDocument {
+  /** Null where the text is no document: the GraphQL server says why. */
+  readonly document: DocumentNode | null
+  /** True once the document was validated without an error. */
+  isValid = false
+  /** Executions by the form of the request, which Yoga need not be asked about again. */
+  readonly executions = new Map<string, Execution>()
+  readonly #facts: ReadonlyMap<string, OperationFacts>
+
+  constructor(text: string) {
+    this.document = tryParse(text)
+    this.#facts = this.document ? factsOf(this.document) : new Map()
+  }
+
+  /** Null where there is no such operation. */
+  factsOf(operationName: string | null | undefined): OperationFacts | null {
+    return this.#facts.get(operationName ?? '') ?? null
+  }
+
+  /** Estimates the bytes that it holds. */
+  get bytes(): number {
+    const document = this.document ? bytesOf(this.document) : 0
+    const compiled = new Set([...this.executions.values()].map(({ operation }) => operation))
+    const variants = [...compiled].reduce((sum, operation) => sum + operation.variants, 0)
+    return document * (1 + functionsPerDocument * variants) + bytesOfOperation * this.#facts.size
+  }
+}
+
+const maxBytes = 96 * 2 ** 20
+
+/** Prepared documents by their text, in one cache bounded by bytes: some 1,000 as clients have them. What strangers
+ *  send does not push out what callers use. */
+export class PreparedDocuments {
+  readonly #documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
+
+  prepare(text: string): PreparedDocument {
+    const known = this.#documents.get(text)
+    if (known) return known
+    const made = new PreparedDocument(text)
+    this.#documents.set(text, made)
+    return made
+  }
+
+  /** Keeps a document of somebody who may be here, and weighs it again, since it may have been compiled. */
+  keep(text: string): void {
+    this.#documents.keep(text)
+  }
+}

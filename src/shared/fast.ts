@@ -1,0 +1,39 @@
+/** Optimisations that can be taken off, each of which has a slow form that its file names. */
+export const optimisations = [
+  'coalesce',
+  'compiler',
+  'encoded-literal',
+  'format-timestamp',
+  'hold-together',
+  'joined-reads',
+  'lookahead',
+  'prefetch',
+  'repeat-object',
+  'settle-together',
+  'skip-yoga',
+  'versioned-loader',
+] as const
+export type Optimisation = (typeof optimisations)[number]
+
+const isOptimisation = (name: string): name is Optimisation =>
+  (optimisations as readonly string[]).includes(name)
+
+/** Reads what `FAST` takes off: `off` for everything, or names with a minus before each, `-prefetch,-compiler`.
+ *  Throws for anything else. */
+export function parseFast(text = ''): ReadonlySet<Optimisation> {
+  if (text === 'off') return new Set(optimisations)
+  const names = text.split(',').filter((name) => name !== '')
+  return new Set(
+    names.map((name) => {
+      const bare = name.replace(/^-/, '')
+      if (bare === name || !isOptimisation(bare)) throw new Error(`FAST knows no ${name}`)
+      return bare
+    }),
+  )
+}
+
+// For tests and measurements, which compare the fast form with the slow one: no setting of the service.
+const off = parseFast(process.env.FAST)
+
+/** Reports whether an optimisation is on. */
+export const isFast = (name: Optimisation): boolean => !off.has(name)

@@ -1,0 +1,189 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { expect, test } from 'vitest'
+
+// Holds that README.md, docs/ and the comments of src/ name only what exists: paths, npm scripts, settings, sections.
+
+const root = new URL('../../', import.meta.url)
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
+const filesOf = (folder: string) =>
+  readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => !/(^|\/)(node_modules|dist)\//.test(name))
+    .map((name) => `${folder}/${name}`)
+
+const pages = ['README.md', ...filesOf('docs').filter((name) => name.endsWith('.md'))]
+const sources = filesOf('src').filter((name) => name.endsWith('.ts'))
+const tests = filesOf('test').filter((name) => /\.[jt]s$/.test(name))
+const tree = [...filesOf('src'), ...filesOf('test'), ...filesOf('docs'), ...filesOf('drizzle')]
+const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts)
+
+const comment = /\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm
+
+/** Comments of a source file, their lines joined. */
+function commentsOf(text: string): string {
+  const comments = text.match(comment) ?? []
+  return comments.join('\n').replace(/\n\s*(\*(?!\/)|\/\/)\s?/g, ' ')
+}
+
+/** Sections of a page, named as the web shows them. */
+const anchorsOf = (page: string): string[] =>
+  [...page.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  )
+
+// Made when the service is built or runs.
+const madeElsewhere = /^(data|dist|node_modules)\//
+// Comments cite these pages in capitals.
+const renamed: Record<string, string> = {
+  'INTERFACE.md': 'docs/interface.md',
+  'DECISIONS.md': 'docs/decisions.md',
+}
+
+const extensions = 'ts|js|mjs|md|graphql|sql|json|toml'
+const folders = 'src|test|docs|drizzle|\\.ci'
+const pathShape = new RegExp(
+  `(?<![\\w./:@-])(?:(?:\\.\\./|\\./)?(?:${folders})/[\\w./*-]*[\\w/*]|(?:\\.\\./)*[\\w./-]*[\\w-]\\.(?:${extensions}))(?![\\w-])`,
+  'g',
+)
+
+/** True if a file or folder is there under this name: from the root, from src/ or beside the text, or by its own name. */
+function pathExists(name: string, beside: string): boolean {
+  const path = renamed[name] ?? name.replace(/\/$/, '')
+  if (path.includes('*')) {
+    const glob = new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\*+/g, '.*')}$`)
+    return tree.some((file) => glob.test(file))
+  }
+  const places = ['', 'src/', 'src/domain/', `${posix.dirname(beside)}/`].map((place) =>
+    posix.join(place, path),
+  )
+  return (
+    places.some((place) => existsSync(new URL(place, root))) || tree.some((file) => file.endsWith(`/${path}`))
+  )
+}
+
+// An absolute path is a route of the service.
+const missingPaths = (text: string, beside: string): string[] =>
+  (text.replace(/https?:\/\/\S+/g, '').match(pathShape) ?? [])
+    .map((name) => name.replace(/^\.\//, ''))
+    .filter((name) => !name.startsWith('/') && !madeElsewhere.test(name) && !pathExists(name, beside))
+    .map((name) => `path ${name}`)
+
+// `npm start` and `npm test` are scripts as well; npm's other commands are its own.
+const missingScripts = (text: string): string[] =>
+  [...text.matchAll(/\bnpm (?:run (?:-s )?([a-z][\w:-]*)|(start|test)\b)/g)].flatMap(
+    ([, script, command]) => {
+      const name = script ?? command ?? ''
+      return scripts.includes(name) ? [] : [`script ${name}`]
+    },
+  )
+
+const settings = sources
+  .filter((file) => file.startsWith('src/config/'))
+  .flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name))
+const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
+// Codes that the code gives, and variables that tests read. No comment vouches for itself.
+const words = new Set([
+  ...sources.flatMap((file) =>
+    namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),
+  ),
+  // The payment page's codes are made of statuses (src/domain/sale/payment-page/buyer-url.ts).
+  ...['FAILED', 'EXPIRED', 'CANCELLED'].map((status) => `PAYMENT_${status}`),
+  ...tests.flatMap((file) => namesIn(read(file), /process\.env\.([A-Z0-9_]+)/g)),
+])
+
+/** Settings and codes that are named and neither read nor given anywhere. */
+const missingSettings = (text: string): string[] => {
+  const exported = [...text.matchAll(/\bexport ([^\n]+)/g)].flatMap(([, line = '']) =>
+    [...line.matchAll(/(?:^|\s)([A-Z][A-Z0-9_]*)=/g)].map(([, name = '']) => name),
+  )
+  const named = [...text.matchAll(/(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])/g)].map(([name]) => name)
+  return [
+    ...exported.filter((name) => !settings.includes(name)),
+    ...named.filter((name) => !settings.includes(name) && !words.has(name)),
+  ].map((name) => `setting ${name}`)
+}
+
+const missingSections = (text: string, beside: string): string[] =>
+  [...text.matchAll(/\]\(([^)\s#]*)(?:#([^)\s]+))?\)/g)].flatMap(([, path = '', anchor]) => {
+    if (/^\w+:/.test(path)) return []
+    const file = path === '' ? beside : posix.join(posix.dirname(beside), path)
+    if (!existsSync(new URL(file, root))) return [`link ${path}`]
+    return anchor && !anchorsOf(read(file)).includes(anchor) ? [`section ${path}#${anchor}`] : []
+  })
+
+const decisions = new Set(
+  [...read('docs/decisions.md').matchAll(/^(?:## (\d+)\.|\| (\d+) \|)/gm)].map(([, section, row]) =>
+    Number(section ?? row),
+  ),
+)
+const documentedInterface = read('docs/interface.md').toLowerCase()
+
+/** Citations `DECISIONS n` and `INTERFACE, section` that lead nowhere. */
+const missingCitations = (text: string): string[] => [
+  ...[...text.matchAll(/DECISIONS ((?:\d+(?:, | and | to )?)+)/g)].flatMap(([, list = '']) =>
+    [...list.matchAll(/\d+/g)].flatMap(([n]) => (decisions.has(Number(n)) ? [] : [`DECISIONS ${n}`])),
+  ),
+  ...[...text.matchAll(/\(INTERFACE,\s+([^;)]+)/g)].flatMap(([, section = '']) =>
+    documentedInterface.includes(section.replace(/`/g, '').trim().toLowerCase())
+      ? []
+      : [`INTERFACE, ${section}`],
+  ),
+]
+
+const missingIn = (text: string, file: string): string[] => [
+  ...missingPaths(text, file),
+  ...missingScripts(text),
+  ...missingSettings(text),
+  ...missingSections(text, file),
+  ...missingCitations(text),
+]
+
+test.each(pages)('%s names only what exists', (page) => {
+  expect(missingIn(read(page), page)).toEqual([])
+})
+
+test('comments of the sources name only what exists', () => {
+  const missing = sources.flatMap((file) =>
+    missingIn(commentsOf(read(file)), file).map((what) => `${file}: ${what}`),
+  )
+  expect(missing).toEqual([])
+})
+
+test('every setting is documented, and no other', () => {
+  const documented = read('docs/configuration.md')
+  expect(settings.length).toBeGreaterThan(25)
+  expect(settings.filter((name) => !documented.includes(`\`${name}\``))).toEqual([])
+  const rows = documented.match(/^\| `[^|]*\|/gm) ?? []
+  const listed = rows.flatMap((row) => namesIn(row, /`([A-Z][A-Z0-9_]*)`/g))
+  expect(listed.filter((name) => !settings.includes(name))).toEqual([])
+})
+
+test('every page is linked from the README', () => {
+  const readme = read('README.md')
+  expect(pages.filter((page) => page !== 'README.md' && !readme.includes(`](${page}`))).toEqual([])
+})
+
+test.each([
+  ['see `src/nowhere/made-up.ts`', 'path src/nowhere/made-up.ts'],
+  ['see `test/made-up/`', 'path test/made-up/'],
+  ['see made-up.ts', 'path made-up.ts'],
+  ['see `test/made-up-*.test.ts`', 'path test/made-up-*.test.ts'],
+  ['`npm run made-up -- --all`', 'script made-up'],
+  ['set `MADE_UP_SETTING`', 'setting MADE_UP_SETTING'],
+  ['export MADEUP=1', 'setting MADEUP'],
+  ['[x](docs/checkout.md#made-up)', 'section docs/checkout.md#made-up'],
+  ['[x](docs/made-up.md)', 'link docs/made-up.md'],
+  ['as in DECISIONS 4 and 998', 'DECISIONS 998'],
+  ['(INTERFACE, made-up; DECISIONS 4)', 'INTERFACE, made-up'],
+])('reports what is made up: %s', (text, problem) => {
+  expect(missingIn(text, 'README.md')).toContain(problem)
+})
+
+test('reads comments and no code', () => {
+  expect(
+    commentsOf("const a = 'src/nowhere.ts' // see one.ts\n/** Reads\n *  two.ts. */\nimport './three.ts'"),
+  ).toMatch(/^ \/\/ see one\.ts\s+\/\*\* Reads {2}two\.ts\. \*\/$/)
+})
