@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts'
 import { assignPositions } from '../domain/change/assign-positions.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import { giveBackDue, type Mismatch } from '../domain/sale/refund/give-back-due.ts'
+import { type Mismatch, processDueRefunds } from '../domain/sale/refund/process-due-refunds.ts'
 import { sweepHolds } from '../domain/sale/release/sweep-holds.ts'
 import { closeSessions } from '../domain/sale/session/close-sessions.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
@@ -24,7 +24,7 @@ type Job = { name: string; everySeconds: number; run: (stopping: AbortSignal) =>
 const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Job[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
-  { name: 'refunds', everySeconds: 1, run: () => giveBackDue(db, provider, onMismatch) },
+  { name: 'refunds', everySeconds: 1, run: () => processDueRefunds(db, provider, onMismatch) },
   { name: 'feed', everySeconds: 1, run: () => assignPositions(db) },
   { name: 'delivery', everySeconds: 1, run: () => sendDeliveries(db, senders) },
   {

@@ -8,12 +8,10 @@ import {
   pgTable,
   primaryKey,
   text,
-  timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import { createdAt, timestampMs } from '../database/columns.ts'
 import { organizations } from '../domain/organization/table.ts'
-
-const createdAt = () => timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow()
 
 /** Clients that sell tickets for the organizations that granted them. */
 export const channels = pgTable('channels', {
@@ -89,8 +87,8 @@ export const keys = pgTable(
     /** SHA-256 of the whole key. The key itself is shown once and never stored. */
     hash: text().notNull(),
     createdAt: createdAt(),
-    expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }),
-    revokedAt: timestamp('revoked_at', { withTimezone: true, precision: 3 }),
+    expiresAt: timestampMs('expires_at'),
+    revokedAt: timestampMs('revoked_at'),
   },
   (key) => [
     index().on(key.channelId),

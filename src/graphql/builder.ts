@@ -22,7 +22,7 @@ export const builder = new SchemaBuilder<{
   defaultFieldNullability: false,
   complexity: {
     defaultComplexity: 1,
-    // What a list of an event holds as a rule: a handful of rates, prices, supplements.
+    // Typical length of a list below an event: a handful of rates, prices, supplements.
     defaultListMultiplier: 4,
     limit: ({ isMeasured }) => (isMeasured ? {} : limit),
     complexityError: (kind, { complexity, depth, breadth }) =>
@@ -34,10 +34,10 @@ export const builder = new SchemaBuilder<{
 })
 
 builder.scalarType('DateTime', {
-  description: 'A moment: ISO 8601 in UTC with milliseconds. A plain date is taken as midnight UTC.',
+  description: 'Timestamp in ISO 8601, UTC, with milliseconds. In input, a plain date means midnight UTC.',
   serialize: formatTimestamp,
-  parseValue: (given) => {
-    const parsed = moment.safeParse(given)
+  parseValue: (input) => {
+    const parsed = moment.safeParse(input)
     if (!parsed.success) throw new GraphQLError('DateTime must be an ISO 8601 date or timestamp.')
     return parsed.data
   },
@@ -46,17 +46,17 @@ builder.scalarType('DateTime', {
 builder.scalarType('JSON', {
   description: 'A JSON object.',
   serialize: (object) => object,
-  parseValue: (given) => {
-    if (typeof given !== 'object' || given === null || Array.isArray(given))
+  parseValue: (input) => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input))
       throw new GraphQLError('JSON must be an object.')
-    return given as Record<string, unknown>
+    return input as Record<string, unknown>
   },
 })
 
-/** What `node(id:)` finds: anything with an identifier of its own. */
+/** Types that `node(id:)` can return. */
 export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({
-  description: 'Anything with an identifier of its own. The identifier is the `_id` of REST.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Its identifier.' }) }),
+  description: 'Object with a globally unique identifier, the same as its `_id` in REST.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'Globally unique identifier.' }) }),
 })
 
 builder.queryType({})

@@ -9,49 +9,52 @@ type PageInfo = {
 }
 
 export const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
-  description: 'Where a page stands in its list.',
+  description: 'Cursors of a page, and whether more pages follow.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', {
-      description: 'Whether the list goes on behind this page.',
+      description: 'True if the list continues after this page.',
     }),
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-      description: 'Whether this page was asked for `after` another.',
+      description: 'True if this page was requested with `after`.',
     }),
     startCursor: t.exposeString('startCursor', {
       nullable: true,
-      description: 'The cursor of the first of the page.',
+      description: 'Cursor of the first item of the page.',
     }),
     endCursor: t.exposeString('endCursor', {
       nullable: true,
       description:
-        'The cursor of the last of the page: give it as `after` for the next one. Of an empty page it is the one that it was asked for behind.',
+        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page repeats the cursor that it was requested with.',
     }),
   }),
 })
 
-/** A page of a list. `after` is the cursor that it was asked for behind; null for the first. */
+/** A page of a list. `after` is the cursor that it was requested with; null for the first page. */
 export type Page<Node> = { nodes: Node[]; after: string | null; hasNextPage: boolean }
 
-/** A page of what was found, where one more than `first` was asked for so that it is known whether the list goes on. */
+/** Makes a page of `first` items. Expects `found` to hold one item more if the list continues. */
 export const toPage = <Node>(found: Node[], first: number, after: string | null | undefined): Page<Node> => ({
   nodes: found.slice(0, first),
   after: after ?? null,
   hasNextPage: found.length > first,
 })
 
-/** The connection of a list, and its edges. `things` says in a description what is in it. A node in it may know more
- *  than one elsewhere, such as its cursor. */
+/** Defines the connection and edge types of a list. `things` names its items in the descriptions. A node of
+ *  the list may carry more than `Shape`, such as its cursor. */
 export function connectionOf<Shape extends object, Node extends Shape = Shape>(
   name: string,
   node: ObjectRef<typeof builder.$inferSchemaTypes, Shape>,
   { things, description, toCursor }: { things: string; description: string; toCursor(node: Node): string },
 ) {
   const EdgeRef = builder.objectRef<{ node: Node }>(`${name}Edge`).implement({
-    description: `One of the ${things}, in its list.`,
+    description: `Item and its cursor in a list of ${things}.`,
     fields: (t) => ({
-      cursor: t.id({ description: 'Its place in the list.', resolve: ({ node }) => toCursor(node) }),
-      // What a resolver of a node may give depends on the node, which is any.
-      node: t.field({ type: node, description: 'What is there.', resolve: (edge) => edge.node as never }),
+      cursor: t.id({
+        description: 'Cursor of this edge, for `after`.',
+        resolve: ({ node }) => toCursor(node),
+      }),
+      // The resolver's type depends on `Shape`, which is open here.
+      node: t.field({ type: node, description: 'Item at this edge.', resolve: (edge) => edge.node as never }),
     }),
   })
   return builder.objectRef<Page<Node>>(`${name}Connection`).implement({
@@ -60,18 +63,18 @@ export function connectionOf<Shape extends object, Node extends Shape = Shape>(
       edges: t.field({
         type: [EdgeRef],
         complexity: { field: 1, multiplier: 1 },
-        description: `The ${things} with their cursors.`,
+        description: `Page of ${things} with their cursors.`,
         resolve: ({ nodes }) => nodes.map((node) => ({ node })),
       }),
       nodes: t.field({
         type: [node],
         complexity: { field: 1, multiplier: 1 },
-        description: `The ${things}.`,
+        description: `Page of ${things} without cursors.`,
         resolve: ({ nodes }) => nodes as never,
       }),
       pageInfo: t.field({
         type: PageInfoRef,
-        description: 'Where the page stands.',
+        description: 'Cursors of the page, and whether more pages follow.',
         resolve: ({ nodes, after, hasNextPage }) => {
           const [first, last] = [nodes[0], nodes.at(-1)]
           return {

@@ -14,12 +14,12 @@ import { isFast } from '../shared/fast.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Loads what the field leads to, for all the parents of a level at once, and answers with all of it. */
+    /** Loads the field's values for all parents of a level at once, and returns them. */
     preload?: (parents: _TSource[], ctx: _TContext) => PromiseOrValue<unknown[]>
   }
 }
 
-/** A field that leads to what a loader has under a key of its parent: how it is resolved, and how looked ahead at. */
+/** Defines a field that is resolved from a loader by a key of its parent, with its lookahead. */
 export const viaLoader = <Parent, Value>(
   definition: LoaderDefinition<Loader<Value>>,
   keyOf: (parent: Parent) => string,
@@ -43,7 +43,7 @@ function* fieldsOf(
   fragments: Fragments,
 ): Generator<FieldNode> {
   for (const selection of selections) {
-    // What may be left out is loaded when it is asked for.
+    // Conditional selections are loaded only when they are resolved.
     if (isConditional(selection)) continue
     if (selection.kind === Kind.FIELD) yield selection
     else {
@@ -68,35 +68,36 @@ function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragment
   })
 }
 
-// Of rows or lists of rows; null is what the caller may not see.
+// Flattens rows and lists of rows. Drops null, which stands for rows that the caller may not see.
 function childrenOf(found: unknown[]): unknown[] {
   const children: unknown[] = []
-  for (const one of found)
-    if (Array.isArray(one)) for (const child of one) children.push(child)
-    else if (one !== null) children.push(one)
+  for (const value of found)
+    if (Array.isArray(value)) for (const child of value) children.push(child)
+    else if (value !== null) children.push(value)
   return children
 }
 
-async function take(parents: unknown[], steps: Step[], ctx: Context): Promise<void> {
+async function runSteps(parents: unknown[], steps: Step[], ctx: Context): Promise<void> {
   await Promise.all(
     steps.map(async ({ preload, steps }) => {
       const found = await preload(parents, ctx)
       const children = steps.length > 0 ? childrenOf(found) : []
-      if (children.length > 0) await take(children, steps, ctx)
+      if (children.length > 0) await runSteps(children, steps, ctx)
     }),
   )
 }
 
-const known = new WeakMap<FieldNode, Step[]>()
+const stepsByNode = new WeakMap<FieldNode, Step[]>()
 
-/** Looks ahead at what is asked for below a field, and loads it level by level, each for all parents at once: the
- *  resolvers then find what they need in the loaders, without a promise each. */
+/** Looks ahead at the selection below a field and loads it level by level, for all parents of a level at
+ *  once. The resolvers then find their values in the loaders, without a promise each.
+ *  Slow form: not called. */
 export async function preload(parents: unknown[], info: GraphQLResolveInfo, ctx: Context): Promise<void> {
   if (!isFast('lookahead')) return
   const { fieldNodes, fragments, returnType } = info
   const [first] = fieldNodes
   if (!first) return
-  const steps = known.get(first) ?? stepsOf(getNamedType(returnType), fieldNodes, fragments)
-  known.set(first, steps)
-  await take(parents, steps, ctx)
+  const steps = stepsByNode.get(first) ?? stepsOf(getNamedType(returnType), fieldNodes, fragments)
+  stepsByNode.set(first, steps)
+  await runSteps(parents, steps, ctx)
 }

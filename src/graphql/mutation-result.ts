@@ -3,15 +3,15 @@ import { type Code, type Problem, Refusal, statusOf } from '../shared/errors.ts'
 import { problemsToTell } from '../shared/told-problems.ts'
 import { builder } from './builder.ts'
 
-/** A Refusal as data: all its problems. */
+/** A `Refusal` as data, with all its problems. */
 export type Refused = { refused: Problem[] }
 
 export const isRefused = (result: object): result is Refused => 'refused' in result
 
-// Who may not call at all gets an error; what a buyer or a channel can run into is data (DECISIONS 6).
+// Missing credentials or rights are top-level errors; all other refusals are data (DECISIONS 6).
 const isException = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code === 'FORBIDDEN'
 
-/** What a verb gives, or why it refused. */
+/** Returns the result of a verb, or its refusal as data. Anything else it throws passes through. */
 export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Refused> {
   try {
     return await result()
@@ -25,12 +25,12 @@ export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Ref
 const codes = Object.keys(statusOf) as [Code, ...Code[]]
 
 export const ErrorCodeRef = builder.enumType('ErrorCode', {
-  description: 'The codes of both surfaces.',
+  description: 'Machine-readable error code, the same in GraphQL and REST.',
   values: codes,
 })
 
-/** What all reasons of a kind have in common. The type that a code has carries its facts; a code without facts is an
- *  InputError. */
+/** Defines the interface of a family of errors. `typeOf` maps a code to the type that carries its facts; a
+ *  code without facts is an `InputError`. */
 export const problemRef = (name: string, description: string, typeOf: Partial<Record<Code, string>>) =>
   builder.interfaceRef<Problem>(name).implement({
     description,
@@ -38,19 +38,20 @@ export const problemRef = (name: string, description: string, typeOf: Partial<Re
     fields: (t) => ({
       code: t.field({
         type: ErrorCodeRef,
-        description: 'What a program goes by.',
+        description: 'Machine-readable error code.',
         resolve: ({ code }) => code,
       }),
-      message: t.exposeString('message', { description: 'What a person reads.' }),
+      message: t.exposeString('message', { description: 'Human-readable message.' }),
       path: t.string({
         nullable: true,
-        description: 'The place in the input: `tickets.0.answers.1`.',
+        description:
+          'Path of the invalid input, such as `tickets.0.answers.1`; null if no single input is at fault.',
         resolve: ({ path }) => path?.join('.') ?? null,
       }),
     }),
   })
 
-export const RefusalErrorRef = problemRef('RefusalError', 'Why something was refused.', {
+export const RefusalErrorRef = problemRef('RefusalError', 'Reason for which a mutation was refused.', {
   ILLEGAL_TRANSITION: 'TransitionError',
   REFUND_TOO_HIGH: 'RefundError',
   WARRANTY_ENDED: 'WarrantyError',
@@ -58,58 +59,58 @@ export const RefusalErrorRef = problemRef('RefusalError', 'Why something was ref
 })
 
 builder.objectType(builder.objectRef<Problem>('TransitionError'), {
-  description: 'It may not become that any more, or not yet.',
+  description: 'Transition that the current status does not allow.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
-    from: t.string({ description: 'How it stands.', resolve: ({ facts }) => facts?.from ?? '' }),
-    to: t.string({ description: 'What it was to become.', resolve: ({ facts }) => facts?.to ?? '' }),
+    from: t.string({ description: 'Current status.', resolve: ({ facts }) => facts?.from ?? '' }),
+    to: t.string({ description: 'Requested status.', resolve: ({ facts }) => facts?.to ?? '' }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('RefundError'), {
-  description: 'More was to be given back than is left of what was paid.',
+  description: 'Refund that exceeds the amount still refundable.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
     refundable: t.float({
-      description: 'What is left of it, in major units.',
+      description: 'Amount still refundable, in major units.',
       resolve: ({ facts }) => facts?.refundable ?? 0,
     }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('WarrantyError'), {
-  description: 'The warranty is over.',
+  description: 'Refund after the end of the warranty.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
     validUntil: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Until when it was.',
+      description: 'End of the warranty.',
       resolve: ({ facts }) => (facts?.validUntil === undefined ? null : new Date(facts.validUntil)),
     }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('LimitError'), {
-  description: 'There are as many already as there may be.',
+  description: 'Limit on the number of objects that has been reached.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
-    limit: t.int({ description: 'How many there may be.', resolve: ({ facts }) => facts?.limit ?? 0 }),
+    limit: t.int({ description: 'Maximum number allowed.', resolve: ({ facts }) => facts?.limit ?? 0 }),
   }),
 })
 
 const RefusedRef = builder.objectRef<Refused>('Refused').implement({
-  description: 'Nothing was done.',
+  description: 'Refused mutation. Nothing was changed.',
   fields: (t) => ({
     errors: t.field({
       type: [RefusalErrorRef],
-      description: 'Everything that stands against it.',
+      description: 'All reasons for the refusal.',
       resolve: ({ refused }) => refused,
     }),
   }),
 })
 
-/** The result of a mutation: its payload, or why it was refused. */
+/** Defines the result of a mutation: its payload, or `Refused`. */
 export const resultUnion = <Payload extends object>(
   name: string,
   payload: ObjectRef<typeof builder.$inferSchemaTypes, Payload>,

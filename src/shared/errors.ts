@@ -1,4 +1,4 @@
-/** Every code a client can meet, on either surface, and the HTTP status that REST gives it (DECISIONS 6). */
+/** All error codes of both surfaces, and their HTTP statuses in REST (DECISIONS 6). */
 export const statusOf = {
   BAD_REQUEST: 400,
   INVALID: 400,
@@ -50,7 +50,7 @@ export const statusOf = {
 
 export type Code = keyof typeof statusOf
 
-/** What a client needs to put it right: counts, limits, ISO 8601 timestamps, amounts in major units. */
+/** Details for correcting a request: counts, limits, ISO 8601 timestamps, amounts in major units. */
 export type Facts = {
   available?: number
   min?: number
@@ -67,20 +67,20 @@ export type Facts = {
   to?: string
 }
 
-/** `path` is where the client's own input went wrong, named as the code names it (camelCase). */
+/** `path` locates the invalid input, with camelCase field names. */
 export type Problem = { code: Code; message: string; path?: (string | number)[]; facts?: Facts }
 
-/** Says that something stands in a way that does not let it become what it was to become. */
+/** Problem for a transition that the current status does not allow. */
 export const illegalTransition = (thing: string, from: string, to: string): Problem => ({
   code: 'ILLEGAL_TRANSITION',
   message: `The ${thing} is ${from}, and can't become ${to}.`,
   facts: { from, to },
 })
 
-/** What a client may know. Anything else that is thrown is masked once, at the edge, with the request id. */
+/** An error that clients may see. Any other error is masked, and shows only the request id. */
 export class Refusal extends Error {
   readonly problems: [Problem, ...Problem[]]
-  /** The first problem's. */
+  /** Code of the first problem. */
   readonly code: Code
 
   constructor(...problems: [Problem, ...Problem[]]) {
@@ -91,11 +91,11 @@ export class Refusal extends Error {
   }
 }
 
-/** Says that what is asked for can't be done now, and when to ask again. */
+/** Refusal for temporary overload, with the time after which to retry. */
 export const busy = (message = 'The service is busy. Try again.') =>
   new Refusal({ code: 'BUSY', message, facts: { retryAfter: 1 } })
 
-/** Throws one Refusal that lists all the problems, if there are any. */
+/** Throws one `Refusal` with all problems, if there are any. */
 export function refuseIf(problems: Problem[]): void {
   const [first, ...rest] = problems
   if (first) throw new Refusal(first, ...rest)

@@ -21,14 +21,14 @@ type Prefix =
   | 'dlv'
   | 'whk'
 
-// The random part of a ULID. The library asks the operating system for each of its characters by itself.
+// Random part of a ULID. The ulid library makes a system call for each character, which is slow.
 const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 
-/** A new identifier: type prefix, then a ULID, which is random and ordered by time (DECISIONS 1). */
+/** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS 1). */
 export const newId = (prefix: Prefix): string =>
   `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
 
-/** Makes identifiers of which each comes after the one before, within a millisecond too, and when the clock is set back. */
+/** Returns a generator of strictly ascending ids, even within a millisecond or if the clock is set back. */
 export function ascendingIds(prefix: Prefix): () => string {
   const randomLength = 16
   const after = (id: string) =>
@@ -41,17 +41,17 @@ export function ascendingIds(prefix: Prefix): () => string {
   }
 }
 
-/** A name for a text that tells nothing of it, and is the same for the same text. */
+/** SHA-256 of a text, in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text)
 
-/** The identifier of something that came without one: the same for the same names, so that it is found again. */
+/** Derives a stable id from names, so that a second import finds objects that came without one. */
 export const derivedId = (prefix: Prefix, ...names: string[]): string =>
   `${prefix}_${sha256(JSON.stringify(names)).slice(0, 26)}`
 
-/** 12 characters that nobody misreads: no 0 and O, no 1, I and L, no U and V. */
+/** Generates a ticket code: 12 characters without look-alikes (no 0 and O, no 1, I and L, no U and V). */
 export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRSTWXYZ', 12)
 
-/** 256 random bits in base 62, for what must not be guessed. */
+/** Generates a secret: 256 random bits in base 62. */
 export const newSecret: () => string = customAlphabet(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
   43,

@@ -1,13 +1,13 @@
-// Without the names of the countries, which are eighty files.
+// This entry point omits the country names, which are eighty files.
 import isoCountries from 'i18n-iso-countries/index.js'
 import { z } from 'zod'
 import { type Code, type Facts, type Problem, Refusal } from './errors.ts'
 
-// One parser per input type, for GraphQL and REST alike. What is refused here is refused on both.
+// One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
 
 const printable = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text.replace(/[\n\r\t]/g, ''))
 
-/** Text of a person: trimmed, not empty, no control characters (PostgreSQL takes no NUL), at most `max` characters. */
+/** Text of 1 to `max` characters, trimmed, without control characters (PostgreSQL accepts no NUL). */
 export const text = (max: number) =>
   z
     .string()
@@ -33,7 +33,7 @@ export const birthday = z.iso
 const countryCodeError = 'must be a two-letter ISO 3166 country code'
 export const countryCode = z
   .string()
-  // Letters of ASCII: «ß» in capitals is «SS», which is South Sudan.
+  // ASCII only: «ß» in upper case is «SS», which is South Sudan.
   .regex(/^[A-Za-z]{2}$/, countryCodeError)
   .transform((code) => code.toUpperCase())
   .refine((code) => isoCountries.isValid(code), countryCodeError)
@@ -45,12 +45,12 @@ export const qrCode = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 v
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address', abort: true })
   .max(2048, 'must be at most 2048 characters')
-  // The parser of addresses forgives these, and the database would not take them.
+  // The URL parser accepts these characters, but the database does not.
   .refine((url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url), 'must be an http(s) address')
 
-const metadataLimit = 1024
+const maxMetadataBytes = 1024
 
-// What a jsonb column holds and gives back as it was: no infinity (1e400), no NUL, no half of a surrogate pair.
+// A value that survives a round trip through jsonb: no infinity (1e400), no NUL, no lone surrogate.
 const isStorable = (part: unknown) =>
   typeof part === 'number'
     ? Number.isFinite(part)
@@ -65,21 +65,22 @@ function measureMetadata(value: object): { bytes: number; storable: boolean } {
     })
     return { bytes: Buffer.byteLength(json), storable }
   } catch {
-    // Nested deeper than the stack goes, which takes many times the limit.
+    // Nesting that overflows the stack is many times over the limit.
     return { bytes: Number.POSITIVE_INFINITY, storable }
   }
 }
 
-/** An object of at most 1024 bytes as UTF-8 JSON. Text and numbers are refused: they read back as something else. */
+/** An object of at most 1024 bytes as UTF-8 JSON. Other JSON values are refused, because a text that looks
+ *  like a number reads back from jsonb as a number. */
 export const metadata = z
   .record(z.string(), z.unknown(), 'must be a JSON object')
   .superRefine((value, issues) => {
     const { bytes, storable } = measureMetadata(value)
-    if (bytes > metadataLimit)
+    if (bytes > maxMetadataBytes)
       issues.addIssue({
         code: 'custom',
-        message: `must be at most ${metadataLimit} bytes as JSON`,
-        params: { code: 'METADATA_TOO_LARGE', facts: { limit: metadataLimit } },
+        message: `must be at most ${maxMetadataBytes} bytes as JSON`,
+        params: { code: 'METADATA_TOO_LARGE', facts: { limit: maxMetadataBytes } },
       })
     if (!storable) issues.addIssue({ code: 'custom', message: 'must hold printable text and finite numbers' })
   })
@@ -88,13 +89,14 @@ export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
 
-const firstMoment = new Date('0001-01-01T00:00:00Z')
-const lastMoment = new Date('9999-12-31T23:59:59.999Z')
+const minDate = new Date('0001-01-01T00:00:00Z')
+const maxDate = new Date('9999-12-31T23:59:59.999Z')
 
-/** Whether a date is one at all, and one that PostgreSQL reads: it has no year 0 and no year of five digits. */
-export const isStorableDate = (date: Date): boolean => date >= firstMoment && date <= lastMoment
+/** Reports whether a date is valid and in a range that PostgreSQL reads: it accepts no year 0 and no
+ *  five-digit years. */
+export const isStorableDate = (date: Date): boolean => date >= minDate && date <= maxDate
 
-/** A moment: ISO 8601 with a zone, or without one in UTC; a plain date is midnight UTC (DECISIONS 3). */
+/** Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC (DECISIONS 3). */
 export const moment = z
   .union(
     [z.iso.date(), z.iso.datetime({ offset: true, local: true })],
@@ -105,19 +107,19 @@ export const moment = z
   )
   .refine(isStorableDate, 'must be in the years 1 to 9999')
 
-// To a tenth of a millimetre: next to nothing, squared, is a number too small for PostgreSQL to take.
-const toPlace = (degrees: number) => Math.round(degrees * 1e9) / 1e9
+// Rounds to a tenth of a millimetre: the square of a tiny number underflows, which PostgreSQL refuses.
+const roundDegrees = (degrees: number) => Math.round(degrees * 1e9) / 1e9
 
 export const latitude = z
   .number()
   .min(-90, 'must be at least -90')
   .max(90, 'must be at most 90')
-  .transform(toPlace)
+  .transform(roundDegrees)
 export const longitude = z
   .number()
   .min(-180, 'must be at least -180')
   .max(180, 'must be at most 180')
-  .transform(toPlace)
+  .transform(roundDegrees)
 /** Kilometres. */
 export const radius = z.number().gt(0, 'must be more than 0').max(500, 'must be at most 500')
 export const search = z
@@ -128,18 +130,18 @@ export const pageSize = z
   .int('must be a whole number')
   .min(1, 'must be at least 1')
   .max(100, 'must be at most 100')
-/** How many rows a page may skip: the database reads them all. A list that is longer is read by dates, or by cursors over
- *  GraphQL. */
+/** Maximum offset of a page, because the database reads all skipped rows. Clients page through longer lists
+ *  by dates, or by cursors over GraphQL. */
 export const maxOffset = 10_000
 export const offset = z
   .int('must be a whole number')
   .min(0, 'must be at least 0')
   .max(maxOffset, `must be at most ${maxOffset}`)
 
-/** What a query string spells as a number, as that number; anything else is left for the parser to refuse. */
+/** Parses numbers in query strings. Leaves anything else for the inner type to refuse. */
 export const fromQuery = <T extends z.ZodType>(number: T) =>
   z.preprocess(
-    (given) => (typeof given === 'string' && /^[+-]?\d+(\.\d+)?$/.test(given) ? Number(given) : given),
+    (value) => (typeof value === 'string' && /^[+-]?\d+(\.\d+)?$/.test(value) ? Number(value) : value),
     number,
   )
 
@@ -157,22 +159,23 @@ function problemsOf(issue: Issue): Problem[] {
     }))
   if (issue.code === 'invalid_type' && issue.input === undefined)
     return [{ code: 'REQUIRED', message: 'This field is required.', path }]
-  const named: { code?: Code; facts?: Facts } = issue.code === 'custom' ? (issue.params ?? {}) : {}
-  return [{ code: named.code ?? 'INVALID', message: sentence(issue, path), path, facts: named.facts }]
+  const custom: { code?: Code; facts?: Facts } = issue.code === 'custom' ? (issue.params ?? {}) : {}
+  return [{ code: custom.code ?? 'INVALID', message: toSentence(issue, path), path, facts: custom.facts }]
 }
 
-// «must be …» is how this file's own messages begin; the library's are sentences already.
-const sentence = (issue: Issue, path: (string | number)[]) =>
+// Messages of this file begin with «must»; those of zod are full sentences.
+const toSentence = (issue: Issue, path: (string | number)[]) =>
   issue.message.startsWith('must ')
     ? `${path.findLast((key) => typeof key === 'string') ?? 'The value'} ${issue.message}.`
     : `${issue.message}.`
 
-/** Every mistake that a parser found, each with the place that it was found at. */
+/** Converts the issues of a parser into problems, each with its path. */
 export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
 
-/** Parses what a client sent. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, METADATA_TOO_LARGE, all at once. */
-export function parse<T extends z.ZodType>(type: T, given: unknown): z.output<T> {
-  const parsed = type.safeParse(given, { reportInput: true })
+/** Parses the input of a client. Reports all mistakes at once. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD,
+ *  METADATA_TOO_LARGE. */
+export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
+  const parsed = type.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
   const [first, ...rest] = problemsIn(parsed.error)
   throw new Refusal(first ?? { code: 'INVALID', message: 'The input is not valid.' }, ...rest)

@@ -1,6 +1,6 @@
 const decimals = new Map<string, number>()
 
-/** How many decimals a currency has at the edge: 2 for EUR, 0 for JPY (ISO 4217). */
+/** Number of decimals of a currency: 2 for EUR, 0 for JPY (ISO 4217). */
 export function decimalsOf(currency: string): number {
   const known = decimals.get(currency)
   if (known !== undefined) return known
@@ -10,26 +10,26 @@ export function decimalsOf(currency: string): number {
   return found
 }
 
-/** Minor units to the JSON number of the edge: 1050 EUR is 10.5, 1050 JPY is 1050 (DECISIONS 1). */
+/** Converts minor to major units, as in JSON: 1050 is 10.5 in EUR and 1050 in JPY (DECISIONS 1). */
 export const toMajor = (minor: number, currency: string): number => minor / 10 ** decimalsOf(currency)
 
-/** A JSON number of the edge to minor units. */
+/** Converts major units, as in JSON, to minor units. */
 export const toMinor = (major: number, currency: string): number =>
   Math.round(major * 10 ** decimalsOf(currency))
 
-/** Whether an amount of the edge has no more decimals than its currency: 10.505 EUR is no amount. */
+/** Reports whether an amount in major units fits the decimals of its currency: 10.505 EUR does not. */
 export const isAmount = (major: number, currency: string): boolean =>
   Number.isSafeInteger(toMinor(major, currency)) && toMajor(toMinor(major, currency), currency) === major
 
-// A percentage has at most four decimals, so a part of an amount is an integer over a million.
+// A percentage has at most four decimals, so it is an integer number of millionths.
 const perMillion = 1_000_000n
 
-/** A percentage of an amount in minor units, rounded half up once, without floating point (DECISIONS 1). */
+/** Computes a percentage of an amount in minor units, rounded half up once, in integers (DECISIONS 1). */
 export function percentageOf(minor: number, percentage: number): number {
   const millionths = BigInt(minor) * BigInt(Math.round(percentage * 10_000))
   return Number((millionths * 2n + perMillion) / (perMillion * 2n))
 }
 
-/** An amount as a person reads it: €10.50, ¥1,050. */
+/** Formats an amount for people: €10.50, ¥1,050. */
 export const formatAmount = (minor: number, currency: string): string =>
   new Intl.NumberFormat('en', { style: 'currency', currency }).format(toMajor(minor, currency))

@@ -5,7 +5,7 @@ import { changes } from '../../src/domain/change/table.ts'
 import { invoices } from '../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
-import { giveBackDue } from '../../src/domain/sale/refund/give-back-due.ts'
+import { processDueRefunds } from '../../src/domain/sale/refund/process-due-refunds.ts'
 import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
@@ -166,7 +166,7 @@ test('concurrent workers and webhooks settle each refund once', async () => {
   await sale.db.update(table).set({ dueAt: sql`now()` })
   const rows = await refunds.refundRows(sale, checkout)
   await Promise.all([
-    ...Array.from({ length: 3 }, () => giveBackDue(sale.db, provider)),
+    ...Array.from({ length: 3 }, () => processDueRefunds(sale.db, provider)),
     ...rows
       .slice(0, 6)
       .flatMap(({ id }) =>

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settleGroup } from '../../src/domain/sale/settle/settle-group.ts'
 import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
-import type { Settled, Settlement } from '../../src/domain/sale/settle/settlement.ts'
+import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
 import { anEntry, checkedOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { wrongIn } from '../support/invariants.ts'
@@ -206,7 +206,7 @@ test('settling together has the outcomes, rows and counters of one at a time', a
       transactions.together += together.statements.filter(isLock).length
       transactions.alone += alone.statements.filter(isLock).length
       expect(await rowsOf(together, round)).toEqual(await rowsOf(alone, round))
-      for (const { isRepeated } of outcomes as Settled[]) seen[isRepeated ? 'repeated' : 'settled']++
+      for (const { isRepeated } of outcomes as SettlementResult[]) seen[isRepeated ? 'repeated' : 'settled']++
       seen.changed += outcomes.filter(({ status }, index) => {
         const { index: chosen } = drawn.reports[index] ?? report
         return status !== drawn.payments[chosen % drawn.payments.length]?.status

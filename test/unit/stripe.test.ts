@@ -34,7 +34,7 @@ async function paidOrder(more = {}) {
   const session = await provider.charge(anOrder(more))
   if (session.kind !== 'session') throw new Error('Stripe has sessions')
   fake.pay(session.id)
-  const outcome = await provider.look(session.id)
+  const outcome = await provider.getSession(session.id)
   if (outcome?.kind !== 'paid') throw new Error('it is paid')
   return outcome.money
 }
@@ -119,7 +119,7 @@ test('a refund that went wrong can be tried again, though Stripe keeps its error
   const { reference } = await paidOrder()
   const refund = refundOf(reference)
   fake.breakDown(({ method, path }) => (method === 'POST' && path === '/v1/refunds' ? 500 : null))
-  await expect(provider.refund(refund)).rejects.toThrow('Stripe did not do it')
+  await expect(provider.refund(refund)).rejects.toThrow('Stripe call failed')
   fake.breakDown(null)
   expect(await provider.refund(refund)).toMatchObject({ kind: 'succeeded' })
 })

@@ -7,7 +7,7 @@ import {
   count,
   currency,
   isPercentage,
-  largestCount,
+  maxCount,
   optional,
   percentage,
   rule,
@@ -15,17 +15,19 @@ import {
   timezone,
 } from './fields.ts'
 
-// The file that an import reads: organizations, locations, and events as GET /events?populate=* gives them. Each
-// `satisfies` holds that no field of a body is forgotten here.
+// Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
+// Each `satisfies` ensures that no field of a REST body is missing here.
 
-const derived = 'Where it is absent it is derived from the names, so that importing again finds it.'
+const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
 
 export const organizationFile = z.strictObject({
   _id: identifier,
   name: text(200),
   slug: optional(text(200)),
   currency,
-  platform_fee_percentage: percentage.nullish().describe('What the platform keeps of each price.'),
+  platform_fee_percentage: percentage
+    .nullish()
+    .describe('Commission of the platform, in percent of each price.'),
 })
 
 export const locationFile = z
@@ -48,10 +50,12 @@ export const locationFile = z
 export const priceFile = z
   .strictObject({
     _id: identifier.nullish().describe(derived),
-    name: optional(text(200)).describe("The rate's name where it is absent."),
+    name: optional(text(200)).describe('Display name. Defaults to the name of the rate.'),
     price: amount,
     valid_until: timestamp.nullish(),
-    quantity: count(0).nullish().describe('Tickets sold at this price in all; 0 or absent for no cap.'),
+    quantity: count(0)
+      .nullish()
+      .describe('Maximum number of tickets at this price; 0 or absent for no limit.'),
     includes: optional(text(2000)),
     additional_info: optional(text(2000)),
     fee_type: z.enum(['percentage', 'fixed'], 'must be percentage or fixed').nullish(),
@@ -74,7 +78,7 @@ export const questionFile = z
   .strictObject({
     _id: identifier.nullish().describe(derived),
     label: text(500),
-    type: optional(text(50)).describe('Where it is absent: dropdown if there are items, else text.'),
+    type: optional(text(50)).describe('Kind of answer. Defaults to `dropdown` with items, else `text`.'),
     required: z.boolean().nullish(),
     items: z.array(text(200)).nullish(),
   } satisfies Record<keyof z.output<typeof questionBody>, z.ZodType>)
@@ -86,29 +90,31 @@ export const questionFile = z
 const availability = z
   .strictObject({ sold: count(0).nullish(), available: count(0).nullable() })
   .refine(
-    ({ sold, available }) => !((sold ?? 0) + (available ?? 0) > largestCount),
-    rule('available', `must be at most ${largestCount} together with sold`),
+    ({ sold, available }) => !((sold ?? 0) + (available ?? 0) > maxCount),
+    rule('available', `must be at most ${maxCount} together with sold`),
   )
 
 const ticketRateShape = {
   _id: identifier.nullish().describe(derived),
-  organization_id: identifier.nullish().describe("The event's, if it is given at all."),
-  event_id: identifier.nullish().describe("The event's, if it is given at all."),
+  organization_id: identifier.nullish().describe('Organization of the event. Optional.'),
+  event_id: identifier.nullish().describe('Identifier of the event that contains it. Optional.'),
   name: text(200),
   slug: optional(text(200)),
   valid_from: timestamp.nullish(),
-  complete: z.boolean().nullish().describe('Closed by hand.'),
+  complete: z.boolean().nullish().describe('True to close the sale by hand.'),
   type: optional(text(50)),
-  available: z.boolean().nullish().describe('Not read: it follows from the rest.'),
+  available: z.boolean().nullish().describe('Ignored: it follows from the other fields.'),
   availability: availability
     .nullish()
-    .describe('The capacity is the sum of both. Absent, or with available null: there is no limit.'),
-  min: count(0).nullish().describe('The fewest tickets of a checkout; 0 or absent for no such limit.'),
-  max: count(0).nullish().describe('The most tickets of a checkout; 0 or absent for no such limit.'),
+    .describe(
+      'Places sold and left; their sum is the capacity. Unlimited if absent, or `available` is null.',
+    ),
+  min: count(0).nullish().describe('Minimum number of tickets per checkout; 0 or absent for no limit.'),
+  max: count(0).nullish().describe('Maximum number of tickets per checkout; 0 or absent for no limit.'),
   show_all_prices: z
     .boolean()
     .nullish()
-    .describe('When false, prices that are not in the list stay on sale, as an export names one alone.'),
+    .describe('If false, prices missing from the list stay on sale: an export lists only the current one.'),
   warranty: z
     .strictObject({
       enabled: z.boolean().nullish(),
@@ -137,8 +143,7 @@ const eventShape = {
   iframe: z.strictObject({ tag_url: optional(httpUrl), script_url: optional(httpUrl) }).nullish(),
 }
 
-// What is listed inside the file, an event and a rate is read one by one,
-// so that a mistake in one hides none in another.
+// Items of nested lists are parsed one by one, so that a mistake in one does not hide those in another.
 const list = z.array(z.unknown(), 'must be a list').nullish()
 
 export const ticketRateFile = z
@@ -148,7 +153,7 @@ export const ticketRateFile = z
     supplements: list,
     questions: list,
   } satisfies Record<keyof TicketRateBody, z.ZodType>)
-  .refine(({ min, max }) => !((min || 1) > (max || largestCount)), rule('max', 'must be at least min'))
+  .refine(({ min, max }) => !((min || 1) > (max || maxCount)), rule('max', 'must be at least min'))
 
 export const eventFile = z
   .strictObject({ ...eventShape, ticket_rates: list } satisfies Record<keyof EventBody, z.ZodType>)
@@ -161,21 +166,24 @@ export const topOfFile = z
 const listOf = <T extends z.ZodType>(type: T, description: string) =>
   z.array(type).nullish().describe(description)
 
-/** The whole file at once, for its type and its JSON Schema. */
+/** Schema of the whole file, for its type and its JSON Schema. */
 const catalogueFile = z.strictObject({
-  organizations: listOf(organizationFile, 'Who sells.'),
-  locations: listOf(locationFile, 'Where events take place.'),
+  organizations: listOf(organizationFile, 'Organizations that sell tickets.'),
+  locations: listOf(locationFile, 'Venues where events take place.'),
   events: listOf(
     z.strictObject({
       ...eventShape,
       ticket_rates: listOf(
         z.strictObject({
           ...ticketRateShape,
-          prices: listOf(priceFile, 'The first that can be bought is the current one.'),
-          supplements: listOf(supplementFile, 'What else can be bought with a ticket.'),
-          questions: listOf(questionFile, 'What a buyer is asked.'),
+          prices: listOf(
+            priceFile,
+            'Prices in order. The first one that can be bought is the current price.',
+          ),
+          supplements: listOf(supplementFile, 'Extras that can be bought with a ticket.'),
+          questions: listOf(questionFile, 'Questions that the buyer answers for each ticket.'),
         }),
-        'Rates that a list no longer names are removed from sale. Without a list they stay as they are.',
+        'Ticket rates. Rates that are no longer listed are removed from sale; without a list they stay as they are.',
       ),
     }),
     'Events in the shape of GET /events?populate=*.',
@@ -184,6 +192,6 @@ const catalogueFile = z.strictObject({
 
 export type CatalogueFile = z.input<typeof catalogueFile>
 
-/** The JSON Schema of the file (draft 2020-12). What only a whole catalogue tells, such as references, isn't in it. */
+/** JSON Schema of the file (draft 2020-12). Does not cover checks across objects, such as references. */
 export const catalogueJsonSchema = () =>
   z.toJSONSchema(catalogueFile.meta({ title: 'Catalogue of the ticketing gateway' }), { io: 'input' })

@@ -3,12 +3,12 @@ import { decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry, Path } from './read-catalogue.ts'
 
-// Far beyond any ticket, and small enough that no sum of a checkout leaves the integers.
-const largestAmount = 10_000_000_000
+// Minor units. Far beyond any ticket, and small enough that no total of a checkout exceeds a safe integer.
+const maxAmount = 10_000_000_000
 
 const invalid = (path: Path, message: string): Problem => ({ code: 'INVALID', message, path })
 
-/** The mistakes that only the whole file and the database tell: identifiers, references, currencies. */
+/** Finds mistakes that need the whole file and the database: identifiers, references, currencies. */
 export function checkCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {
   return [
     ...[
@@ -18,27 +18,27 @@ export function checkCatalogue(catalogue: Catalogue, existing: Existing): Proble
       [...catalogue.ticketRates, ...catalogue.prices],
       catalogue.supplements,
       catalogue.questions,
-    ].flatMap(duplicates),
-    ...takenIds(catalogue, existing),
-    ...wrongReferences(catalogue, existing),
-    ...wrongAmounts(catalogue, existing),
+    ].flatMap(findDuplicates),
+    ...findTakenIds(catalogue, existing),
+    ...findWrongReferences(catalogue, existing),
+    ...findWrongAmounts(catalogue, existing),
   ]
 }
 
-function duplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
+function findDuplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
   const seen = new Map<string, Path>()
-  return entries.flatMap(({ id, path, given }) => {
+  return entries.flatMap(({ id, path, input }) => {
     const first = seen.get(id)
     seen.set(id, first ?? path)
     if (!first) return []
-    const message = given._id
+    const message = input._id
       ? `The identifier ${id} is also that of ${first.join('.')}.`
       : `This has the same name as ${first.join('.')}: give it an _id of its own.`
     return [invalid([...path, '_id'], message)]
   })
 }
 
-function takenIds(catalogue: Catalogue, existing: Existing): Problem[] {
+function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
   const taken = (
     entries: Entry<unknown>[],
     parentOf: (id: string) => string | undefined,
@@ -58,15 +58,15 @@ function takenIds(catalogue: Catalogue, existing: Existing): Problem[] {
   ]
 }
 
-function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
+function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
   const known = { organization: existing.organizations, location: existing.locations }
   const problems = catalogue.references
     .filter(({ kind, id }) => !catalogue.named[kind].has(id) && !known[kind].has(id))
     .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
-  for (const { path, given, parentId, organizationId } of catalogue.ticketRates) {
-    if (given.event_id && given.event_id !== parentId)
+  for (const { path, input, parentId, organizationId } of catalogue.ticketRates) {
+    if (input.event_id && input.event_id !== parentId)
       problems.push(invalid([...path, 'event_id'], `The rate stands in the event ${parentId}.`))
-    if (given.organization_id && given.organization_id !== organizationId)
+    if (input.organization_id && input.organization_id !== organizationId)
       problems.push(
         invalid([...path, 'organization_id'], `The event is of the organization ${organizationId}.`),
       )
@@ -74,18 +74,18 @@ function wrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
   return problems
 }
 
-/** The currency of each organization that is known: as the database has it, else as the file says. */
+/** Currency of each known organization: from the database, else from the file. */
 export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<string, string> =>
   new Map([
-    ...catalogue.organizations.map(({ id, given }): [string, string] => [id, given.currency]),
+    ...catalogue.organizations.map(({ id, input }): [string, string] => [id, input.currency]),
     ...existing.organizations,
   ])
 
-function wrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
+function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   const problems: Problem[] = []
-  for (const { id, path, given } of catalogue.organizations) {
+  for (const { id, path, input } of catalogue.organizations) {
     const currency = existing.organizations.get(id)
-    if (currency && currency !== given.currency)
+    if (currency && currency !== input.currency)
       problems.push(invalid([...path, 'currency'], `The organization is in ${currency}, and stays so.`))
   }
 
@@ -94,8 +94,8 @@ function wrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
     const currency = currencies.get(organizationId)
     if (!currency) continue
     const field = path.at(-1)
-    if (toMinor(amount, currency) > largestAmount)
-      problems.push(invalid(path, `${field} must be at most ${largestAmount} minor units.`))
+    if (toMinor(amount, currency) > maxAmount)
+      problems.push(invalid(path, `${field} must be at most ${maxAmount} minor units.`))
     else if (!isAmount(amount, currency))
       problems.push(
         invalid(path, `${field} must have at most ${decimalsOf(currency)} decimals, as ${currency} has.`),

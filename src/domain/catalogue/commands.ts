@@ -8,7 +8,7 @@ import { catalogueJsonSchema } from './catalogue-file.ts'
 import { seedDemo } from './demo/catalogue.ts'
 import { importCatalogue, type Summary } from './import-catalogue.ts'
 
-// The command line's side of this folder. A command parses what it is given, and then resolves to what it prints.
+// Commands of this folder. A command parses its arguments, and resolves to its output.
 
 type Open = () => Promise<Database>
 
@@ -27,7 +27,7 @@ const seeding = z.strictObject({
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    // Decoded strictly, because a wrong encoding would otherwise become wrong names. A byte order mark is dropped.
+    // Strict decoding, because a wrong encoding would otherwise garble names. Drops a byte order mark.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
@@ -35,36 +35,38 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-const bodyOf = (summary: Summary) =>
+const toJson = (summary: Summary) =>
   Object.fromEntries(Object.entries(summary).map(([kind, tally]) => [toSnakeCase(kind), tally]))
 
-const textOf = (summary: Summary): string =>
-  Object.entries(bodyOf(summary))
+const toText = (summary: Summary): string =>
+  Object.entries(toJson(summary))
     .map(([kind, tally]) => {
-      const counts = Object.entries(tally).flatMap(([what, count]) => (count > 0 ? `${count} ${what}` : []))
+      const counts = Object.entries(tally).flatMap(([outcome, count]) =>
+        count > 0 ? `${count} ${outcome}` : [],
+      )
       return `${kind.replace('_', ' ').padEnd(14)} ${counts.join(', ') || 'none'}`
     })
     .join('\n')
 
-function importFile(given: object) {
-  if ('schema' in given) {
-    parse(z.strictObject({ schema: z.boolean() }), given)
+function importFile(args: object) {
+  if ('schema' in args) {
+    parse(z.strictObject({ schema: z.boolean() }), args)
     const schema = catalogueJsonSchema()
     return async () => ({ json: schema, text: JSON.stringify(schema, null, 2) })
   }
-  const [file] = parse(importing, given).file
+  const [file] = parse(importing, args).file
   return async (open: Open) => {
     const json = await readJson(file)
     const summary = await importCatalogue(await open(), json)
-    return { json: bodyOf(summary), text: `${textOf(summary)}\n\n${file} is imported.` }
+    return { json: toJson(summary), text: `${toText(summary)}\n\n${file} is imported.` }
   }
 }
 
-function seed(given: object) {
-  const { events = demoEvents } = parse(seeding, given)
+function seed(args: object) {
+  const { events = demoEvents } = parse(seeding, args)
   return async (open: Open) => {
     const summary = await seedDemo(await open(), { events })
-    return { json: bodyOf(summary), text: `${textOf(summary)}\n\nThe demo is there.` }
+    return { json: toJson(summary), text: `${toText(summary)}\n\nThe demo is there.` }
   }
 }
 

@@ -3,35 +3,40 @@ import { formatTimestamp } from '../../shared/format-timestamp.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
-/** The JSON shape of an event (INTERFACE, Event). */
+/** JSON shape of an event (INTERFACE, Event). */
 export const eventBody = z.object({
-  _id: z.string().meta({ description: 'Identifier of the event.' }),
-  name: z.string(),
-  slug: z.string(),
-  description: z.string().nullable(),
-  age: z.string().nullable().meta({ description: 'Minimum age as text; null for any age.' }),
+  _id: z.string().meta({ description: 'Event identifier.' }),
+  name: z.string().meta({ description: 'Display name.' }),
+  slug: z.string().meta({ description: 'URL-friendly name.' }),
+  description: z.string().nullable().meta({ description: 'Description for the public.' }),
+  age: z.string().nullable().meta({ description: 'Minimum age, as text; null for any age.' }),
   outfit: z.string().nullable().meta({ description: 'Dress code.' }),
-  ambiences: z.array(z.string()),
-  music_genres: z.array(z.string()),
-  artists: z.array(z.object({ name: z.string(), image_url: z.url().nullable() })),
-  display_date: z.iso.datetime().nullable().meta({ description: 'The moment to show to people.' }),
-  start_date: z.iso.datetime(),
-  end_date: z.iso.datetime(),
-  organization_id: z.string(),
-  image_url: z.url().nullable(),
-  location_id: z.string().nullable(),
+  ambiences: z.array(z.string()).meta({ description: 'Moods, such as `dancing` or `open air`.' }),
+  music_genres: z.array(z.string()).meta({ description: 'Music genres.' }),
+  artists: z
+    .array(z.object({ name: z.string(), image_url: z.url().nullable() }))
+    .meta({ description: 'Performers, with the URL of a picture.' }),
+  display_date: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'Date to display if it differs from the start.' }),
+  start_date: z.iso.datetime().meta({ description: 'Start of the event, and end of its ticket sale.' }),
+  end_date: z.iso.datetime().meta({ description: 'End of the event.' }),
+  organization_id: z.string().meta({ description: 'Identifier of the organizer.' }),
+  image_url: z.url().nullable().meta({ description: 'URL of the poster.' }),
+  location_id: z.string().nullable().meta({ description: 'Identifier of the venue.' }),
   ticket_rates: z.array(ticketRateBody).optional().meta({
-    description: 'Present when populated with `ticket-rates`.',
+    description: 'Ticket rates of the event. Present if `populate` asks for them.',
   }),
   iframe: z
     .object({ tag_url: z.url().nullable(), script_url: z.url().nullable() })
     .nullable()
-    .meta({ description: 'What embeds the event in another page; null where there is none.' }),
+    .meta({ description: 'Widget that sells the event on another web page; null if there is none.' }),
 })
 
 export type EventBody = z.output<typeof eventBody>
 
-/** An event as INTERFACE.md shapes it; `ticket_rates` only where they are given. */
+/** An event as INTERFACE.md shapes it. Omits `ticket_rates` if they are undefined. */
 export const toEventBody = (event: Event, ticketRates?: TicketRateBody[]): EventBody => ({
   _id: event.id,
   name: event.name,

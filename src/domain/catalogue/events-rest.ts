@@ -21,27 +21,38 @@ import { eventBody, toEventBody } from './event-body.ts'
 const number = scalars.fromQuery
 
 const query = z.strictObject({
-  organization_id: scalars.identifier.optional().meta({ description: 'Only of this organization.' }),
-  start_date: scalars.moment.optional().meta({ description: 'Only events that start at or after it.' }),
-  end_date: scalars.moment.optional().meta({ description: 'Only events that end at or before it.' }),
+  organization_id: scalars.identifier
+    .optional()
+    .meta({ description: 'Returns only events of this organization.' }),
+  start_date: scalars.moment.optional().meta({
+    description: 'Returns only events that start at or after this time. A plain date means midnight UTC.',
+  }),
+  end_date: scalars.moment.optional().meta({
+    description: 'Returns only events that end at or before this time. A plain date means midnight UTC.',
+  }),
   populate: z
     .string()
     .transform((list) => list.split(',').map((option) => option.trim()))
     .pipe(z.array(z.enum(['*', 'ticket-rates'], 'must be * or ticket-rates')))
     .optional()
-    .meta({ description: 'Comma-separated: `*` (all) or `ticket-rates`.' }),
-  location_id: scalars.identifier.optional().meta({ description: 'Only at this location.' }),
+    .meta({ description: 'Comma-separated list of parts to include: `*` (all) or `ticket-rates`.' }),
+  location_id: scalars.identifier.optional().meta({ description: 'Returns only events at this location.' }),
   search: scalars.search.optional().meta({
-    description: 'Each word must begin a word of the name; case and accents do not count.',
+    description:
+      'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
   }),
-  lat: number(scalars.latitude).optional().meta({ description: 'Latitude of the radius centre.' }),
-  lng: number(scalars.longitude).optional().meta({ description: 'Longitude of the radius centre.' }),
+  lat: number(scalars.latitude)
+    .optional()
+    .meta({ description: 'Latitude of the centre, in degrees. Required with `lng` or `radius`.' }),
+  lng: number(scalars.longitude)
+    .optional()
+    .meta({ description: 'Longitude of the centre, in degrees. Required with `lat` or `radius`.' }),
   radius: number(scalars.radius)
     .optional()
-    .meta({ description: 'Kilometres, at most 500; 5 where lat and lng are given.' }),
-  limit: number(scalars.pageSize).default(50).meta({ description: 'How many, 1 to 100.' }),
+    .meta({ description: 'Radius in kilometres, at most 500. Defaults to 5 if `lat` and `lng` are given.' }),
+  limit: number(scalars.pageSize).default(50).meta({ description: 'Number of events to return, 1 to 100.' }),
   offset: number(scalars.offset).default(0).meta({
-    description: 'How many to skip, at most 10000: narrow a longer list down by its dates.',
+    description: 'Number of events to skip, at most 10000. Page through a longer list by its dates.',
   }),
 })
 
@@ -49,7 +60,7 @@ type Query = z.output<typeof query>
 
 const page = z
   .object({ success: z.literal(true), data: z.array(eventBody) })
-  .meta({ description: 'A page of events; empty past the end.' })
+  .meta({ description: 'Page of events; empty past the end.' })
 
 const pageBytes = createSerializer(page)
 
@@ -73,7 +84,7 @@ const filterOf = (query: Query): EventFilter => ({
   near: nearOf(query),
 })
 
-async function ticketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
+async function toTicketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
   const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
   const [prices, supplements, questions] = await Promise.all([
@@ -96,16 +107,16 @@ async function ticketRateBodies(events: Event[], { loaders, now }: Context): Pro
   )
 }
 
-// RFC 8288: where the pages around this one are. `asked` is what the request line said: a path, or a whole address.
-function linksOf(address: string, asked: string, { limit, offset }: Query, goesOn: boolean): string {
+// Links to the next and previous pages (RFC 8288). `requestUrl` is a path or a full URL.
+function linksOf(address: string, requestUrl: string, { limit, offset }: Query, hasNext: boolean): string {
   const link = (rel: string, to: number) => {
-    const { searchParams } = new URL(asked, address)
+    const { searchParams } = new URL(requestUrl, address)
     searchParams.set('limit', String(limit))
     searchParams.set('offset', String(to))
     return `<${address}?${searchParams}>; rel="${rel}"`
   }
   return [
-    ...(goesOn && offset + limit <= scalars.maxOffset ? [link('next', offset + limit)] : []),
+    ...(hasNext && offset + limit <= scalars.maxOffset ? [link('next', offset + limit)] : []),
     ...(offset > 0 ? [link('prev', Math.max(0, offset - limit))] : []),
   ].join(', ')
 }
@@ -122,7 +133,7 @@ export const eventRoutes =
           operationId: 'listEvents',
           summary: 'List events',
           description:
-            'By `start_date`, then `_id`. Without a date only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`. With an `If-None-Match` that holds the `ETag` of the answer it is 304.',
+            'Lists the events of the organizations that granted the channel, ordered by `start_date` and then by `_id`. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`. Answers 304 if `If-None-Match` holds the current `ETag`.',
           tags: ['Channels'],
           security: [{ apiKey: [] }],
           querystring: query,
@@ -136,7 +147,7 @@ export const eventRoutes =
           const { limit, offset, populate } = query
           const found = await searchEvents(filterOf(query), { first: limit, offset }, ctx)
           const shown = found.slice(0, limit)
-          const rates = populate && (await ticketRateBodies(shown, ctx))
+          const rates = populate && (await toTicketRateBodies(shown, ctx))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
           const link = linksOf(`${services.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
           return { body: pageBytes({ success: true, data }), link }

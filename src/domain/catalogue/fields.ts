@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { moment } from '../../shared/input-types.ts'
 
-// Kinds of fields that only a catalogue file has. An optional field may be absent or null, which say the same.
+// Field types of the catalogue file. In an optional field, null means the same as absent.
 
 const currencies = new Set(Intl.supportedValuesOf('currency'))
 export const currency = z
   .string()
   .refine((code) => currencies.has(code), 'must be an ISO 4217 currency code such as EUR')
-  .describe('ISO 4217 code. All amounts of the organization are in it, and it never changes.')
+  .describe('Currency of all amounts of the organization, as an ISO 4217 code. It cannot be changed.')
 
 function isTimezone(name: string): boolean {
   try {
-    // Offsets such as +01:00 are time zones to the runtime, but have no name.
+    // The runtime also accepts offsets such as +01:00, which are no IANA names.
     return /^[A-Z]/i.test(name) && Intl.DateTimeFormat('en', { timeZone: name }) !== null
   } catch {
     return false
@@ -19,13 +19,13 @@ function isTimezone(name: string): boolean {
 }
 export const timezone = z.string().refine(isTimezone, 'must be an IANA time zone such as Europe/Madrid')
 
-/** What an `integer` column holds. */
-export const largestCount = 2_147_483_647
-export const count = (least: number) =>
+/** Maximum of an `integer` column. */
+export const maxCount = 2_147_483_647
+export const count = (min: number) =>
   z
     .int('must be a whole number')
-    .min(least, `must be at least ${least}`)
-    .max(largestCount, `must be at most ${largestCount}`)
+    .min(min, `must be at least ${min}`)
+    .max(maxCount, `must be at most ${maxCount}`)
 
 const hasFourDecimals = (value: number) => Math.round(value * 10_000) / 10_000 === value
 export const isPercentage = (value: number): boolean => value <= 100 && hasFourDecimals(value)
@@ -36,27 +36,28 @@ export const percentage = z
   .max(100, 'must be at most 100')
   .refine(hasFourDecimals, 'must have at most four decimals')
 
-/** Its decimals are those of the organization's currency, which another part of the file tells. */
+/** Decimals are checked later, because the currency is in another part of the file. */
 export const amount = z
   .number()
   .min(0, 'must be at least 0')
-  .describe("In major units, with no more decimals than the organization's currency has.")
+  .describe("Amount in major units, with no more decimals than the organization's currency has.")
 
 export const timestamp = z
   .string()
-  .describe('ISO 8601, in UTC where it names no zone; a date alone is its midnight.')
+  .describe('Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC.')
   .pipe(moment)
 
-/** Text that is empty says no more than text that is absent. */
+/** Optional text. Empty text counts as absent. */
 export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>
   z
     .string()
     .nullish()
-    .transform((given) => given?.trim() || null)
+    .transform((text) => text?.trim() || null)
     .pipe(type.nullable())
 
-/** For a rule between fields: it is asked even where another field is wrong, so that every mistake is named at once.
- *  What it compares may then be of any type, so it complains only of what it can compare. */
+/** Options of a rule between fields that runs even if another field is invalid, so that all mistakes are
+ *  reported at once. The compared values may then have any type, so the rule must pass whenever it cannot
+ *  compare them. */
 export const rule = (field: string, message: string) => ({
   path: [field],
   message,

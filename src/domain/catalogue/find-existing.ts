@@ -7,15 +7,16 @@ import { organizations } from '../organization/table.ts'
 import { prices, questions, supplements, ticketRates } from '../ticket-rate/table.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 
-/** A row that an import meets: whose it is, and where it stands. */
+/** Existing row of an object that is listed under a parent. */
 export type ExistingChild = { id: string; parentId: string; position: number; removed: boolean }
 
-/** What the database has of what a file names, by id, and of what is listed beside it. */
+/** Existing rows of what a file names, and of their siblings, by id. */
 export type Existing = {
-  /** The currency of each organization that the file names or refers to. */
+  /** Currency of each organization that the file names or refers to. */
   organizations: Map<string, string>
-  /** The organization of each. */
+  /** Organization of each location. */
   locations: Map<string, string>
+  /** Organization of each event. */
   events: Map<string, string>
   ticketRates: Map<string, ExistingChild>
   prices: Map<string, ExistingChild>
@@ -23,13 +24,13 @@ export type Existing = {
   questions: Map<string, ExistingChild>
 }
 
-/** One parameter for any number of values. */
+/** Condition `column = any(values)`, with one parameter for any number of values. */
 export const among = (column: PgColumn, values: Iterable<string>): SQL =>
   sql`${column} = any(${sql.param([...new Set(values)])}::text[])`
 
 const ids = (entries: Entry<unknown>[]) => entries.map(({ id }) => id)
 
-/** Reads all of it in one statement a table. */
+/** Reads the existing rows, with one statement per table. */
 export async function findExisting(tx: Connection, catalogue: Catalogue): Promise<Existing> {
   const referred = (kind: 'organization' | 'location') =>
     catalogue.references.flatMap((reference) => (reference.kind === kind ? reference.id : []))
@@ -46,8 +47,8 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
     .from(events)
     .where(among(events.id, ids(catalogue.events)))
 
-  // The rows of these ids, and those of these parents.
-  async function children(
+  // Rows with these ids, and all rows under these parents.
+  async function readChildren(
     table: typeof ticketRates | typeof prices | typeof supplements | typeof questions,
     parent: PgColumn,
     own: string[],
@@ -65,21 +66,21 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  // A rate and a price have a row of stock under their ids, so neither may take the other's.
+  // Rates and prices share the id space of `stock`, so neither may use an id of the other.
   const stocked = [...ids(catalogue.ticketRates), ...ids(catalogue.prices)]
   return {
     organizations: new Map(organizationRows.map(({ id, currency }) => [id, currency])),
     locations: new Map(locationRows.map(({ id, organizationId }) => [id, organizationId])),
     events: new Map(eventRows.map(({ id, organizationId }) => [id, organizationId])),
-    ticketRates: await children(ticketRates, ticketRates.eventId, stocked, catalogue.events),
-    prices: await children(prices, prices.ticketRateId, stocked, catalogue.ticketRates),
-    supplements: await children(
+    ticketRates: await readChildren(ticketRates, ticketRates.eventId, stocked, catalogue.events),
+    prices: await readChildren(prices, prices.ticketRateId, stocked, catalogue.ticketRates),
+    supplements: await readChildren(
       supplements,
       supplements.ticketRateId,
       ids(catalogue.supplements),
       catalogue.ticketRates,
     ),
-    questions: await children(
+    questions: await readChildren(
       questions,
       questions.ticketRateId,
       ids(catalogue.questions),

@@ -8,14 +8,14 @@ import { checkStock, writeStock } from './import-stock.ts'
 import { readCatalogue } from './read-catalogue.ts'
 import { writeCatalogue } from './write-catalogue.ts'
 
-/** What an import did, kind by kind. `stock` are the rates and prices whose capacity, or count of places sold
+/** Counts of an import, by kind. `stock` counts rates and prices whose capacity, or number of places sold
  *  elsewhere, is new. */
 export type Summary = Awaited<ReturnType<typeof importCatalogue>>
 
-// Any number will do that no other lock of this service has.
+// Key of the advisory lock: any number that no other lock of this service uses.
 const importLock = 7_264_338
 
-// A list that nobody reads to its end would only hide the next step.
+// A longer list would bury the first mistakes.
 const maxMistakes = 1_000
 
 function refuse(problems: Problem[]): void {
@@ -30,14 +30,14 @@ function refuse(problems: Problem[]): void {
   )
 }
 
-/** Imports a catalogue file: organizations, locations, and events as `GET /events?populate=*` gives them. What the
- *  database has under the same identifiers is updated, what is sold and held is kept, and what a list no longer names
- *  is removed from sale. All of it or nothing: a bad file is refused whole.
- *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file (issue: catalogue in). */
+/** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
+ *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
+ *  names. Atomic: a file with any mistake is refused whole.
+ *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
 export async function importCatalogue(db: Database, json: unknown) {
   const catalogue = readCatalogue(json)
   const summary = await db.transaction(async (tx) => {
-    // One import at a time: two that add the same things would each take them for new.
+    // One import at a time: two that add the same objects would both insert them.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
     const existing = await findExisting(tx, catalogue)
     refuse([
@@ -46,7 +46,7 @@ export async function importCatalogue(db: Database, json: unknown) {
       ...(await checkStock(tx, catalogue)),
     ])
     const written = await writeCatalogue(tx, catalogue, existing)
-    // Sales went on meanwhile, so the stock is checked once more when it is locked.
+    // Sales continue during the import, so stock is checked again under the lock.
     return { ...written, stock: await writeStock(tx, catalogue, refuse) }
   })
   invalidateCatalogue(db)

@@ -9,15 +9,15 @@ import { type Tally, upsert } from './upsert.ts'
 type Wanted = {
   id: string
   path: Path
-  /** Null is unlimited. */
+  /** Null if unlimited. */
   capacity: number | null
-  /** All that is sold, as the file knows it. */
+  /** Total sold, according to the file. */
   sold: number
 }
-type Decided = { rows: Pick<Stock, 'id' | 'capacity' | 'soldBefore'>[]; problems: Problem[] }
+type Decision = { rows: Pick<Stock, 'id' | 'capacity' | 'soldBefore'>[]; problems: Problem[] }
 
 const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
-  ...ticketRates.map(({ id, path, given: { availability } }) => {
+  ...ticketRates.map(({ id, path, input: { availability } }) => {
     const sold = availability?.sold ?? 0
     const left = availability?.available ?? null
     return {
@@ -27,34 +27,34 @@ const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
       sold,
     }
   }),
-  ...prices.map(({ id, path, given }) => ({
+  ...prices.map(({ id, path, input }) => ({
     id,
     path: [...path, 'quantity'],
-    capacity: given.quantity || null,
+    capacity: input.quantity || null,
     sold: 0,
   })),
 ]
 
-function decide(wanted: Wanted[], existing: Stock[]): Decided {
+function decide(wanted: Wanted[], existing: Stock[]): Decision {
   const byId = new Map(existing.map((row) => [row.id, row]))
-  const decided: Decided = { rows: [], problems: [] }
+  const decision: Decision = { rows: [], problems: [] }
   for (const { id, path, capacity, sold } of wanted) {
     const { soldBefore, sold: soldHere, held } = byId.get(id) ?? { soldBefore: 0, sold: 0, held: 0 }
-    // The file's count holds what was sold here up to the moment that it was written: the rest was sold elsewhere.
+    // The file's count includes what was sold here before it was written; the rest was sold elsewhere.
     const row = { id, capacity, soldBefore: Math.max(soldBefore, sold - soldHere) }
     const used = row.soldBefore + soldHere + held
-    decided.rows.push(row)
+    decision.rows.push(row)
     if (capacity !== null && capacity < used)
-      decided.problems.push({
+      decision.problems.push({
         code: 'INVALID',
         message: `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`,
         path,
       })
   }
-  return decided
+  return decision
 }
 
-const rowsOf = (tx: Connection, wanted: Wanted[]) =>
+const selectStock = (tx: Connection, wanted: Wanted[]) =>
   tx
     .select()
     .from(stock)
@@ -66,21 +66,21 @@ const rowsOf = (tx: Connection, wanted: Wanted[]) =>
     )
     .orderBy(asc(stock.id))
 
-/** The capacities that are too small for what is sold and held, as far as can be told before the rows are locked. */
+/** Finds capacities below what is sold and held, before the rows are locked. */
 export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {
   const wanted = wantedOf(catalogue)
-  return decide(wanted, await rowsOf(tx, wanted)).problems
+  return decide(wanted, await selectStock(tx, wanted)).problems
 }
 
-/** Writes capacities and what was sold before; what is sold and held here is never touched. The rows are locked in the
- *  order that a checkout locks them in, and should be the last thing of a transaction: a sale waits for them. */
+/** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows
+ *  in the same order as a checkout. Call it last in a transaction, because sales wait for these locks. */
 export async function writeStock(
   tx: Connection,
   catalogue: Catalogue,
   refuse: (problems: Problem[]) => void,
 ): Promise<Tally> {
   const wanted = wantedOf(catalogue)
-  const { rows, problems } = decide(wanted, await rowsOf(tx, wanted).for('update'))
+  const { rows, problems } = decide(wanted, await selectStock(tx, wanted).for('update'))
   refuse(problems)
   return upsert(tx, stock, rows, (row) => row)
 }

@@ -16,24 +16,24 @@ import {
 
 export type Path = (string | number)[]
 
-/** A well-formed thing of the file: where it stands, and whose it is. */
-export type Entry<Given> = {
+/** A well-formed object of the file, with its path and its parents. */
+export type Entry<Input> = {
   path: Path
   id: string
-  /** What it is called among its siblings: its slug, name or label. */
+  /** Name among its siblings: slug, name or label. */
   key: string
-  /** The event's id for a rate, the rate's for what it lists, the organization's for an event and a location. */
+  /** Event of a rate, rate of a price, supplement or question, organization of an event or location. */
   parentId: string
   organizationId: string
   position: number
-  given: Given
+  input: Input
 }
 
 type Referred = 'organization' | 'location'
 
 type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
 
-/** A catalogue file, taken apart into lists of what is well formed in it, and its mistakes. */
+/** A catalogue file, flattened into lists of its well-formed objects, with its mistakes. */
 export type Catalogue = {
   organizations: EntriesOf<typeof organizationFile>
   locations: EntriesOf<typeof locationFile>
@@ -42,9 +42,10 @@ export type Catalogue = {
   prices: EntriesOf<typeof priceFile>
   supplements: EntriesOf<typeof supplementFile>
   questions: EntriesOf<typeof questionFile>
-  /** Every `_id` of an organization or a location, of malformed ones too: a reference to one is no further mistake. */
+  /** Every `_id` of an organization or location, even malformed ones, so that references to those are not
+   *  reported too. */
   named: Record<Referred, Set<string>>
-  /** What is referred to, and every amount, by malformed things too. */
+  /** All references and amounts, including those of malformed objects. */
   references: { kind: Referred; id: string; path: Path }[]
   amounts: { amount: number; organizationId: string; path: Path }[]
   problems: Problem[]
@@ -70,7 +71,7 @@ function itemsOf(holder: unknown, name: string, path: Path): Item[] {
 const slugOf = ({ slug, name }: { slug: string | null; name: string }) =>
   slug ?? (searchWords(name).join('-') || 'untitled')
 
-/** Takes a file apart. Each thing is parsed by itself, so that one that is malformed hides no other's mistakes. */
+/** Flattens a file. Parses each object by itself, so that a malformed one hides no mistakes of others. */
 export function readCatalogue(json: unknown): Catalogue {
   const catalogue: Catalogue = {
     organizations: [],
@@ -94,32 +95,32 @@ export function readCatalogue(json: unknown): Catalogue {
     return null
   }
 
-  // Puts a thing into its list and returns its id. One that is malformed has the id that it was given, or its path
-  // instead of one: nothing will be written, and what is inside it can still be checked.
-  function enter<Given extends { _id?: string | null }>(
-    entries: Entry<Given>[],
+  // Adds an object to its list and returns its id. A malformed one returns its own `_id`, or its path:
+  // nothing will be written, but its children can still be checked.
+  function addEntry<Input extends { _id?: string | null }>(
+    entries: Entry<Input>[],
     prefix: Parameters<typeof derivedId>[0],
-    type: z.ZodType<Given>,
-    keyOf: (given: Given) => string,
+    type: z.ZodType<Input>,
+    keyOf: (input: Input) => string,
     { raw, path, position }: Item,
     { id: parentId, organizationId }: Parent,
   ): string {
-    const given = parse(type, raw, path)
-    if (!given) return textIn(raw, '_id') || path.join('.')
-    const key = keyOf(given)
-    const id = given._id ?? derivedId(prefix, parentId, key)
-    entries.push({ path, id, key, parentId, organizationId, position, given })
+    const input = parse(type, raw, path)
+    if (!input) return textIn(raw, '_id') || path.join('.')
+    const key = keyOf(input)
+    const id = input._id ?? derivedId(prefix, parentId, key)
+    entries.push({ path, id, key, parentId, organizationId, position, input })
     return id
   }
 
-  function refer(kind: Referred, { raw, path }: Item): string {
+  function addReference(kind: Referred, { raw, path }: Item): string {
     const field = `${kind}_id`
     const id = identifier.safeParse(fieldOf(raw, field)).data ?? ''
     if (id) catalogue.references.push({ kind, id, path: [...path, field] })
     return id
   }
 
-  function note(field: string, { raw, path }: Item, { organizationId }: Parent): void {
+  function addAmount(field: string, { raw, path }: Item, { organizationId }: Parent): void {
     const amount = fieldOf(raw, field)
     if (typeof amount === 'number' && Number.isFinite(amount))
       catalogue.amounts.push({ amount, organizationId, path: [...path, field] })
@@ -130,33 +131,33 @@ export function readCatalogue(json: unknown): Catalogue {
   for (const item of itemsOf(json, 'organizations', [])) {
     const id = textIn(item.raw, '_id')
     catalogue.named.organization.add(id)
-    enter(organizations, 'org', organizationFile, slugOf, item, { id, organizationId: id })
+    addEntry(organizations, 'org', organizationFile, slugOf, item, { id, organizationId: id })
   }
   for (const location of itemsOf(json, 'locations', [])) {
-    const id = refer('organization', location)
+    const id = addReference('organization', location)
     catalogue.named.location.add(textIn(location.raw, '_id'))
-    enter(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
+    addEntry(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
   }
   for (const event of itemsOf(json, 'events', [])) {
-    const organizationId = refer('organization', event)
-    refer('location', event)
-    const id = enter(events, 'evt', eventFile, slugOf, event, { id: organizationId, organizationId })
+    const organizationId = addReference('organization', event)
+    addReference('location', event)
+    const id = addEntry(events, 'evt', eventFile, slugOf, event, { id: organizationId, organizationId })
     for (const rate of itemsOf(event.raw, 'ticket_rates', event.path)) {
-      const rateId = enter(ticketRates, 'rate', ticketRateFile, slugOf, rate, { id, organizationId })
+      const rateId = addEntry(ticketRates, 'rate', ticketRateFile, slugOf, rate, { id, organizationId })
       const inRate = { id: rateId, organizationId }
       const rateName = textIn(rate.raw, 'name')
       for (const item of itemsOf(rate.raw, 'prices', rate.path)) {
-        enter(prices, 'price', priceFile, ({ name }) => name ?? rateName, item, inRate)
-        note('price', item, inRate)
-        if (fieldOf(item.raw, 'fee_type') === 'fixed') note('fee_quantity', item, inRate)
+        addEntry(prices, 'price', priceFile, ({ name }) => name ?? rateName, item, inRate)
+        addAmount('price', item, inRate)
+        if (fieldOf(item.raw, 'fee_type') === 'fixed') addAmount('fee_quantity', item, inRate)
       }
       for (const item of itemsOf(rate.raw, 'supplements', rate.path)) {
-        enter(supplements, 'sup', supplementFile, ({ label }) => label, item, inRate)
-        note('price', item, inRate)
-        note('fake_price', item, inRate)
+        addEntry(supplements, 'sup', supplementFile, ({ label }) => label, item, inRate)
+        addAmount('price', item, inRate)
+        addAmount('fake_price', item, inRate)
       }
       for (const item of itemsOf(rate.raw, 'questions', rate.path))
-        enter(questions, 'que', questionFile, ({ label }) => label, item, inRate)
+        addEntry(questions, 'que', questionFile, ({ label }) => label, item, inRate)
     }
   }
   return catalogue

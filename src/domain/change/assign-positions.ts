@@ -5,7 +5,7 @@ import { changeFeeds, changes } from './table.ts'
 
 const parameter = sql.placeholder
 
-// Changes in one statement.
+// Maximum number of changes per statement.
 const maxAtOnce = 5_000
 
 const withoutPosition = preparedSql<{ organization_id: string }>(
@@ -13,15 +13,16 @@ const withoutPosition = preparedSql<{ organization_id: string }>(
   () => sql`select distinct organization_id from ${changes} where feed_position is null`,
 )
 
-// The lock on the feed's row lasts to the commit, so one process at a time gives positions of a feed. A process that finds
-// it locked leaves the work to the other. The statement may have begun before the other committed, and then takes changes
-// that have a position by now: the update looks at each anew and leaves those alone, so that numbers may have gaps.
+// The row lock on the feed lasts to the commit, so only one process at a time assigns positions in a feed;
+// others skip a locked one. The snapshot of this statement may be older than the other's commit and contain
+// changes that have a position by now: the update rechecks each row and skips those, which leaves gaps in the
+// numbers.
 //
-// A change of a subject never comes before an earlier one of the same: the part that is taken holds the first of each
-// subject (order by sequence), and the order within it never goes down along a subject.
+// Changes of one subject keep their order: the batch takes the first ones of each subject (`order by
+// sequence`), and the sort keys within the batch never decrease along a subject.
 //
-// The update finds each row by its key. Statistics say that hardly anything has no position, and by that index the
-// planner would go through all of it once for each row: hence a condition on the position that no index has.
+// The update must find each row by its key. Statistics say that hardly any row lacks a position, so the
+// planner would scan that partial index once per row: hence `coalesce`, a condition that no index supports.
 const assign = preparedSql<{ assigned: number; made: boolean }>(
   'assign_positions',
   () => sql`
@@ -59,19 +60,18 @@ const assign = preparedSql<{ assigned: number; made: boolean }>(
   select (select count(*) from assigned)::integer as assigned, exists (select from made) as made`,
 )
 
-/** Gives the changes of an organization that are committed their positions in its feed, unless another process is about
- *  it. */
+/** Assigns feed positions to the committed changes of one organization, unless another process does. */
 async function assignIn(db: Database, organizationId: string): Promise<void> {
-  for (let goesOn = true; goesOn; ) {
+  for (let hasMore = true; hasMore; ) {
     const [outcome] = await assign(db, { organizationId })
-    // A feed that was only just made is not seen by the statement that made it.
-    goesOn = outcome !== undefined && (outcome.made || outcome.assigned === maxAtOnce)
+    // A new feed is invisible to the statement that inserted it, so it takes another one.
+    hasMore = outcome !== undefined && (outcome.made || outcome.assigned === maxAtOnce)
   }
 }
 
-/** Gives changes their positions in their organizations' feeds: of these organizations, or of all that have changes
- *  without one. A change has one once it is committed, however long a transaction that began before it may take, and the
- *  changes of a subject have them in their sequence. Several processes may do this at once: one of them does it. */
+/** Assigns feed positions to committed changes: of the given organizations, or of all that have changes
+ *  without one. A long transaction delays only its own changes, and the changes of one subject keep their
+ *  sequence. Safe to run in several processes at once: for each feed, one of them does the work. */
 export async function assignPositions(db: Database, organizationIds?: string[]): Promise<void> {
   const ids = organizationIds ?? (await withoutPosition(db, {})).map(({ organization_id }) => organization_id)
   for (const id of ids) await assignIn(db, id)

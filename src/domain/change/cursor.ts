@@ -2,53 +2,53 @@ import { Refusal } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
 import type { Change } from './table.ts'
 
-/** The last change that a caller was told in each part of its feed, by the number of the part. */
-export type Heard = ReadonlyMap<number, Pick<Change, 'id'> & { position: number }>
+/** Last change that a caller has read in each part of its feed, by part number. */
+export type ReadPositions = ReadonlyMap<number, Pick<Change, 'id'> & { position: number }>
 
-/** A cursor before it is held against the database: the position up to which each part was told. */
-export type ReadCursor = { digest: string; positions: { part: number; position: number }[] }
+/** Decoded cursor, not yet verified against the database: the last position read in each part. */
+export type DecodedCursor = { digest: string; positions: { part: number; position: number }[] }
 
 const digestLength = 11
 const digits = /^[0-9a-z]{1,10}$/
 
-// Characters: those of a channel that is told of some 4,000 organizations.
+// Maximum number of characters, enough for a channel with some 4,000 organizations.
 const maxLength = 65_536
 
 const unknown = () =>
   new Refusal({
     code: 'CURSOR_UNKNOWN',
     message:
-      'after is no cursor of this feed: it is another caller’s, another database’s, of an earlier version, or of changes that a restore took back. Ask without after: the feed begins again with the oldest, and each change has the id that it had.',
+      'after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, or names changes that a restore undid. Start again without after: the feed begins with the oldest change, and every change keeps its id.',
     path: ['after'],
   })
 
-// Names the very changes, so that a cursor of other changes at the same positions is told from one of these.
-const digestOf = (feed: string, told: [part: number, { id: string; position: number }][]): string =>
+// Includes the change ids, to detect a cursor of other changes at the same positions.
+const digestOf = (feed: string, last: [part: number, { id: string; position: number }][]): string =>
   Buffer.from(
-    sha256(JSON.stringify([feed, told.map(([part, { id, position }]) => [part, position, id])])),
+    sha256(JSON.stringify([feed, last.map(([part, { id, position }]) => [part, position, id])])),
     'hex',
   )
     .toString('base64url')
     .slice(0, digestLength)
 
-/** The place of a caller in its feed as an opaque text: some seven characters for each part that it was told something of. */
-export function toCursor(feed: string, heard: Heard): string {
-  const told = [...heard].sort(([one], [other]) => one - other)
-  const numbers = told.flatMap(([part, { position }], index) => [
-    part - (told[index - 1]?.[0] ?? 0),
+/** Encodes read positions as an opaque cursor, some seven characters per part. */
+export function toCursor(feed: string, read: ReadPositions): string {
+  const last = [...read].sort(([a], [b]) => a - b)
+  const numbers = last.flatMap(([part, { position }], index) => [
+    part - (last[index - 1]?.[0] ?? 0),
     position,
   ])
-  return [digestOf(feed, told), ...numbers.map((number) => number.toString(36))].join('.')
+  return [digestOf(feed, last), ...numbers.map((number) => number.toString(36))].join('.')
 }
 
-/** The positions that a cursor tells. Refuses: CURSOR_UNKNOWN, for what has not the form of one. */
-export function readCursor(cursor: string): ReadCursor {
+/** Decodes a cursor. Refuses: CURSOR_UNKNOWN, if it is malformed. */
+export function readCursor(cursor: string): DecodedCursor {
   if (cursor.length > maxLength) throw unknown()
   const [digest = '', ...texts] = cursor.split('.')
   if (digest.length !== digestLength || texts.length % 2 === 1 || !texts.every((text) => digits.test(text)))
     throw unknown()
   const numbers = texts.map((text) => Number.parseInt(text, 36))
-  const positions: ReadCursor['positions'] = []
+  const positions: DecodedCursor['positions'] = []
   let part = 0
   for (let index = 0; index < numbers.length; index += 2) {
     part += numbers[index] ?? 0
@@ -58,16 +58,16 @@ export function readCursor(cursor: string): ReadCursor {
   return { digest, positions }
 }
 
-/** The changes that a caller was told up to a cursor, given those that its positions lead to. Refuses: CURSOR_UNKNOWN,
- *  unless they are the ones that it was made of. */
+/** Verifies a cursor against the changes found at its positions, and returns them. Refuses: CURSOR_UNKNOWN,
+ *  unless they are the changes that the cursor was made from. */
 export function verifyCursor(
-  { digest, positions }: ReadCursor,
+  { digest, positions }: DecodedCursor,
   feed: string,
   found: { part: number; position: number; id: string | null }[],
-): Heard {
-  const heard = new Map<number, { id: string; position: number }>()
-  for (const { part, position, id } of found) if (id !== null) heard.set(part, { id, position })
-  const told = [...heard].sort(([one], [other]) => one - other)
-  if (told.length !== positions.length || digestOf(feed, told) !== digest) throw unknown()
-  return heard
+): ReadPositions {
+  const read = new Map<number, { id: string; position: number }>()
+  for (const { part, position, id } of found) if (id !== null) read.set(part, { id, position })
+  const last = [...read].sort(([a], [b]) => a - b)
+  if (last.length !== positions.length || digestOf(feed, last) !== digest) throw unknown()
+  return read
 }

@@ -6,33 +6,40 @@ import * as scalars from '../../shared/input-types.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
 import { type Change, changeType } from './table.ts'
 
-// A name can't hold the dot that the type has on its way to a webhook.
+// GraphQL names cannot contain the dot of the webhook's type.
 export const ChangeTypeRef = builder.enumType('ChangeType', {
-  description: 'What can change. On its way to a webhook it has a dot: `payment.paid`.',
+  description: 'Type of a change. Webhooks name it in lower case with a dot, such as `payment.paid`.',
   values: Object.fromEntries(
     changeType.enumValues.map((value) => [value.replace('.', '_').toUpperCase(), { value }]),
   ) as Record<string, { value: Change['type'] }>,
 })
 
 export const ChangeRef = builder.objectRef<Change>('Change').implement({
-  description: 'Something that has changed. What a webhook is sent, and what the feed tells.',
+  description: 'Change of a payment, ticket or rate, as the feed lists it and webhooks receive it.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its identifier, the `webhook-id` of a webhook.' }),
-    type: t.expose('type', { type: ChangeTypeRef, description: 'What has changed.' }),
-    subjectId: t.exposeID('subjectId', { description: 'The payment, ticket or rate that has.' }),
-    sequence: t.exposeInt('sequence', { description: 'Counts the changes of one subject: 1, 2, 3.' }),
-    organizationId: t.exposeID('organizationId', { description: 'The organization that it is of.' }),
+    id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
+    type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
+    subjectId: t.exposeID('subjectId', {
+      description: 'Identifier of the payment, ticket or rate that changed.',
+    }),
+    sequence: t.exposeInt('sequence', {
+      description: 'Number of the change among those of its subject: 1, 2, 3.',
+    }),
+    organizationId: t.exposeID('organizationId', {
+      description: 'Identifier of the organization concerned.',
+    }),
     data: t.expose('data', {
       type: 'JSON',
-      description: 'How it stood then, in the words of REST. Nothing of a person.',
+      description:
+        'State of the subject right after the change, with REST field names. Contains no personal data.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the change.' }),
   }),
 })
 
 const ChangeConnectionRef = connectionOf('Change', ChangeRef, {
   things: 'changes',
-  description: 'A page of the feed, the oldest first.',
+  description: 'Page of the feed, oldest change first.',
   toCursor: ({ cursor }: FeedChange) => cursor(),
 })
 
@@ -41,14 +48,14 @@ builder.queryField('changes', (t) =>
     type: ChangeConnectionRef,
     nullable: true,
     description:
-      'What has changed for the caller, the oldest first: keep `endCursor` and ask again with it, and nothing is missed and nothing told twice, also after the database has moved. The changes of one organization are in its order, those of several by time. A channel hears of its payments and tickets and of the rates of organizations that granted it, an integration of its organization’s. Refuses `CURSOR_UNKNOWN`: then ask without `after`, and tell by `id` what was heard before.',
+      'Lists the changes that concern the caller, oldest first. Store `endCursor` and pass it as `after` next time: no change is missed or repeated, even after the database has moved. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that granted it; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again without `after`, and skip the changes whose `id` is already known.',
     complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
       after: t.arg.id({
         description:
-          'Returns changes after this cursor; from the oldest if omitted. A cursor is good for the caller that was given it.',
+          'Returns changes after this cursor; from the oldest if omitted. A cursor is valid only for the caller that received it.',
       }),
-      first: t.arg.int({ required: true, defaultValue: 50, description: 'How many, 1 to 100.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
     },
     resolve: async (_root, { after, first }, ctx) => {
       requireCaller(ctx)

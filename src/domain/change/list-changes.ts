@@ -5,14 +5,15 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { type Find, findTogether } from '../../data/prepared.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
-import { type Heard, readCursor, toCursor, verifyCursor } from './cursor.ts'
+import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { type Change, changes } from './table.ts'
 
 const parameter = sql.placeholder
 
-// A feed is made of parts, each in the order of an organization's positions. A channel hears of each organization that
-// ever granted it what is its own, and of those that grant it now what is for every channel: two parts, because a grant
-// that is gone for a while must not move on what it lets through. An integration has one part, all of its organization.
+// A feed consists of parts, each ordered by one organization's positions. A channel has two parts per
+// organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
+// separate so that the second does not advance while the grant is revoked. An integration has one part, with
+// all changes of its organization.
 const parts = sql`(
   select ${channelOrganizations.number}::bigint * 2 + kind as part, ${channelOrganizations.organizationId} as organization_id,
     case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
@@ -22,13 +23,13 @@ const parts = sql`(
   union all select 0, id, null, true from unnest(${parameter('ownOrganizationIds')}::text[]) as own(id)
 ) as parts`
 
-const heard = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
+const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
 
-// Each part is read in the order of an index, no further than the limit.
-const behind = (from: SQL, limit: SQL) => {
-  const next = (of: SQL) => sql`
-    select found.*, parts.part from ${from} left join ${heard} on heard.part = parts.part cross join lateral (
-      select * from ${changes} where organization_id = parts.organization_id and ${of}
+// Changes after the cursor. Each part is an index scan that stops at the limit.
+const changesAfter = (from: SQL, limit: SQL) => {
+  const next = (isOfPart: SQL) => sql`
+    select found.*, parts.part from ${from} left join ${cursorPositions} on heard.part = parts.part cross join lateral (
+      select * from ${changes} where organization_id = parts.organization_id and ${isOfPart}
         and feed_position > coalesce(heard.position, 0)
       order by feed_position limit ${limit}
     ) as found where parts.is_open`
@@ -38,26 +39,26 @@ const behind = (from: SQL, limit: SQL) => {
   ) as found`
 }
 
-// Several organizations are told by time, as far as each one's own order lets them: what comes after a later change of
-// the same organization is taken to be as late. So no more of them than the page has places can come to be on it: those
-// whose next change is the earliest. Of many the others are not read.
+// Merges organizations by time while keeping each one's order: `reached` is the latest time among a change
+// and those before it in the same organization. A page of n changes can only contain the n organizations
+// whose next change is earliest, so the others are not read.
 const limit = sql`${parameter('limit')}::integer`
 const merged = sql`(
   with early as materialized (
-    select organization_id from ${behind(parts, sql`1`)} group by organization_id
+    select organization_id from ${changesAfter(parts, sql`1`)} group by organization_id
     order by (array_agg(created_at order by feed_position))[1], organization_id limit ${limit}
   )
   select *, max(created_at) over (partition by organization_id order by feed_position) as reached
-  from ${behind(sql`early join ${parts} on parts.organization_id = early.organization_id`, limit)}
+  from ${changesAfter(sql`early join ${parts} on parts.organization_id = early.organization_id`, limit)}
 ) as changes`
 
-type Told = { part: number; position: number; id: string | null }
+type CursorChange = { part: number; position: number; id: string | null }
 
-// The changes that the cursor leads to.
-const lastTold: Find<Told> = {
+// Changes at the positions of the cursor, to verify it with.
+const cursorChanges: Find<CursorChange> = {
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
-    select.from(sql`(select heard.part, heard.position, ${changes}.id from ${heard} left join ${parts} on parts.part = heard.part
+    select.from(sql`(select heard.part, heard.position, ${changes}.id from ${cursorPositions} left join ${parts} on parts.part = heard.part
       left join ${changes} on ${changes}.organization_id = parts.organization_id
         and ${changes}.feed_position = heard.position) as told`),
 }
@@ -68,7 +69,7 @@ const nextChanges: Find<Change & { part: number }> = {
     select.from(merged).orderBy(sql`reached, organization_id, feed_position`).limit(parameter('limit')),
 }
 
-// Organizations that have something for the caller which is committed and has no position yet.
+// Organizations with committed changes for the caller that have no position yet.
 const withoutPosition: Find<{ organizationId: string }> = {
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
@@ -77,21 +78,21 @@ const withoutPosition: Find<{ organizationId: string }> = {
         and (parts.audience is null or coalesce(channel_id, '') = parts.audience))) as waiting`),
 }
 
-// Many who ask at the same time have them assigned once. A failure keeps nobody from
-// changes that have a position; the background task logs it.
-const assignByTurn = coalesceReads<never>(async (db, organizationIds) => {
+// Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
+// position; the background job logs it.
+const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
   await assignPositions(db, organizationIds).catch(() => {})
   return new Map<string, never>()
 })
 
-/** A change as a feed tells it, and the cursor behind it. */
+/** A change in a feed, and the cursor after it. */
 export type FeedChange = Change & { cursor(): string }
 
-/** Returns changes of the caller's after a cursor, oldest first, up to `limit`: of a channel, its payments and tickets
- *  and the rates of organizations that granted it; of an integration, all of its organization's. Nothing that was told
- *  changes, and nothing comes to be before it, so that a client goes on where it was (DECISIONS 7, 11). Each
- *  organization's changes are told in its own order, several organizations' by time.
- *  Refuses: CURSOR_UNKNOWN, for a cursor that is not of this caller's feed in this database. */
+/** Returns up to `limit` changes of the caller's feed after a cursor, oldest first. A channel's feed has its
+ *  payments and tickets and the rates of organizations that granted it; an integration's has all changes of
+ *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS 7,
+ *  11). Changes of one organization keep its order; those of several are merged by time.
+ *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string | null, limit: number, ctx: Context): Promise<FeedChange[]> {
   const caller = requireCaller(ctx)
   const isChannel = caller.kind === 'channel'
@@ -106,16 +107,16 @@ export async function listChanges(after: string | null, limit: number, ctx: Cont
   }
 
   const read = async () => {
-    const [told, found, waiting] = await findTogether<
-      [Told, Change & { part: number }, { organizationId: string }]
-    >(ctx.db, 'changes', [lastTold, nextChanges, withoutPosition], values)
-    const before: Heard = cursor ? verifyCursor(cursor, feed, told) : new Map()
-    return { before, found, waiting }
+    const [last, found, unpositioned] = await findTogether<
+      [CursorChange, Change & { part: number }, { organizationId: string }]
+    >(ctx.db, 'changes', [cursorChanges, nextChanges, withoutPosition], values)
+    const before: ReadPositions = cursor ? verifyCursor(cursor, feed, last) : new Map()
+    return { before, found, unpositioned }
   }
 
   let page = await read()
-  if (page.found.length < limit && page.waiting.length > 0) {
-    await Promise.all(page.waiting.map(({ organizationId }) => assignByTurn(ctx.db, organizationId)))
+  if (page.found.length < limit && page.unpositioned.length > 0) {
+    await Promise.all(page.unpositioned.map(({ organizationId }) => assignCoalesced(ctx.db, organizationId)))
     page = await read()
   }
   const { before, found } = page

@@ -1,19 +1,10 @@
 import { sql } from 'drizzle-orm'
-import {
-  bigint,
-  index,
-  integer,
-  jsonb,
-  pgEnum,
-  pgTable,
-  text,
-  timestamp,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
+import { bigint, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
+import { createdAt } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 
-/** What clients are told of (DECISIONS 7). */
+/** Types of change that clients can receive (DECISIONS 7). */
 export const changeType = pgEnum('change_type', [
   'payment.paid',
   'payment.failed',
@@ -26,8 +17,8 @@ export const changeType = pgEnum('change_type', [
   'rate.available',
 ])
 
-/** The last position that was given in each organization's feed. A row is locked while positions of that feed are given,
- *  and comes to be with the first. */
+/** Last position assigned in each organization's feed. The row is inserted on first use, and locked while
+ *  positions are assigned. */
 export const changeFeeds = pgTable('change_feeds', {
   organizationId: text('organization_id')
     .primaryKey()
@@ -35,31 +26,32 @@ export const changeFeeds = pgTable('change_feeds', {
   lastPosition: bigint('last_position', { mode: 'number' }).notNull().default(0),
 })
 
-/** The outbox: what has changed, written in the transaction that changed it. Nothing of a person is in it. */
+/** Outbox: changes, written in the transaction that makes them. Contains no personal data. */
 export const changes = pgTable(
   'changes',
   {
-    /** What a webhook is known by, too: `webhook-id`. */
+    /** Also the `webhook-id` of webhooks. */
     id: text().primaryKey(),
     type: changeType().notNull(),
-    /** The payment, ticket or rate that has changed. */
+    /** The payment, ticket or rate that changed. */
     subjectId: text('subject_id').notNull(),
-    /** Counts the changes of one subject: 1, 2, 3. */
+    /** Number of the change among those of its subject: 1, 2, 3. */
     sequence: integer().notNull(),
     organizationId: text('organization_id')
       .notNull()
       .references(() => organizations.id),
-    /** The channel that it concerns; null for every channel that the organization granted. */
+    /** Channel that it concerns; null for all channels that the organization has granted. */
     channelId: text('channel_id').references(() => channels.id),
-    /** Its place among the changes of its organization: 1, 2, 3, mostly without gaps. Given once it is committed, and
-     *  null until then: what is given a position later never has a lower one. */
+    /** Position in the organization's feed: 1, 2, 3, with few gaps. Assigned after the commit, and null until
+     *  then; later assignments are always higher. */
     feedPosition: bigint('feed_position', { mode: 'number' }),
-    /** What a client is told, in the words of REST. Amounts in major units. */
+    /** State that clients receive, with REST field names. Amounts in major units. */
     data: jsonb().$type<Record<string, unknown>>().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
-  // Those of positions are of what has one: the rest is written without them, in the transactions that sell. And what
-  // is unique in part of the rows is no key, so that giving a position waits for nobody who refers to the row.
+  // Indexes on positions are partial, so that sales, which insert without a position, need not update them. A
+  // partial unique index is also no key, so that assigning a position does not wait for transactions that
+  // refer to the row.
   (change) => [
     uniqueIndex('changes_of_subject').on(change.subjectId, change.sequence),
     uniqueIndex('changes_in_feed')
@@ -76,5 +68,5 @@ export const changes = pgTable(
 
 export type Change = typeof changes.$inferSelect
 
-/** A change that is to be told. */
+/** A change to be written to the outbox. */
 export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'>

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import * as scalars from '../../shared/input-types.ts'
 
-/** A scan at the door: by the ticket's code or by its identifier. */
+/** A scan at the door, by the ticket's code or identifier. */
 export const checkInInput = z
   .object({
     qrCode: scalars.qrCode.nullish(),
     ticketId: scalars.identifier.nullish(),
-    /** The event at whose door it is scanned. */
+    /** Event at this door. */
     eventId: scalars.identifier.nullish(),
-    /** The scanner's own name for the scan. */
+    /** Idempotency key, chosen by the scanner. */
     nonce: scalars.text(200),
     direction: z.enum(['in', 'out']),
-    /** When it was scanned; now where it is absent. */
+    /** Time of the scan; now if absent. */
     at: z.date().nullish(),
     force: z.boolean(),
   })

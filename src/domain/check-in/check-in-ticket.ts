@@ -12,13 +12,13 @@ import { decideCheckIn } from './decide-check-in.ts'
 import { findScanned, type Scanned } from './find-scanned.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
-/** A check-in, and whether it is an earlier one answered again under its nonce. */
+/** A check-in; `replayed` is true if the nonce was used before. */
 export type CheckedIn = CheckIn & { replayed: boolean }
 
-// Scanners at many doors come in a rush: the other connections are left to everybody else.
+// Many scanners work at the same time: a bound leaves the other connections to everybody else.
 const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
 
-// Clocks at doors are not exact.
+// Tolerance for inexact clocks of scanners, in milliseconds.
 const maxAhead = 5 * 60_000
 const hour = 3_600_000
 
@@ -36,20 +36,24 @@ async function replay(
   if (made.requestHash !== requestHash)
     throw new Refusal({
       code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'Another scan was made under this nonce.',
+      message: 'This nonce was used for another scan.',
       path: ['nonce'],
     })
   return { ...made, replayed: true }
 }
 
-function scannedAt(given: Date | null | undefined, now: Date): Date {
-  if (given && given.getTime() > now.getTime() + maxAhead)
+function scannedAt(at: Date | null | undefined, now: Date): Date {
+  if (at && at.getTime() > now.getTime() + maxAhead)
     throw new Refusal({ code: 'INVALID', message: 'at must not be in the future.', path: ['at'] })
-  return given ?? now
+  return at ?? now
 }
 
-/** Counts somebody in or out. The moments are those of the scans, which may come in any order. */
-async function count(tx: Connection, { id, admits }: Ticket, scan: { direction: 'in' | 'out'; at: Date }) {
+/** Counts somebody in or out, at the time of the scan. Scans may arrive in any order. */
+async function countEntry(
+  tx: Connection,
+  { id, admits }: Ticket,
+  scan: { direction: 'in' | 'out'; at: Date },
+) {
   const at = sql`${scan.at.toISOString()}::timestamptz`
   const isIn = scan.direction === 'in'
   const [counted] = await tx
@@ -68,10 +72,11 @@ async function count(tx: Connection, { id, admits }: Ticket, scan: { direction: 
   if (counted && isIn) await recordChanges(tx, [ticketChange('ticket.entered', counted)])
 }
 
-/** Lets in or out with a ticket of the integration's organization, and says how that went: a result and no refusal,
- *  because people stand at the door. The same nonce and scan are answered the same again, whatever came of the ticket
- *  since. Two scanners at once let in once. The doors open `admissionHours` before the event, by the time of the scan.
- *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (issue: the door; DECISIONS 5). */
+/** Checks a ticket of the integration's organization in or out. Returns a rejection as a result and not as a
+ *  refusal, because the scanner must show it. Idempotent by nonce, whatever happened to the ticket since. Two
+ *  scanners at once admit only once. The doors open `admissionHours` before the event, compared with the time
+ *  of the scan.
+ *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 5). */
 export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const { nonce, direction, force } = input
@@ -85,23 +90,23 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
     const { ticket, startDate } = scanned
     const opensAt = new Date(startDate.getTime() - ctx.services.admissionHours * hour)
     const result = decideCheckIn(ticket, { ...input, at }, { opensAt })
-    if (result === 'OK') await count(tx, ticket, { direction, at })
+    if (result === 'OK') await countEntry(tx, ticket, { direction, at })
     return { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }
   }
 
   const scan = () =>
     checkInTransaction(ctx.db, async (tx) => {
-      const again = await replay(tx, integrationId, nonce, requestHash)
-      if (again) return again
+      const earlier = await replay(tx, integrationId, nonce, requestHash)
+      if (earlier) return earlier
       const row = await decide(tx, await findScanned(tx, organizationIds, input))
       const [made] = await tx.insert(checkIns).values(row).returning()
-      if (!made) throw new Error('a check-in is written')
+      if (!made) throw new Error('the insert returned no check-in')
       return { ...made, replayed: false }
     })
   try {
     return await scan()
   } catch (error) {
-    // The same nonce came twice at once, and the other was first.
+    // A concurrent call with the same nonce has won: replay its result.
     if (isDuplicate(error)) return scan()
     throw error
   } finally {

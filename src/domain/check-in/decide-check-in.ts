@@ -3,7 +3,7 @@ import type { CheckInInput } from './check-in-input.ts'
 import type { CheckIn } from './table.ts'
 
 type Scan = Pick<CheckInInput, 'eventId' | 'direction' | 'force'> & { at: Date }
-/** From when people are let in. */
+/** Opening time of the doors. */
 type Doors = { opensAt: Date }
 
 const refusedBy = ({ status, eventId }: Ticket, scan: Scan): CheckIn['result'] | null => {
@@ -12,8 +12,8 @@ const refusedBy = ({ status, eventId }: Ticket, scan: Scan): CheckIn['result'] |
   return status === 'active' ? null : 'UNPAID'
 }
 
-/** What a scan of a ticket is answered. Who is in charge at the door may let in by force before the doors open, and
- *  again whom nobody has seen going out; nobody is let in by force without a ticket that is paid, and of this event. */
+/** Decides the result of a scan. `force` overrides TOO_EARLY and ALREADY_ENTERED, for people who left without
+ *  a scan; it never admits without a paid ticket for this event. */
 export function decideCheckIn(ticket: Ticket, scan: Scan, { opensAt }: Doors): CheckIn['result'] {
   const refused = refusedBy(ticket, scan)
   if (refused) return refused

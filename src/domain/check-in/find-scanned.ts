@@ -4,9 +4,9 @@ import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import type { CheckInInput } from './check-in-input.ts'
 
-/** The ticket of an organization that a scan is of, whose row stays locked until the transaction ends. A code is unique
- *  within its event only: at the door of an event it is that event's, elsewhere that of the event which is nearest in
- *  time; one that still admits before one that does not. Null where there is none. */
+/** Finds and row-locks the ticket of a scan within these organizations; null if there is none. A code is
+ *  unique only within its event: tickets of the event at the door come first, then active ones, then those of
+ *  the event nearest in time. */
 export async function findScanned(tx: Connection, organizationIds: string[], input: CheckInInput) {
   const { qrCode, ticketId, eventId } = input
   const [found] = await tx
@@ -20,7 +20,7 @@ export async function findScanned(tx: Connection, organizationIds: string[], inp
     .where(
       and(
         sql`${tickets.organizationId} = any(${sql.param(organizationIds)}::text[])`,
-        // A code that has expired is free again, and may be anybody's.
+        // The code of an expired ticket may have been reused.
         ticketId
           ? eq(tickets.id, ticketId)
           : and(eq(tickets.qrCode, qrCode ?? ''), ne(tickets.status, 'expired')),

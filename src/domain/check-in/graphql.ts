@@ -10,35 +10,35 @@ import { checkInResult } from './table.ts'
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   description:
-    '`OK`, or why not: in already, not inside when going out, not paid (or no longer held), cancelled, a ticket of another event, the doors are not open yet, or no ticket of the organization.',
+    'Outcome of a scan. `OK`: admitted, or counted out. `ALREADY_ENTERED`: everybody whom the ticket admits is inside. `NOT_INSIDE`: nobody is inside who could leave. `UNPAID`: not paid, or expired. `CANCELLED`: the ticket was cancelled. `WRONG_EVENT`: the ticket is for another event. `TOO_EARLY`: the doors are not open yet. `UNKNOWN`: no ticket of the organization matches.',
   values: checkInResult.enumValues,
 })
 
 const DirectionRef = builder.enumType('CheckInDirection', {
-  description: 'Which way somebody goes.',
+  description: 'Direction of a scan.',
   values: { IN: { value: 'in' }, OUT: { value: 'out' } } as const,
 })
 
 const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
-  description: 'A scan at the door, and how it went.',
+  description: 'Scan at the door and its outcome.',
   fields: (t) => ({
-    result: t.expose('result', { type: CheckInOutcomeRef, description: 'How it went.' }),
+    result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
     ticket: t.field({
       type: TicketRef,
       nullable: true,
-      description: 'The ticket; null where there is none.',
+      description: 'Ticket that was scanned; null if none was found.',
       resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.load(ticketById, ticketId) : null),
     }),
     firstEnteredAt: t.expose('firstEnteredAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When somebody was first let in with it, before this.',
+      description: 'Time of the first entry with this ticket before this scan; null if there was none.',
     }),
-    direction: t.expose('direction', { type: DirectionRef, description: 'Which way.' }),
-    at: t.expose('at', { type: 'DateTime', description: 'When it was scanned.' }),
-    force: t.exposeBoolean('force', { description: 'Whether it was by force.' }),
+    direction: t.expose('direction', { type: DirectionRef, description: 'Direction of the scan.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'Time of the scan.' }),
+    force: t.exposeBoolean('force', { description: 'True if the scan was forced.' }),
     idempotentReplayed: t.exposeBoolean('replayed', {
-      description: 'Whether this is an earlier answer again, under the same nonce.',
+      description: 'True if this repeats the result of an earlier call with the same nonce.',
     }),
   }),
 })
@@ -46,38 +46,44 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
 const CheckInResultRef = resultUnion(
   'CheckInResult',
   CheckInRef,
-  'A scan and how it went; refused only where it was not asked for as it must be.',
+  'Scan and its outcome, or the errors if the input was refused.',
 )
 
 builder.mutationField('checkInTicket', (t) =>
   t.field({
     type: CheckInResultRef,
     description:
-      'Lets in (or out) with a ticket of the integration’s organization. Answers at the door with a result rather than an error.',
+      'Checks a ticket of the integration’s organization in or out. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.',
     args: {
-      qrCode: t.arg.string({ description: 'The code that was scanned; else `ticketId`.' }),
-      ticketId: t.arg.id({ description: 'The ticket, where its code was not scanned.' }),
-      eventId: t.arg.id({ description: 'The event at whose door it is: others’ tickets are WRONG_EVENT.' }),
+      qrCode: t.arg.string({ description: 'Code that was scanned. Required unless `ticketId` is given.' }),
+      ticketId: t.arg.id({ description: 'Ticket identifier, for a check-in without a scan.' }),
+      eventId: t.arg.id({
+        description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.',
+      }),
       nonce: t.arg.string({
         required: true,
-        description: 'The scanner’s own name for the scan: sent again, it is answered the same again.',
+        description:
+          'Idempotency key of the scan, chosen by the scanner. A repeated call returns the first result.',
       }),
       direction: t.arg({
         type: DirectionRef,
         required: true,
         defaultValue: 'in',
-        description: 'Which way.',
+        description: 'Direction of the scan.',
       }),
-      at: t.arg({ type: 'DateTime', description: 'When it was scanned, for what is sent later; else now.' }),
+      at: t.arg({
+        type: 'DateTime',
+        description: 'Time of the scan, for scans that are uploaded later; now if omitted.',
+      }),
       force: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'Lets in before the doors open, and whoever is in already by what was scanned.',
+        description: 'Overrides `TOO_EARLY` and `ALREADY_ENTERED`.',
       }),
     },
-    resolve: (_root, given, ctx) =>
+    resolve: (_root, args, ctx) =>
       catchRefusal(
-        async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, given), ctx),
+        async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, args), ctx),
       ),
   }),
 )

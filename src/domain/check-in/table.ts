@@ -1,8 +1,7 @@
-import { boolean, index, pgEnum, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
+import { boolean, index, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { integrations } from '../../auth/table.ts'
+import { createdAt, timestampMs } from '../../database/columns.ts'
 import { tickets } from '../ticket/table.ts'
-
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
 export const checkInResult = pgEnum('check_in_result', [
   'OK',
@@ -16,27 +15,27 @@ export const checkInResult = pgEnum('check_in_result', [
 ])
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 
-/** One scan at the door, and what it was answered: the same nonce is answered the same again. */
+/** Scans at the door and their results, kept so that a repeated nonce returns the first result. */
 export const checkIns = pgTable(
   'check_ins',
   {
     integrationId: text('integration_id')
       .notNull()
       .references(() => integrations.id),
-    /** The scanner's own name for the scan. */
+    /** Idempotency key, chosen by the scanner. */
     nonce: text().notNull(),
-    /** SHA-256 of what was asked. */
+    /** SHA-256 of the input. */
     requestHash: text('request_hash').notNull(),
-    /** Null where no ticket was found. */
+    /** Null if no ticket was found. */
     ticketId: text('ticket_id').references(() => tickets.id),
     direction: checkInDirection().notNull(),
     force: boolean().notNull(),
     result: checkInResult().notNull(),
-    /** When it was scanned, as the scanner says. */
-    at: moment('at').notNull(),
-    /** When the ticket was first let in, where it had been before. */
-    firstEnteredAt: moment('first_entered_at'),
-    createdAt: moment('created_at').notNull().defaultNow(),
+    /** Time of the scan, by the scanner's clock. */
+    at: timestampMs('at').notNull(),
+    /** First entry with the ticket before this scan, if any. */
+    firstEnteredAt: timestampMs('first_entered_at'),
+    createdAt: createdAt(),
   },
   (checkIn) => [
     primaryKey({ columns: [checkIn.integrationId, checkIn.nonce] }),

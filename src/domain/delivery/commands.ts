@@ -5,7 +5,7 @@ import { type ListedDelivery, listDeliveries } from './list-deliveries.ts'
 import { retryDeliveries } from './retry-deliveries.ts'
 import { deliveryStatus } from './table.ts'
 
-// The command line's side of this folder. A command parses what it is given, and then resolves to what it prints.
+// Commands of this folder. A command parses its arguments, and resolves to its output.
 
 type Open = () => Promise<Database>
 
@@ -18,7 +18,7 @@ const listing = z.strictObject({
 const retryingAll = z.strictObject({ all: z.literal(true) })
 const retrying = z.strictObject({ id: z.array(identifier) })
 
-const bodyOf = (delivery: ListedDelivery) => ({
+const toJson = (delivery: ListedDelivery) => ({
   id: delivery.id,
   payment_id: delivery.paymentId,
   medium: delivery.medium,
@@ -29,7 +29,7 @@ const bodyOf = (delivery: ListedDelivery) => ({
   due_at: delivery.dueAt.toISOString(),
 })
 
-const lineOf = ({ id, paymentId, medium, status, attempts, lastError, createdAt }: ListedDelivery) =>
+const toLine = ({ id, paymentId, medium, status, attempts, lastError, createdAt }: ListedDelivery) =>
   [
     ...[id, paymentId, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`],
     ...[lastError ?? '', `of ${createdAt.toISOString()}`],
@@ -37,16 +37,16 @@ const lineOf = ({ id, paymentId, medium, status, attempts, lastError, createdAt 
     .filter(Boolean)
     .join('  ')
 
-function list(given: object) {
-  const { status } = parse(listing, given)
+function list(args: object) {
+  const { status } = parse(listing, args)
   return async (open: Open) => {
     const found = await listDeliveries(await open(), status, maxListed)
-    return { json: found.map(bodyOf), text: found.map(lineOf).join('\n') || `No delivery is ${status}.` }
+    return { json: found.map(toJson), text: found.map(toLine).join('\n') || `No delivery is ${status}.` }
   }
 }
 
-function retry(given: object) {
-  const which = 'all' in given ? parse(retryingAll, given) && ('all' as const) : parse(retrying, given).id
+function retry(args: object) {
+  const which = 'all' in args ? parse(retryingAll, args) && ('all' as const) : parse(retrying, args).id
   return async (open: Open) => {
     const queued = await retryDeliveries(await open(), which)
     return {

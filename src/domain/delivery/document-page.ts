@@ -9,7 +9,7 @@ import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { findSheet, isDocumentToken, isGood } from './find-sheets.ts'
 
-// Drawing takes the processor, and must not be what keeps others from buying.
+// Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
 
 const sendNote = (reply: FastifyReply, status: number, title: string, text: string): FastifyReply =>
@@ -20,9 +20,9 @@ const sendNote = (reply: FastifyReply, status: number, title: string, text: stri
   })
 
 const notes: Record<number, [title: string, text: string]> = {
-  404: ['No such ticket', 'The address is not complete, or it was never one of ours.'],
+  404: ['No such ticket', 'This link is incomplete or wrong.'],
   429: ['One moment', 'There were too many requests. Wait a little and try again.'],
-  503: ['We are busy', 'Your ticket is as good as before: try again in a moment.'],
+  503: ['We are busy', 'Your ticket is still valid. Try again in a moment.'],
 }
 
 function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyReply {
@@ -35,8 +35,8 @@ function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyR
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
-/** `/tickets/{token}.pdf`: the ticket that its buyer was sent, for whoever has the address. One that was cancelled lets
- *  nobody in, and is gone: 410. Errors are pages, because a person opens this. */
+/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket is
+ *  answered 410. Errors are HTML pages, because a person opens this URL. */
 export async function addDocumentPage(
   app: FastifyInstance,
   { db }: Services,
@@ -61,7 +61,7 @@ export async function addDocumentPage(
       const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
       if (!isGood(sheet.ticket))
-        return sendNote(reply, 410, 'This ticket was cancelled', 'Nobody gets in with it any more.')
+        return sendNote(reply, 410, 'This ticket was cancelled', 'It no longer admits anybody.')
       if (limit.pendingCount >= drawing.maxWaiting)
         throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
       const document = await limit(() => drawTicket(sheet))

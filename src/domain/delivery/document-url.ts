@@ -3,13 +3,13 @@ import type { Sheet } from './find-sheets.ts'
 
 type Documented = Pick<Ticket, 'status' | 'documentToken'>
 
-/** Where the document of a ticket is: the token is unguessable, and whoever has the address has the ticket. Null where
- *  it has none: it is not paid, or nobody gets in with it any more. */
+/** URL of a ticket's PDF. The token is unguessable, and anybody with the URL has the ticket. Null unless the
+ *  ticket is active. */
 export const documentUrl = ({ status, documentToken }: Documented, publicUrl: string): string | null =>
   status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
 
-/** What a file of an event is called. A slug may hold anything; a name of a file may not. */
-export function fileName({ slug, name }: Sheet['event'], rest: string): string {
+/** Name of a file for an event. A slug may hold any character, so it is reduced to a safe file name. */
+export function fileName({ slug, name }: Sheet['event'], suffix: string): string {
   const plain = (text: string) =>
     text
       .normalize('NFKD')
@@ -18,9 +18,9 @@ export function fileName({ slug, name }: Sheet['event'], rest: string): string {
       .replace(/[^a-z0-9]+/g, '-')
       .replace(/^-|-$/g, '')
       .slice(0, 60)
-  return `${plain(slug) || plain(name) || 'event'}${rest}`
+  return `${plain(slug) || plain(name) || 'event'}${suffix}`
 }
 
-/** What a ticket's document is called, apart from the others of its checkout. */
+/** Name of a ticket's PDF, distinct from those of the other tickets of its checkout. */
 export const documentName = ({ event, ticket }: Sheet): string =>
   fileName(event, `-ticket-${ticket.position + 1}.pdf`)

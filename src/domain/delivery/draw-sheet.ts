@@ -4,36 +4,36 @@ import { create } from 'qrcode'
 import { localStart, placeOf } from '../event/local-time.ts'
 import type { Sheet } from './find-sheets.ts'
 import type { Fonts } from './load-fonts.ts'
-import { laidText, type Style, settable } from './set-text.ts'
+import { layOutText, normalizeText, type Style } from './set-text.ts'
 
 type Document = PDFKit.PDFDocument
 
-// Points. A sheet of A5 fills a phone, and half a sheet of paper.
+// Points: A5, which fills a phone screen or half a sheet of A4.
 const page = { width: 420, height: 595 }
 const margin = 34
 const width = page.width - 2 * margin
 const codeWidth = 196
-// What a scanner needs of white around a code, in modules.
+// White margin that a scanner needs around a code, in modules.
 const quietZone = 4
 
 const ink = '#1c1a22'
 const soft = '#645f6b'
 
-// What a text is set in, and what is left free below it.
+/** A text, its style, and the space below it in points. */
 type Line = { text: string; style: Style; gap?: number; align?: 'left' | 'center' }
-/** Lines one below the other: how high they are, and what sets them from `top` on. */
+/** Lines below each other: their total height, and a function that draws them from `top` down. */
 type Block = { height: number; set(doc: Document, top: number): void }
 
-function laidLines(lines: Line[]): Block {
-  const laid = lines.map(({ text, style, gap = 0, align }) => {
-    const { height, set } = laidText(text, style, width, align)
+function layOutLines(lines: Line[]): Block {
+  const blocks = lines.map(({ text, style, gap = 0, align }) => {
+    const { height, set } = layOutText(text, style, width, align)
     return { height: height + gap, set }
   })
   return {
-    height: laid.reduce((sum, { height }) => sum + height, 0),
+    height: blocks.reduce((sum, { height }) => sum + height, 0),
     set(doc, top) {
       let y = top
-      for (const { height, set } of laid) {
+      for (const { height, set } of blocks) {
         set(doc, margin, y)
         y += height
       }
@@ -43,8 +43,8 @@ function laidLines(lines: Line[]): Block {
 
 function stubLines(fonts: Fonts, { event, location, organizationName }: Sheet): Line[] {
   const color = '#ffffff'
-  const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], most: 2 })
-  const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], most: 3 }
+  const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], maxLines: 2 })
+  const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], maxLines: 3 }
   return [
     { text: organizationName, style: plain(10), gap: 4 },
     { text: event.name, style: name, gap: 8 },
@@ -54,8 +54,8 @@ function stubLines(fonts: Fonts, { event, location, organizationName }: Sheet): 
 }
 
 function factLines(fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[] {
-  const label: Style = { faces: fonts.regular, sizes: [8.5], color: soft, most: 1 }
-  const value: Style = { faces: fonts.bold, sizes: [13, 11, 9], color: ink, most: 2 }
+  const label: Style = { faces: fonts.regular, sizes: [8.5], color: soft, maxLines: 1 }
+  const value: Style = { faces: fonts.bold, sizes: [13, 11, 9], color: ink, maxLines: 2 }
   const supplements = ticket.supplements.map(({ label }) => label).join(', ')
   const facts = {
     Name: ticket.fullName,
@@ -68,7 +68,7 @@ function factLines(fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[]
   ])
 }
 
-/** The ground of the stub, and the edge where it is torn off. */
+/** Draws the background of the stub and its perforated edge. */
 function drawStub(doc: Document, height: number): void {
   const ground = doc.linearGradient(0, 0, page.width, height)
   ground.stop(0, '#2f2a6b').stop(0.65, '#5b2f8f').stop(1, '#8a2f74')
@@ -78,7 +78,7 @@ function drawStub(doc: Document, height: number): void {
   doc.save().lineWidth(4).lineCap('round').dash(0.01, { space: 10 }).stroke('#ffffff').restore()
 }
 
-/** The code as squares of one path, which scans at any size. */
+/** Draws the QR code as squares of one vector path, which scans at any size. */
 function drawCode(doc: Document, code: string, y: number): void {
   const { modules } = create(code, { errorCorrectionLevel: 'M' })
   const side = codeWidth / (modules.size + 2 * quietZone)
@@ -94,33 +94,33 @@ function open(fonts: Fonts, { event, ticket, organizationName }: Sheet, height: 
   const doc = new PDFDocument({
     size: [page.width, height],
     margin: 0,
-    // None of the standard fonts, which lack most letters.
+    // No standard font, because those lack most letters.
     font: '',
     lang: 'en',
     info: {
-      Title: settable(`${event.name}: ticket ${ticket.position + 1}`),
-      Author: settable(organizationName),
+      Title: normalizeText(`${event.name}: ticket ${ticket.position + 1}`),
+      Author: normalizeText(organizationName),
     },
   })
   for (const { name, font } of [...fonts.regular, ...fonts.bold]) doc.registerFont(name, font as never)
   return doc
 }
 
-/** Draws a ticket in one go, which takes the processor for some milliseconds: see drawTicket. */
+/** Draws a ticket as a PDF. Blocks the event loop for some milliseconds: use `drawTicket`. */
 export function drawSheet(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
   const { qrCode, paymentId, id } = sheet.ticket
-  const stub = laidLines(stubLines(fonts, sheet))
-  const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, most: 2 }
-  const code = laidLines([{ text: qrCode, style: codeStyle, align: 'center' }])
-  const facts = laidLines(factLines(fonts, sheet))
-  const footStyle: Style = { faces: fonts.regular, sizes: [7.5], color: soft, most: 1 }
-  const foot = laidLines([{ text: `Order ${paymentId}  ·  Ticket ${id}`, style: footStyle }])
+  const stub = layOutLines(stubLines(fonts, sheet))
+  const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, maxLines: 2 }
+  const code = layOutLines([{ text: qrCode, style: codeStyle, align: 'center' }])
+  const facts = layOutLines(factLines(fonts, sheet))
+  const footStyle: Style = { faces: fonts.regular, sizes: [7.5], color: soft, maxLines: 1 }
+  const foot = layOutLines([{ text: `Order ${paymentId}  ·  Ticket ${id}`, style: footStyle }])
   const stubHeight = 26 + stub.height
   const codeTop = stubHeight + 14
   const codeTextTop = codeTop + codeWidth - 6
   const ruleTop = codeTextTop + code.height + 10
   const factsTop = ruleTop + 10
-  // What is long makes the page longer.
+  // Long texts make the page longer.
   const height = Math.max(page.height, factsTop + facts.height + 40)
   const doc = open(fonts, sheet, height)
   const drawn = buffer(doc)

@@ -3,16 +3,16 @@ import pLimit from 'p-limit'
 import type { Sheet } from './find-sheets.ts'
 import { trackCpu } from './yield-to-requests.ts'
 
-// Loaded with the first ticket: a service that starts has nothing to draw yet.
+// Loaded on the first ticket, to keep startup fast.
 const load = () => Promise.all([import('./draw-sheet.ts'), import('./load-fonts.ts')])
 
 const oneAtATime = pLimit(1)
 
-/** A ticket as a PDF of one page: what it is for, in the time of the place, whom it is for, and the code that is
- *  scanned at the door. Names are shown in whatever letters they are written. */
+/** Draws a ticket as a one-page PDF: the event with its local time, the attendee, and the code to scan at the
+ *  door. Names may be in any script. */
 export const drawTicket = (sheet: Sheet): Promise<Buffer> =>
   oneAtATime(async () => {
-    // Each takes the processor for some milliseconds without a pause. Whatever else has come is done before the next.
+    // Each ticket blocks the event loop for some milliseconds, so pending requests run before the next one.
     await setImmediate()
     const [{ drawSheet }, { loadFonts }] = await load()
     const fonts = await loadFonts()

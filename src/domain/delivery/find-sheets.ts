@@ -68,27 +68,27 @@ const byRecipient = (db: Database, medium: Delivery['medium']) =>
       .orderBy(asc(tickets.position)),
   )
 
-/** A ticket with all that is printed on it. */
+/** A ticket with everything that is printed on it. */
 export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
 
 const token = /^[0-9a-f]{64}$/
 
-/** Whether there may be a document of that token at all. */
-export const isDocumentToken = (given: string) => token.test(given)
+/** Reports whether a text has the form of a document token. */
+export const isDocumentToken = (text: string) => token.test(text)
 
-/** The ticket whose document has this token, however it stands. The token entitles, so there is no caller. Null where
- *  there is none; what can't be a token costs no SQL. */
-export async function findSheet(db: Database, given: string): Promise<Sheet | null> {
-  if (!isDocumentToken(given)) return null
-  const [found] = await byToken(db).execute({ token: given })
+/** Finds a ticket by its document token, whatever its status. The token is the authorization, so there is no
+ *  caller. Null if there is none; a malformed token costs no SQL. */
+export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
+  if (!isDocumentToken(documentToken)) return null
+  const [found] = await byToken(db).execute({ token: documentToken })
   return found ?? null
 }
 
-/** The tickets of a delivery that are good for something: not those that were cancelled since it was queued. */
+/** Finds the active tickets of a delivery, without those cancelled since it was queued. */
 export const sheetsToSend = (
   db: Database,
   { medium, paymentId, recipient }: Pick<Delivery, 'medium' | 'paymentId' | 'recipient'>,
 ): Promise<Sheet[]> => byRecipient(db, medium).execute({ paymentId, recipient })
 
-/** Whether a ticket lets anybody in. One that was refunded and not cancelled does (DECISIONS 5). */
+/** Reports whether a ticket admits anybody. A refunded ticket that was not cancelled does (DECISIONS 5). */
 export const isGood = ({ status }: Pick<Ticket, 'status'>): boolean => status === 'active'

@@ -6,7 +6,7 @@ builder.objectField(TicketRef, 'documentUrl', (t) =>
   t.string({
     nullable: true,
     description:
-      'Where the ticket is as PDF, for the buyer. Whoever has the address has the ticket. Null until it is paid, and once it is cancelled.',
+      'URL of the ticket as a PDF, for the buyer. Anybody with this URL has the ticket. Null before payment and after cancellation.',
     resolve: (ticket, _args, { services }) => documentUrl(ticket, services.publicUrl()),
   }),
 )

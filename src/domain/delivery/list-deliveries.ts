@@ -2,7 +2,7 @@ import { asc, eq } from 'drizzle-orm'
 import type { Database } from '../../database/database.ts'
 import { type Delivery, deliveries } from './table.ts'
 
-/** Deliveries that stand so, the oldest first: nothing of whom they are for. */
+/** Lists deliveries with a status, oldest first, without personal data. */
 export const listDeliveries = (db: Database, status: Delivery['status'], limit: number) =>
   db
     .select({

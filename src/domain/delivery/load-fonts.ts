@@ -3,13 +3,13 @@ import { createRequire } from 'node:module'
 import { create, type Font } from 'fontkit'
 import { unpackFont } from './unpack-font.ts'
 
-/** A font under the name that a document knows it by. */
+/** A font and the name that documents register it under. */
 export type Face = { name: string; font: Font }
-/** For each weight the fonts to look for a character in, in their order. */
+/** Fonts of each weight, in the order in which a character is looked up. */
 export type Fonts = { regular: Face[]; bold: Face[] }
 
-// Noto Sans comes in a file for each of these. Unifont is of pixels and has every character of the basic plane: what it
-// shows is plain, and right.
+// Noto Sans comes in one file per script. Unifont, a bitmap font with every character of the basic plane, is
+// the fallback.
 const scripts = [
   ...['latin', 'latin-ext', 'vietnamese', 'cyrillic', 'cyrillic-ext', 'greek', 'greek-ext', 'devanagari'],
 ]
@@ -21,8 +21,8 @@ const fileOf = {
 
 const { resolve } = createRequire(import.meta.url)
 
-// A font remembers what a glyph stands for from the first time that it is asked for it: were that as a part of another,
-// as u is of ú, no document would have that letter in its text from then on.
+// fontkit caches the code points of a glyph on first use. If that use is as a part of another glyph, as u is
+// of ú, no document has that letter in its text layer from then on. Naming all glyphs first avoids this.
 function nameGlyphs(font: Font): void {
   for (const codePoint of font.characterSet) font.glyphForCodePoint(codePoint)
 }
@@ -34,7 +34,7 @@ async function open(name: string, file: string): Promise<Face> {
   return { name, font }
 }
 
-// One after another, so that nobody waits long for the processor.
+// Sequential, so that requests are not held up.
 async function openAll(weight: number): Promise<Face[]> {
   const faces: Face[] = []
   for (const script of scripts) faces.push(await open(`${script}-${weight}`, fileOf.noto(script, weight)))
@@ -42,20 +42,20 @@ async function openAll(weight: number): Promise<Face[]> {
 }
 
 async function load(): Promise<Fonts> {
-  const [regular, bold, last] = [
+  const [regular, bold, fallback] = [
     await openAll(400),
     await openAll(700),
     await open('unifont', fileOf.unifont),
   ]
-  return { regular: [...regular, last], bold: [...bold, last] }
+  return { regular: [...regular, fallback], bold: [...bold, fallback] }
 }
 
 let loaded: Promise<Fonts> | undefined
 
-/** The fonts that tickets are set in, which one document after another uses: read when first needed. */
+/** Loads the fonts of tickets once, on first use. */
 export function loadFonts(): Promise<Fonts> {
   loaded ??= load().catch((error) => {
-    // What could not be read may be there the next time.
+    // A failed read is retried on the next call.
     loaded = undefined
     throw error
   })

@@ -6,8 +6,8 @@ import { whatsAppSender } from './send-whatsapp.ts'
 type Write = (facts: Record<string, unknown>, message: string) => void
 type Log = { info: Write; warn: Write }
 
-/** What deliveries are sent by, as the settings say. The log says where mails go that no server takes, and what is
- *  given up: by identifiers alone. */
+/** Creates the senders that the settings enable. Logs where mails are written if no server is set, and which
+ *  deliveries are given up, by identifier only. */
 export function openSenders(
   { mail, whatsapp }: DeliveryConfig,
   publicUrl: () => string,

@@ -16,9 +16,9 @@ function deliveriesOf({ payment, tickets }: Paid) {
   return [...to('email', emails), ...to('whatsapp', phones)]
 }
 
-/** Puts paid checkouts that ask for it on their way to their buyers, in the transaction that makes them paid: a mail
- *  for each address, and a message for each phone number. What is queued is sent later, outside of requests (INTERFACE,
- *  `send_resourcers`). */
+/** Queues the tickets of paid checkouts for sending, in the transaction that makes them paid: one mail per
+ *  address and one message per phone number, if the checkout asked for it (INTERFACE, `send_resourcers`). A
+ *  background job sends them. */
 export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<void> {
   const queued = paid.filter(({ payment }) => payment.sendResourcers).flatMap(deliveriesOf)
   if (queued.length > 0) await tx.insert(deliveries).values(queued).onConflictDoNothing()

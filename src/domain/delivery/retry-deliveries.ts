@@ -2,8 +2,8 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '../../database/database.ts'
 import { deliveries } from './table.ts'
 
-/** Makes dead deliveries due again, as if never tried: those of these identifiers, or with `all` each of them. What is
- *  not dead stays as it is. Gives the identifiers of those that are due again. */
+/** Makes dead deliveries due again with a fresh set of attempts: those with the given identifiers, or `all`.
+ *  Leaves other deliveries alone. Returns the identifiers of those that are due again. */
 export async function retryDeliveries(db: Database, which: string[] | 'all'): Promise<string[]> {
   const dead = eq(deliveries.status, 'dead')
   const queued = await db

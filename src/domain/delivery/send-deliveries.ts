@@ -9,18 +9,18 @@ import { type Delivery, deliveries } from './table.ts'
 import { Undelivered } from './undelivered.ts'
 import { yieldToRequests } from './yield-to-requests.ts'
 
-/** What each medium is sent by, null where it is not enabled; and who is told of what is given up, and of its code. */
+/** Sender of each medium, null if it is not enabled, and a callback for deliveries that are given up. */
 export type Senders = Record<Delivery['medium'], Sender | null> & {
   onDead(deliveryId: string, code: string | null): void
 }
 
-// Few at a time, because tickets are drawn in between requests.
-const limits = { batch: 10, atOnce: 4, leaseSeconds: 300, runSeconds: 2 }
-// 24 tries take about a day.
+// Small batches, because drawing tickets competes with requests for the CPU.
+const limits = { batch: 10, concurrency: 4, leaseSeconds: 300, runSeconds: 2 }
+// 24 attempts take about a day.
 const maxAttempts = 24
 const pauses = { first: 30, max: 7200 }
 
-// What a delivery becomes: what is written of it, and what was thrown that nobody expected.
+/** Result of an attempt: the columns to update, and the error to rethrow if it was unexpected. */
 type Outcome = {
   set: PgUpdateSetSource<typeof deliveries> & { lastError: string | null }
   fault?: unknown
@@ -54,30 +54,30 @@ async function attempt(
   }
 }
 
-/** Sends what is due, for a moment at most. Any number of processes may: each takes what no other has, and what one
- *  that died had taken is due again after some minutes. At least once: a mail whose sender died before it could write
- *  down that it was taken goes out again, under the same Message-ID. What fails is tried again later, and is `dead`
- *  once it was tried often enough, or was refused for good. */
+/** Sends due deliveries for some seconds at most, at least once. Any number of processes may run it: each
+ *  claims its own rows, and a claim of a process that died expires after some minutes. A mail whose process
+ *  died before it could record success is sent again under the same Message-ID. Failures are retried with
+ *  backoff; a delivery is `dead` after `maxAttempts` or a permanent refusal. */
 export async function sendDeliveries(db: Database, senders: Senders): Promise<void> {
-  const limit = pLimit(limits.atOnce)
-  // Connections are for those who buy: one is enough here, whatever is under way.
+  const limit = pLimit(limits.concurrency)
+  // One connection is enough here, and leaves the others to checkouts.
   const onDatabase = pLimit(1)
   const inTurn = pLimit(1)
   const deliver = async (delivery: Delivery) => {
     const send = senders[delivery.medium]
     await inTurn(yieldToRequests)
     const { set, fault } = await attempt(send, delivery, () => onDatabase(() => sheetsToSend(db, delivery)))
-    const isIt = and(eq(deliveries.id, delivery.id), eq(deliveries.status, 'pending'))
-    await onDatabase(() => db.update(deliveries).set(set).where(isIt))
+    const isStillPending = and(eq(deliveries.id, delivery.id), eq(deliveries.status, 'pending'))
+    await onDatabase(() => db.update(deliveries).set(set).where(isStillPending))
     if (set.status === 'dead') senders.onDead(delivery.id, set.lastError)
     if (fault) throw fault
   }
   const end = Date.now() + limits.runSeconds * 1000
-  let taken: Delivery[]
+  let claimed: Delivery[]
   do {
-    taken = await claimDue(db, deliveries, { limit: limits.batch, leaseSeconds: limits.leaseSeconds })
-    const done = await Promise.allSettled(taken.map((delivery) => limit(() => deliver(delivery))))
-    const failed = done.find((one) => one.status === 'rejected')
+    claimed = await claimDue(db, deliveries, { limit: limits.batch, leaseSeconds: limits.leaseSeconds })
+    const results = await Promise.allSettled(claimed.map((delivery) => limit(() => deliver(delivery))))
+    const failed = results.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
-  } while (taken.length === limits.batch && Date.now() < end)
+  } while (claimed.length === limits.batch && Date.now() < end)
 }

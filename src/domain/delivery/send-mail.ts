@@ -10,16 +10,16 @@ import { Undelivered } from './undelivered.ts'
 import { writeCalendar } from './write-calendar.ts'
 import { writeMail } from './write-mail.ts'
 
-/** Hands the tickets of a delivery on. What can't be delivered is thrown as Undelivered. */
+/** Sends the tickets of a delivery. Throws `Undelivered` on failure. */
 export type Sender = (
   delivery: Pick<Delivery, 'id' | 'recipient'>,
   sheets: [Sheet, ...Sheet[]],
 ) => Promise<void>
 
-type HandIn = (id: string, mail: SendMailOptions) => Promise<void>
+type Transport = (id: string, mail: SendMailOptions) => Promise<void>
 type MailSender = { send: Sender; close(): void }
 
-async function composed(
+async function composeMail(
   { id, recipient }: Parameters<Sender>[0],
   sheets: [Sheet, ...Sheet[]],
   from: MailConfig['from'],
@@ -38,14 +38,14 @@ async function composed(
     filename: fileName(event, '.ics'),
     content: writeCalendar(sheets[0], domain),
     contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
-    // As text it would lose the ends of lines that its format asks for.
+    // Base64 keeps the CRLF line ends that iCalendar requires.
     contentTransferEncoding: 'base64' as const,
   }
   return {
     ...writeMail(sheets, publicUrl),
     from: { name: from.name || organizationName, address: from.address },
     to: { name: '', address: recipient },
-    // The same however often it is sent, so that who gets it twice can tell.
+    // Stable across attempts, so that mail clients can drop duplicates.
     messageId: `<${id}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
     attachments: [...documents, calendar],
@@ -54,27 +54,27 @@ async function composed(
   }
 }
 
-// What concerns our own login concerns no single mail, and is put right by whoever runs this.
-const ourOwnFault = new Set([530, 534, 535, 538])
+// SMTP login errors, which no single mail causes and the operator must fix.
+const loginErrors = new Set([530, 534, 535, 538])
 
 function toUndelivered(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { code, responseCode } = error as Error & { code?: unknown; responseCode?: unknown }
   if (typeof responseCode === 'number') {
-    const isOfThisMail = code === 'EENVELOPE' || code === 'EMESSAGE'
+    const isAboutThisMail = code === 'EENVELOPE' || code === 'EMESSAGE'
     return new Undelivered(
       `SMTP_${responseCode}`,
-      isOfThisMail && responseCode >= 500 && !ourOwnFault.has(responseCode),
+      isAboutThisMail && responseCode >= 500 && !loginErrors.has(responseCode),
     )
   }
-  // An address that no server was asked about, because it is none.
+  // A malformed address, rejected before any server was asked.
   if (code === 'EENVELOPE') return new Undelivered('SMTP_ADDRESS', true)
   return typeof code === 'string' ? new Undelivered(code, false) : error
 }
 
 const sendSeconds = 60
 
-// Loaded for the first mail: a service that starts needs nothing of it.
+// Loaded on the first mail, to keep startup fast.
 const nodemailer = () => import('nodemailer')
 
 async function openPool(url: string) {
@@ -85,27 +85,27 @@ async function openPool(url: string) {
   })
 }
 
-function handInOverSmtp(url: string): { handIn: HandIn; close(): void } {
+function smtpTransport(url: string): { transport: Transport; close(): void } {
   let pool: ReturnType<typeof openPool> | undefined
   return {
-    async handIn(_id, mail) {
+    async transport(_id, mail) {
       pool ??= openPool(url)
-      const transport = await pool
+      const smtp = await pool
       const signal = AbortSignal.timeout(sendSeconds * 1000)
-      await transport.sendMail({ ...mail, signal } as SendMailOptions).catch((error: unknown) => {
+      await smtp.sendMail({ ...mail, signal } as SendMailOptions).catch((error: unknown) => {
         throw toUndelivered(error)
       })
     },
-    close: () => void pool?.then((transport) => transport.close()),
+    close: () => void pool?.then((smtp) => smtp.close()),
   }
 }
 
-/** A file of each mail, under the name of its delivery: written again, it is the same file. */
-function handInToFolder(folder: string): HandIn {
+/** Writes each mail to a file named after its delivery, so that a retry overwrites it. */
+function folderTransport(folder: string): Transport {
   return async (id, mail) => {
     const { createTransport } = await nodemailer()
-    const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
-    const { message } = await transport.sendMail(mail)
+    const stream = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
+    const { message } = await stream.sendMail(mail)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const file = join(folder, `${id}.eml`)
     await writeFile(`${file}.part`, message, { mode: 0o600 })
@@ -113,18 +113,19 @@ function handInToFolder(folder: string): HandIn {
   }
 }
 
-/** Sends mails with the tickets as PDF and the event for a calendar: over SMTP, or into a folder where no server is
- *  set. `publicUrl` is where the service is reached; `onWritten` is told of each that was written. */
+/** Creates a sender of mails with the tickets as PDFs and the event as a calendar file: over SMTP, or into a
+ *  folder if no server is set. `publicUrl` is the base URL of links; `onWritten` is called for each mail
+ *  written to the folder. */
 export function mailSender(
   { smtpUrl, from, folder }: MailConfig,
   publicUrl: () => string,
   onWritten: (deliveryId: string) => void,
 ): MailSender {
-  const smtp = smtpUrl === undefined ? null : handInOverSmtp(smtpUrl)
-  const handIn = smtp?.handIn ?? handInToFolder(folder)
+  const smtp = smtpUrl === undefined ? null : smtpTransport(smtpUrl)
+  const transport = smtp?.transport ?? folderTransport(folder)
   return {
     async send(delivery, sheets) {
-      await handIn(delivery.id, await composed(delivery, sheets, from, publicUrl()))
+      await transport(delivery.id, await composeMail(delivery, sheets, from, publicUrl()))
       if (!smtp) onWritten(delivery.id)
     },
     close: () => smtp?.close(),

@@ -8,13 +8,13 @@ import { Undelivered } from './undelivered.ts'
 
 const sendSeconds = 20
 
-// Asked too often, or with a token that is no longer good: no fault of this message.
+// Rate limits and expired tokens, which are no fault of this message.
 const temporaryStatuses = new Set([401, 403, 408, 429])
 const temporaryCodes = new Set([4, 80007, 130429, 131048, 131056])
 
-const answered = z.object({ error: z.object({ code: z.number() }) })
+const errorResponse = z.object({ error: z.object({ code: z.number() }) })
 
-// A parameter takes one line.
+// Template parameters must be a single line.
 const parameter = (text: string) => ({ type: 'text', text: text.replace(/\s+/g, ' ').trim().slice(0, 500) })
 
 const messageOf = (
@@ -46,7 +46,7 @@ const messageOf = (
 
 async function refusalOf(response: Response): Promise<Undelivered> {
   const { status } = response
-  const body = answered.safeParse(await response.json().catch(() => null))
+  const body = errorResponse.safeParse(await response.json().catch(() => null))
   const code = body.data?.error.code
   const isPermanent =
     status >= 400 && status < 500 && !temporaryStatuses.has(status) && !temporaryCodes.has(code ?? 0)
@@ -59,8 +59,9 @@ function networkCode(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'ECONNECTION'
 }
 
-/** Sends a message of the template for each ticket, with a link to its document, which WhatsApp fetches from
- *  `publicUrl`. The template has a document as its header, and in its body the event's name and when it begins. */
+/** Creates a sender that sends one template message per ticket, with a link to its PDF, which WhatsApp
+ *  fetches from `publicUrl`. The template needs a document header and two body parameters: the event's name
+ *  and its start. */
 export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
   return async (delivery, sheets) => {
     for (const sheet of sheets) {

@@ -2,26 +2,26 @@ import type { Face } from './load-fonts.ts'
 
 type Document = PDFKit.PDFDocument
 
-/** How a text is set: in the first of the fonts that has the character, at the largest of the sizes (points) at which
- *  it takes no more lines than `most`, else cut off at the smallest. */
-export type Style = { faces: Face[]; sizes: [number, ...number[]]; color: string; most?: number }
+/** Style of a text. Each character uses the first font that has it. The text is set at the largest size
+ *  (points) that needs no more than `maxLines`, else truncated at the smallest. */
+export type Style = { faces: Face[]; sizes: [number, ...number[]]; color: string; maxLines?: number }
 type Run = { face: Face; text: string }
 
 const lineHeight = 1.3
 const ellipsis = '…'
 
-// They are seen by what they do to their neighbours, and a font that draws all characters draws a box for them.
-const unseen = /\p{Cf}|\p{Variation_Selector}/gu
-// No font here has pictures of more than the basic plane, and nobody misses them in a name.
-const picture = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u
-// What is no letter belongs to the one before it.
+// Invisible characters, for which a font that has all characters draws a box.
+const invisible = /\p{Cf}|\p{Variation_Selector}/gu
+// Emoji are left out: no font here has those beyond the basic plane.
+const emoji = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u
+// Characters other than letters stay in the run before them if its font has them.
 const letter = /\p{L}/u
 
-/** A text as it can be set: composed, on one line, without what is not to be seen. */
-export const settable = (text: string): string =>
+/** Normalizes a text for setting: composed, on one line, without invisible characters. */
+export const normalizeText = (text: string): string =>
   text
     .normalize('NFC')
-    .replace(unseen, '')
+    .replace(invisible, '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
 
@@ -29,20 +29,20 @@ function runsOf(text: string, faces: Face[]): Run[] {
   const runs: Run[] = []
   const has = (face: Face | undefined, character: string) =>
     face?.font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
-  for (const given of text) {
-    const isThere = faces.some((face) => has(face, given))
-    if (!isThere && picture.test(given)) continue
-    const character = isThere ? given : '\ufffd'
+  for (const symbol of text) {
+    const isAvailable = faces.some((face) => has(face, symbol))
+    if (!isAvailable && emoji.test(symbol)) continue
+    const character = isAvailable ? symbol : '\ufffd'
     const last = runs.at(-1)
-    const goesOn = !letter.test(character) && has(last?.face, character)
-    const face = goesOn ? last?.face : faces.find((face) => has(face, character))
+    const continues = !letter.test(character) && has(last?.face, character)
+    const face = continues ? last?.face : faces.find((face) => has(face, character))
     if (last && face === last.face) last.text += character
     else if (face) runs.push({ face, text: character })
   }
   return runs
 }
 
-// Composed letters stay whole. Taken to pieces they look the same, and read with each accent twice.
+// Keeps composed letters whole. Decomposed, they look the same but copy with each accent twice.
 const features = { ccmp: false }
 
 const advanceOf = ({ face, text }: Run, size: number) =>
@@ -51,7 +51,7 @@ const advanceOf = ({ face, text }: Run, size: number) =>
 const widthOf = (text: string, faces: Face[], size: number) =>
   runsOf(text, faces).reduce((width, run) => width + advanceOf(run, size), 0)
 
-// A line may end behind a space or a hyphen, and behind any ideograph. A word that is longer than a line ends anywhere.
+// A line may break after a space, a hyphen or an ideograph. A word longer than a line breaks anywhere.
 const partsOf = (text: string) => text.split(/(?<=[\s-])|(?<=\p{Ideographic})/u)
 
 function breakLines(text: string, faces: Face[], size: number, width: number): string[] {
@@ -72,26 +72,30 @@ function breakLines(text: string, faces: Face[], size: number, width: number): s
   return lines.map(({ text }) => text.trimEnd())
 }
 
-function cutOff(lines: string[], most: number, fits: (text: string) => boolean): string[] {
-  const characters = [...(lines[most - 1] ?? '')]
+function truncate(lines: string[], maxLines: number, fits: (text: string) => boolean): string[] {
+  const characters = [...(lines[maxLines - 1] ?? '')]
   while (characters.length > 0 && !fits(characters.join('') + ellipsis)) characters.pop()
-  return [...lines.slice(0, most - 1), characters.join('').trimEnd() + ellipsis]
+  return [...lines.slice(0, maxLines - 1), characters.join('').trimEnd() + ellipsis]
 }
 
-type Laid = { size: number; lines: string[] }
+type Layout = { size: number; lines: string[] }
 
-function layOut(text: string, { faces, sizes, most = Number.POSITIVE_INFINITY }: Style, width: number): Laid {
-  const clean = settable(text)
-  const tried = sizes.map((size) => ({ size, lines: breakLines(clean, faces, size, width) }))
-  const good = tried.find(({ lines }) => lines.length <= most)
-  if (good) return good
-  const { size, lines } = tried.at(-1) ?? { size: sizes[0], lines: [] }
-  return { size, lines: cutOff(lines, most, (text) => widthOf(text, faces, size) <= width) }
+function layOut(
+  text: string,
+  { faces, sizes, maxLines = Number.POSITIVE_INFINITY }: Style,
+  width: number,
+): Layout {
+  const clean = normalizeText(text)
+  const layouts = sizes.map((size) => ({ size, lines: breakLines(clean, faces, size, width) }))
+  const fitting = layouts.find(({ lines }) => lines.length <= maxLines)
+  if (fitting) return fitting
+  const { size, lines } = layouts.at(-1) ?? { size: sizes[0], lines: [] }
+  return { size, lines: truncate(lines, maxLines, (text) => widthOf(text, faces, size) <= width) }
 }
 
-/** A text that is to be set: how high it is, in points, and what sets it from the top left corner of a box downwards,
- *  or around the middle of the box. */
-export function laidText(text: string, style: Style, width: number, align: 'left' | 'center' = 'left') {
+/** Lays out a text in a box of this width. Returns its height in points, and a function that draws it from
+ *  the top left corner of the box down, left-aligned or centred. */
+export function layOutText(text: string, style: Style, width: number, align: 'left' | 'center' = 'left') {
   const { size, lines } = layOut(text, style, width)
   const height = lines.length * size * lineHeight
   const set = (doc: Document, x: number, y: number) => {
@@ -99,14 +103,14 @@ export function laidText(text: string, style: Style, width: number, align: 'left
       const runs = runsOf(line, style.faces).map((run) => ({ ...run, width: advanceOf(run, size) }))
       const total = runs.reduce((sum, run) => sum + run.width, 0)
       let left = align === 'center' ? x + (width - total) / 2 : x
-      // Fonts of several heights stand on one line.
+      // A common baseline for fonts of different heights.
       const baseline = y + (index + 1) * size * lineHeight - size * 0.35
       for (const run of runs) {
         doc.font(run.face.name).fontSize(size).fillColor(style.color)
         doc.text(run.text, left, baseline, {
           lineBreak: false,
           baseline: 'alphabetic',
-          // Its types know the list of features alone, not the object that turns them off.
+          // The type declares a list of features only, not the object that turns them off.
           features: features as never,
         })
         left += run.width

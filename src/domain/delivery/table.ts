@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm'
-import { index, pgEnum, pgTable, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import { index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { createdAt, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
 
 export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
-/** `skipped` is what there is nothing to do for: its medium is not enabled, or its tickets were cancelled. */
+/** `skipped`: there is nothing to send, because the medium is not enabled or the tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
-/** The tickets of one checkout on their way to one person. */
+/** Job queue: the tickets of one checkout, to be sent to one recipient. */
 export const deliveries = pgTable(
   'deliveries',
   {
@@ -16,12 +17,12 @@ export const deliveries = pgTable(
       .notNull()
       .references(() => payments.id),
     medium: deliveryMedium().notNull(),
-    /** An e-mail address or a phone number, as the tickets have it. */
+    /** E-mail address or phone number, as on the tickets. */
     recipient: text().notNull(),
     status: deliveryStatus().notNull().default('pending'),
     ...dueColumns(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    sentAt: timestamp('sent_at', { withTimezone: true, precision: 3 }),
+    createdAt: createdAt(),
+    sentAt: timestampMs('sent_at'),
   },
   (delivery) => [
     uniqueIndex('deliveries_once').on(delivery.paymentId, delivery.medium, delivery.recipient),

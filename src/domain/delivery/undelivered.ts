@@ -1,4 +1,4 @@
-/** Why something could not be delivered: a code, and nothing of a person. What is permanent is not tried again. */
+/** Delivery failure: a code without personal data. A permanent failure is not retried. */
 export class Undelivered extends Error {
   readonly code: string
   readonly isPermanent: boolean

@@ -7,7 +7,7 @@ const headerBytes = { woff: 44, sfnt: 12 }
 const entryBytes = { woff: 20, sfnt: 16 }
 const aligned = (length: number) => Math.ceil(length / 4) * 4
 
-/** A WOFF 1.0 font as the TrueType font that it packs. Whoever draws with a WOFF font inflates its tables anew for each
+/** Unpacks a WOFF 1.0 font into TrueType. Drawing with a WOFF font inflates its tables again for each
  *  document, which takes seconds for a large one. */
 export async function unpackFont(woff: Buffer): Promise<Buffer> {
   const count = woff.readUInt16BE(12)
@@ -28,7 +28,7 @@ export async function unpackFont(woff: Buffer): Promise<Buffer> {
   const size = tables.reduce((end, { bytes }) => end + aligned(bytes.length), bodyStart)
   const font = Buffer.alloc(size)
   woff.copy(font, 0, 4, 8)
-  // The three fields behind the count help to search the entries; nobody here does.
+  // The three search fields after the count stay 0, because no reader here uses them.
   font.writeUInt16BE(count, 4)
   let offset = bodyStart
   for (const [index, { tag, checksum, bytes }] of tables.entries()) {

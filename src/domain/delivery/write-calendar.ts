@@ -2,8 +2,8 @@ import ical, { ICalCalendarMethod } from 'ical-generator'
 import { placeOf } from '../event/local-time.ts'
 import type { Sheet } from './find-sheets.ts'
 
-/** An event as an iCalendar file: its times in UTC, so that every calendar shows them right. It is the same event
- *  however often it is sent. `domain` is whose identifier of it that is. */
+/** Writes an event as an iCalendar file, with times in UTC so that every calendar shows them right. The UID
+ *  is stable, so that sending it again updates the same entry; `domain` is its namespace. */
 export function writeCalendar({ event, location, organizationName }: Sheet, domain: string): string {
   const calendar = ical({
     prodId: { company: 'Boxoffice', product: 'tickets', language: 'EN' },
@@ -16,7 +16,7 @@ export function writeCalendar({ event, location, organizationName }: Sheet, doma
     start: event.startDate,
     end: event.endDate,
     summary: event.name,
-    description: `By ${organizationName}. Your ticket is attached to the mail that this came with.`,
+    description: `By ${organizationName}. Your ticket is attached to the same mail.`,
     location:
       place !== '' ? { title: place, ...(lat !== null && lon !== null ? { geo: { lat, lon } } : {}) } : null,
   })

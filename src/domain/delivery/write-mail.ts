@@ -3,7 +3,7 @@ import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
 import type { Sheet } from './find-sheets.ts'
 
-/** What a mail says, for whoever reads HTML and whoever doesn't. */
+/** Content of a mail, as plain text and as HTML. */
 export type MailText = { subject: string; text: string; html: string }
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
@@ -28,13 +28,13 @@ function toText([first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): strin
     placeOf(location),
     '',
     ...tickets,
-    'Show the code at the door: on a phone or on paper. Each code lets in once.',
+    'Show the code at the door: on a phone or on paper. Each code admits once.',
     `Order ${first.ticket.paymentId} · ${organizationName}`,
   ]
   return lines.filter((line) => line !== null).join('\n')
 }
 
-// Mail clients read tables, and styles only where they stand.
+// Mail clients need table layouts and inline styles.
 const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 
 function card(sheet: Sheet, publicUrl: string): Html {
@@ -73,7 +73,7 @@ function toHtml(sheets: [Sheet, ...Sheet[]], publicUrl: string): Html {
 <p style="${line}">${localStart(event, location)}</p>
 ${place !== '' && html`<p style="${line}">${place}</p>`}
 </td></tr>
-<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">Here ${sheets.length > 1 ? 'are' : 'is'} ${ticketCount(sheets.length)}, attached as PDF. Show the code at the door: on a phone or on paper. Each code lets in once.</td></tr>
+<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">Here ${sheets.length > 1 ? 'are' : 'is'} ${ticketCount(sheets.length)}, attached as PDF. Show the code at the door: on a phone or on paper. Each code admits once.</td></tr>
 ${sheets.map((sheet) => card(sheet, publicUrl))}
 <tr><td style="height:8px;line-height:8px;font-size:8px">&nbsp;</td></tr>
 </table>
@@ -85,7 +85,7 @@ ${sheets.map((sheet) => card(sheet, publicUrl))}
 `
 }
 
-/** The mail that brings somebody tickets of one checkout. `publicUrl` is where their documents are reached. */
+/** Writes the mail with the tickets of one checkout. `publicUrl` is the base of the links to their PDFs. */
 export const writeMail = (sheets: [Sheet, ...Sheet[]], publicUrl: string): MailText => ({
   subject: oneLine(`${sheets.length > 1 ? 'Your tickets' : 'Your ticket'} for ${sheets[0].event.name}`),
   text: toText(sheets, publicUrl),

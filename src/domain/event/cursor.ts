@@ -2,14 +2,15 @@ import { Refusal } from '../../shared/errors.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 import type { Event } from './table.ts'
 
-type Place = Pick<Event, 'startDate' | 'id'>
+/** Sort key of the list. */
+type Position = Pick<Event, 'startDate' | 'id'>
 
-/** An event's place in the list, as an opaque text; null for no event. */
-export const toCursor = (event: Place | undefined): string | null =>
+/** Opaque cursor of an event in the list; null for no event. */
+export const toCursor = (event: Position | undefined): string | null =>
   event ? Buffer.from(`${event.startDate.getTime()} ${event.id}`).toString('base64url') : null
 
-/** The place that a cursor tells. Refuses: INVALID, for what is no cursor of ours. */
-export function readCursor(cursor: string): Place {
+/** Decodes a cursor. Refuses: INVALID, for a text that is not such a cursor. */
+export function readCursor(cursor: string): Position {
   const match = /^(-?\d{1,15}) ([\w.:-]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString())
   const startDate = new Date(Number(match?.[1]))
   if (!match?.[2] || !isStorableDate(startDate))

@@ -11,63 +11,70 @@ import type { Artist, Event } from './table.ts'
 export const EventRef = builder.objectRef<Event>('Event')
 
 const ArtistRef = builder.objectRef<Artist>('Artist').implement({
-  description: 'Somebody who plays at an event.',
+  description: 'Performer at an event.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name on the poster.' }),
-    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'Address of a picture.' }),
+    name: t.exposeString('name', { description: 'Stage name.' }),
+    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'URL of a picture.' }),
   }),
 })
 
 const IframeRef = builder.objectRef<Event>('Iframe').implement({
-  description: 'What a web page embeds to sell the event.',
+  description: 'Widget that sells the event on another web page.',
   fields: (t) => ({
-    tagUrl: t.exposeString('iframeTagUrl', { nullable: true, description: 'Address of the frame.' }),
-    scriptUrl: t.exposeString('iframeScriptUrl', { nullable: true, description: 'Address of the script.' }),
+    tagUrl: t.exposeString('iframeTagUrl', { nullable: true, description: 'URL of the frame.' }),
+    scriptUrl: t.exposeString('iframeScriptUrl', { nullable: true, description: 'URL of the script.' }),
   }),
 })
 
 EventRef.implement({
-  description: 'Something that people buy tickets for.',
+  description: 'Event that tickets are sold for.',
   interfaces: [NodeRef],
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    slug: t.exposeString('slug', { description: 'Its name as part of an address.' }),
-    description: t.exposeString('description', { nullable: true, description: 'What awaits people.' }),
+    name: t.exposeString('name', { description: 'Display name.' }),
+    slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'Description for the public.',
+    }),
     age: t.exposeString('age', { nullable: true, description: 'Minimum age, as text.' }),
     outfit: t.exposeString('outfit', { nullable: true, description: 'Dress code.' }),
-    ambiences: t.exposeStringList('ambiences', { description: 'Moods.' }),
-    musicGenres: t.exposeStringList('musicGenres', { description: 'What is played.' }),
+    ambiences: t.exposeStringList('ambiences', { description: 'Moods, such as `dancing` or `open air`.' }),
+    musicGenres: t.exposeStringList('musicGenres', { description: 'Music genres.' }),
     artists: t.field({
       type: [ArtistRef],
-      description: 'Who plays.',
+      description: 'Performers.',
       resolve: (event) => event.artists,
     }),
     displayDate: t.expose('displayDate', {
       type: 'DateTime',
       nullable: true,
-      description: 'The date to print, where it differs from the start: a night that begins after midnight.',
+      description:
+        'Date to display if it differs from the start, such as the evening before for a night that begins after midnight.',
     }),
-    startDate: t.expose('startDate', { type: 'DateTime', description: 'When it starts. Sale ends then.' }),
-    endDate: t.expose('endDate', { type: 'DateTime', description: 'When it ends.' }),
-    organizationId: t.exposeID('organizationId', { description: 'The organization that holds it.' }),
-    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'Address of its poster.' }),
-    locationId: t.exposeID('locationId', { nullable: true, description: 'Where it takes place.' }),
+    startDate: t.expose('startDate', {
+      type: 'DateTime',
+      description: 'Start of the event, and end of its ticket sale.',
+    }),
+    endDate: t.expose('endDate', { type: 'DateTime', description: 'End of the event.' }),
+    organizationId: t.exposeID('organizationId', { description: 'Identifier of the organizer.' }),
+    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'URL of the poster.' }),
+    locationId: t.exposeID('locationId', { nullable: true, description: 'Identifier of the venue.' }),
     iframe: t.field({
       type: IframeRef,
       nullable: true,
-      description: 'What a web page embeds to sell it.',
+      description: 'Widget that sells the event on another web page; null if there is none.',
       resolve: (event) => (event.iframeTagUrl || event.iframeScriptUrl ? event : null),
     }),
     organization: t.field({
       type: OrganizationRef,
       nullable: true,
-      description: 'The organization that holds it.',
+      description: 'Organizer of the event.',
       ...viaLoader(organizationById, (event: Event) => event.organizationId),
     }),
     location: t.field({
       type: LocationRef,
       nullable: true,
-      description: 'Where it takes place.',
+      description: 'Venue of the event.',
       extensions: {
         preload: (events, { loaders }) =>
           loaders.get(locationById).loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
@@ -83,8 +90,9 @@ builder.queryFields((t) => ({
     type: EventRef,
     nullable: true,
     extensions: { shared: true },
-    description: 'One event.',
-    args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
+    description:
+      'Finds an event by its identifier. Null if it does not exist or is not visible to the caller.',
+    args: { id: t.arg.id({ required: true, description: 'Event identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(eventById, id),
   }),
 }))

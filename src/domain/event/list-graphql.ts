@@ -13,22 +13,25 @@ type EventConnection = {
   nodes: Event[]
   hasNextPage: boolean
   hasPreviousPage: boolean
-  /** Once it was asked for: two fields tell of it. */
+  /** Cached on first use, because two fields share it. */
   counted?: Promise<EventCount>
 }
 
-function counted(page: EventConnection, ctx: Context): Promise<EventCount> {
+function countOnce(page: EventConnection, ctx: Context): Promise<EventCount> {
   page.counted ??= countEvents(page.filter, ctx)
   return page.counted
 }
 
 const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
-  description: 'An event in a list.',
+  description: 'Event and its cursor in a list.',
   fields: (t) => ({
-    cursor: t.id({ description: 'Its place in the list.', resolve: (event) => toCursor(event) ?? '' }),
+    cursor: t.id({
+      description: 'Cursor of this edge, for `after`.',
+      resolve: (event) => toCursor(event) ?? '',
+    }),
     node: t.field({
       type: EventRef,
-      description: 'The event.',
+      description: 'Event at this edge.',
       extensions: { preload: (events) => events },
       resolve: (event) => event,
     }),
@@ -36,25 +39,25 @@ const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
 })
 
 const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection').implement({
-  description: 'A page of events, by `startDate` and id.',
+  description: 'Page of events, ordered by `startDate` and then by id.',
   fields: (t) => ({
     edges: t.field({
       type: [EventEdgeRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'The events with their cursors.',
+      description: 'Events with their cursors.',
       extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
       resolve: ({ nodes }) => nodes,
     }),
     nodes: t.field({
       type: [EventRef],
       complexity: { field: 1, multiplier: 1 },
-      description: 'The events.',
+      description: 'Events without cursors.',
       extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
       resolve: ({ nodes }) => nodes,
     }),
     pageInfo: t.field({
       type: PageInfoRef,
-      description: 'Where the page stands.',
+      description: 'Cursors of the page, and whether more pages follow.',
       resolve: ({ nodes, hasNextPage, hasPreviousPage }) => ({
         hasNextPage,
         hasPreviousPage,
@@ -65,30 +68,30 @@ const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection')
     totalCount: t.int({
       complexity: 100,
       description:
-        'How many events there are in all, at most 10000: see `totalCountIsCapped`. Counted only when it is asked for.',
-      resolve: async (page, _args, ctx) => (await counted(page, ctx)).count,
+        'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
+      resolve: async (page, _args, ctx) => (await countOnce(page, ctx)).count,
     }),
     totalCountIsCapped: t.boolean({
       complexity: 100,
       description:
-        'Whether there are more events than `totalCount` says, because no more than 10000 are counted. Pages go on all the same.',
-      resolve: async (page, _args, ctx) => (await counted(page, ctx)).isCapped,
+        'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
+      resolve: async (page, _args, ctx) => (await countOnce(page, ctx)).isCapped,
     }),
   }),
 })
 
-// Made once: a schema that is made for each request is compiled for each request.
+// Built once, because zod compiles each new schema.
 const pageInput = eventFilter.extend({ first: scalars.pageSize })
 
 const NearInput = builder.inputType('NearInput', {
-  description: 'A circle on the globe.',
+  description: 'Circle around a point, measured along the great circle.',
   fields: (t) => ({
-    lat: t.float({ required: true, description: 'Latitude of its centre, in degrees.' }),
-    lng: t.float({ required: true, description: 'Longitude of its centre, in degrees.' }),
+    lat: t.float({ required: true, description: 'Latitude of the centre, in degrees.' }),
+    lng: t.float({ required: true, description: 'Longitude of the centre, in degrees.' }),
     radius: t.float({
       required: true,
       defaultValue: 5,
-      description: 'Kilometres, more than 0 and at most 500.',
+      description: 'Radius in kilometres, more than 0 and at most 500.',
     }),
   }),
 })
@@ -99,25 +102,32 @@ builder.queryFields((t) => ({
     nullable: true,
     extensions: { shared: true },
     description:
-      'The events of the organizations that granted the channel, by `startDate` and id. Without a date only those that have not ended. Null together with an error, so that the other fields of a query keep their values.',
-    // The database does for a search what the rest of the house does for thousands of fields. A `first` that is out of
-    // its limits is refused for that, and not for what it would cost.
+      'Lists the events of the organizations that granted the channel, ordered by `startDate` and then by id. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
+    // A search costs the database about as much as resolving thousands of fields. `first` is clamped here so
+    // that a value out of range is refused as invalid, and not as too complex.
     complexity: ({ first }) => ({ field: 5_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
-      organizationId: t.arg.id({ description: 'Only of this organization.' }),
-      locationId: t.arg.id({ description: 'Only at this location.' }),
-      startDate: t.arg({ type: 'DateTime', description: 'Only those that start at or after it.' }),
-      endDate: t.arg({ type: 'DateTime', description: 'Only those that end at or before it.' }),
-      search: t.arg.string({
-        description: 'Each word must begin a word of the name; case and accents do not count.',
+      organizationId: t.arg.id({ description: 'Returns only events of this organization.' }),
+      locationId: t.arg.id({ description: 'Returns only events at this location.' }),
+      startDate: t.arg({
+        type: 'DateTime',
+        description: 'Returns only events that start at or after this time.',
       }),
-      near: t.arg({ type: NearInput, description: 'Only those in this circle.' }),
-      first: t.arg.int({ required: true, defaultValue: 50, description: 'How many, 1 to 100.' }),
-      after: t.arg.id({ description: 'Behind the event with this cursor.' }),
+      endDate: t.arg({
+        type: 'DateTime',
+        description: 'Returns only events that end at or before this time.',
+      }),
+      search: t.arg.string({
+        description:
+          'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
+      }),
+      near: t.arg({ type: NearInput, description: 'Returns only events at locations within this circle.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
+      after: t.arg.id({ description: 'Returns events after this cursor; from the first if omitted.' }),
     },
-    resolve: async (_root, { after, ...given }, ctx, info) => {
+    resolve: async (_root, { after, ...args }, ctx, info) => {
       requireChannel(ctx)
-      const { first, ...filter } = scalars.parse(pageInput, given)
+      const { first, ...filter } = scalars.parse(pageInput, args)
       const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
       const page: EventConnection = {
         filter,

@@ -10,22 +10,23 @@ import { eventById } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
 import { duration, type Event, events } from './table.ts'
 
-/** Which events: dates are moments, the circle in degrees and kilometres, great-circle. */
+/** Filter of the list. The circle is in degrees and kilometres, measured along the great circle. */
 export const eventFilter = z.object({
   organizationId: scalars.identifier.nullish(),
   locationId: scalars.identifier.nullish(),
-  /** Events that start at or after it. */
+  /** Matches events that start at or after this time. */
   startDate: z.date().nullish(),
-  /** Events that end at or before it. */
+  /** Matches events that end at or before this time. */
   endDate: z.date().nullish(),
   search: scalars.search.nullish(),
   near: z.object({ lat: scalars.latitude, lng: scalars.longitude, radius: scalars.radius }).nullish(),
 })
 export type EventFilter = z.output<typeof eventFilter>
 
-/** Where a page begins: behind an event of the one before, or after a number of events. */
+/** Page of the list: after the last event of the previous page, or by offset. */
 export type EventPage = { first: number; after?: { startDate: Date; id: string } | null; offset?: number }
 
+// Mean radius, in kilometres.
 const earthRadius = 6371.0088
 const degrees = (radians: number) => (radians * 180) / Math.PI
 const parameter = sql.placeholder
@@ -35,15 +36,15 @@ const conditions = {
   locationId: eq(events.locationId, parameter('locationId')),
   startDate: gte(events.startDate, parameter('startDate')),
   endDate: lte(events.endDate, parameter('endDate')),
-  // No event that has not ended began longer ago than the longest one takes: so the index of starts leads to the first
-  // of them, however many have ended.
+  // An event that has not ended cannot have begun longer ago than the longest event takes. This bound lets
+  // the index on `start_date` skip past events, however many there are.
   notEnded: sql`${events.endDate} > now() and ${events.startDate} >= now() - make_interval(secs =>
     (select max(${duration(events)}) from ${events})::double precision)`,
   search: sql`${events.searchWords} @@ ${parameter('search')}::tsquery`,
   near: inArray(
     events.locationId,
     sql`(select ${locations.id} from ${locations} where ${and(
-      // The box lets the index in; the distance decides.
+      // The box can use the index; the distance is exact.
       between(locations.latitude, parameter('south'), parameter('north')),
       between(locations.longitude, parameter('west'), parameter('east')),
       sql`${2 * earthRadius} * asin(least(1, sqrt(
@@ -58,20 +59,20 @@ const conditions = {
 
 type Condition = keyof typeof conditions
 
-// A box that holds the circle. Around a pole or across the date line it is the whole band of latitudes.
+// Bounding box of the circle. Near a pole or across the date line it spans all longitudes.
 function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: number }) {
   const arc = radius / earthRadius
   const south = lat - degrees(arc)
   const north = lat + degrees(arc)
   const halfWidth = degrees(Math.asin(Math.min(1, Math.sin(arc) / Math.cos((lat * Math.PI) / 180))))
-  const whole = south <= -90 || north >= 90 || lng - halfWidth < -180 || lng + halfWidth > 180
-  return { south, north, west: whole ? -180 : lng - halfWidth, east: whole ? 180 : lng + halfWidth }
+  const spansAll = south <= -90 || north >= 90 || lng - halfWidth < -180 || lng + halfWidth > 180
+  return { south, north, west: spansAll ? -180 : lng - halfWidth, east: spansAll ? 180 : lng + halfWidth }
 }
 
-/** Which conditions a filter asks for, and the values of their parameters. */
+/** Translates a filter into conditions and the values of their parameters. */
 function readFilter(filter: EventFilter) {
   const words = searchWords(filter.search ?? '')
-  const asked: Record<Exclude<Condition, 'after'>, boolean> = {
+  const isActive: Record<Exclude<Condition, 'after'>, boolean> = {
     organizationId: Boolean(filter.organizationId),
     locationId: Boolean(filter.locationId),
     startDate: Boolean(filter.startDate),
@@ -80,21 +81,21 @@ function readFilter(filter: EventFilter) {
     search: words.length > 0,
     near: Boolean(filter.near),
   }
-  const names = (Object.keys(asked) as (keyof typeof asked)[]).filter((name) => asked[name])
+  const names = (Object.keys(isActive) as (keyof typeof isActive)[]).filter((name) => isActive[name])
   const { near, startDate, endDate, ...plain } = filter
-  // A placeholder takes what the driver takes: a moment as text.
-  const moments = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
+  // Placeholders bypass Drizzle's mapping, and the driver takes timestamps as text.
+  const timestamps = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
   return {
     names,
-    values: { ...plain, ...moments, search: toQuery(words), ...near, ...(near && boxAround(near)) },
+    values: { ...plain, ...timestamps, search: toQuery(words), ...near, ...(near && boxAround(near)) },
   }
 }
 
-// One named statement for each set of conditions that is asked for: each has a plan of its own.
+// One named statement per set of conditions, so that each has its own plan.
 const where = (names: Condition[]) =>
   and(anyOf(events.organizationId, 'organizationIds'), ...names.map((name) => conditions[name]))
 
-// Which events, and in which revisions: the rest is known as a rule.
+// Only ids and revisions: the loader usually has the rest of the rows cached.
 const pageRows = rowsOf({ id: events.id, revision: events.revision })
 const eventPage = (db: Database, names: Condition[]) =>
   rowStatement(db, `events_${names.join('_')}`, {
@@ -108,10 +109,10 @@ const eventPage = (db: Database, names: Condition[]) =>
         .offset(parameter('offset')),
   })
 
-// Nobody reads on to the end of more, and each costs as much as one that is read.
+// Counting a row costs as much as reading it, and nobody pages further than this.
 const maxCounted = 10_000
 
-/** How many there are, up to 10,000; `isCapped` where there are more. */
+/** Number of events, up to 10,000; `isCapped` if there are more. */
 export type EventCount = { count: number; isCapped: boolean }
 
 const eventCount = (db: Database, names: Condition[]) =>
@@ -126,8 +127,8 @@ const eventCount = (db: Database, names: Condition[]) =>
     ),
   )
 
-/** The events that a channel sees, by `startDate` and id; one more than asked for where the list goes on, so that a
- *  surface knows. Without a date only events that have not ended (INTERFACE, GET /events; DECISIONS 3). */
+/** Finds events that a channel may see, ordered by `startDate` and id. Returns one more than `first` if the
+ *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context): Promise<Event[]> {
   const { organizationIds } = requireChannel(ctx)
   const { names, values } = readFilter(filter)
@@ -143,7 +144,7 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   return loaded.filter((event) => event !== null)
 }
 
-/** How many events the same filter finds in all, counted up to 10,000. */
+/** Counts the events that a filter finds, up to 10,000. */
 export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
   const { organizationIds } = requireChannel(ctx)
   const { names, values } = readFilter(filter)

@@ -1,4 +1,4 @@
-// Letters that Unicode keeps whole where a person types two plain ones, or one without its stroke.
+// Letters that Unicode does not decompose, and the plain letters that people type for them.
 const plain: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -24,15 +24,15 @@ const fold = (text: string) =>
     .replace(/[\u0300-\u036f]/g, '')
     .replace(/[ßæœþøłđðħŧŋıςʼ]/g, (letter) => plain[letter] ?? letter)
 
-/** The words of a text, without case and accents: runs of letters, digits and marks (DECISIONS 3).
- *  A run of more than 100 characters counts as several words, because PostgreSQL keeps no word past 2 kB. */
+/** Splits a text into words without case and accents: runs of letters, digits and marks (DECISIONS 3).
+ *  A run of more than 100 characters is split, because PostgreSQL limits a lexeme to 2 kB. */
 export const searchWords = (text: string): string[] => fold(text).match(/[\p{L}\p{N}\p{M}]{1,100}/gu) ?? []
 
-// A word has no quote and no backslash in it, so it stands between quotes as it is.
+// Words contain no quotes and no backslashes, so they need no escaping between quotes.
 
-/** Words as the text of a `tsvector`, for the column that a search reads. */
+/** Formats words as a `tsvector`, for the column that searches read. */
 export const toVector = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ')
 
-/** Words as the text of a `tsquery` that finds what has, for each of them, a word that begins with it.
- *  Of no words it is the empty query, which finds nothing: a search of no words is no filter. */
+/** Formats words as a `tsquery` that requires, for each of them, a word that starts with it. No words give an
+ *  empty query, which matches nothing: callers must not filter by it. */
 export const toQuery = (words: readonly string[]): string => words.map((word) => `'${word}':*`).join(' & ')

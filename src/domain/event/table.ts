@@ -1,15 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import {
-  check,
-  customType,
-  index,
-  jsonb,
-  type PgColumn,
-  pgTable,
-  text,
-  timestamp,
-  uuid,
-} from 'drizzle-orm/pg-core'
+import { check, customType, index, jsonb, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { timestampMs } from '../../database/columns.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 
@@ -17,7 +8,7 @@ const tsvector = customType<{ data: string; driverData: string }>({ dataType: ()
 
 export type Artist = { name: string; imageUrl: string | null }
 
-/** How long an event takes, in seconds. */
+/** Duration of an event, in seconds. */
 export const duration = (event: Record<'startDate' | 'endDate', PgColumn>): SQL =>
   sql`extract(epoch from (${event.endDate} - ${event.startDate}))`
 
@@ -37,16 +28,15 @@ export const events = pgTable(
     ambiences: text().array().notNull().default([]),
     musicGenres: text('music_genres').array().notNull().default([]),
     artists: jsonb().$type<Artist[]>().notNull().default([]),
-    displayDate: timestamp('display_date', { withTimezone: true, precision: 3 }),
-    startDate: timestamp('start_date', { withTimezone: true, precision: 3 }).notNull(),
-    endDate: timestamp('end_date', { withTimezone: true, precision: 3 }).notNull(),
+    displayDate: timestampMs('display_date'),
+    startDate: timestampMs('start_date').notNull(),
+    endDate: timestampMs('end_date').notNull(),
     imageUrl: text('image_url'),
     iframeTagUrl: text('iframe_tag_url'),
     iframeScriptUrl: text('iframe_script_url'),
-    /** The folded words of the name, which a search's words must begin (DECISIONS 3). */
+    /** Folded words of the name, which searches match by prefix (DECISIONS 3). */
     searchWords: tsvector('search_words').notNull(),
-    /** Another one whenever the event changes, or anything that is listed under it: a trigger sees to it. What is sold
-     *  changes neither. */
+    /** Changes with the event and with anything listed under it, by a trigger. Sales do not change it. */
     revision: uuid().notNull().defaultRandom(),
   },
   (event) => [
@@ -54,7 +44,7 @@ export const events = pgTable(
     index().on(event.organizationId, event.startDate, event.id),
     index().on(event.locationId, event.startDate, event.id),
     index().using('gin', event.searchWords),
-    // What the longest event takes: one that has not ended began no longer ago than that.
+    // Finds the longest event, which bounds the start of events that have not ended.
     index('events_duration').on(sql`(${duration(event)})`),
     check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
   ],

@@ -5,22 +5,22 @@ import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
 
-/** What an invoice is for. Amounts in minor units. */
-export type Invoiced = Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>
+/** Payment or refund to issue an invoice for. Amounts in minor units. */
+export type NewInvoice = Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>
 
-/** A series: its kind, of an organization, in the present year. */
+/** Series of an organization's invoices of one kind in the current year. */
 export type Series = Pick<Invoice, 'organizationId' | 'kind'>
 
 const prefix = { invoice: 'F', corrective: 'R' }
 
-const news = arrayRows('news', {
+const newInvoices = arrayRows('news', {
   id: 'text',
   paymentId: 'text',
   refundId: 'text',
   amount: 'bigint',
   currency: 'text',
 })
-const { cells } = news
+const { cells } = newInvoices
 const parameter = sql.placeholder
 const year = sql`extract(year from now() at time zone 'UTC')::integer`
 const digits = (number: SQL) => sql`lpad(${number}::text, greatest(6, length(${number}::text)), '0')`
@@ -38,18 +38,17 @@ const issue = preparedSql<{ id: string; reference: string }>(
   select ${cells.id}, organization_id, kind, year, before + place,
     ${parameter('prefix')}::text || year || '-' || ${digits(sql`(before + place)`)},
     ${cells.paymentId}, ${cells.refundId}, ${cells.amount}, ${cells.currency}
-  from series cross join ${news.ordered('place')}
+  from series cross join ${newInvoices.ordered('place')}
   returning id, reference`,
 )
 
-/** Issues invoices with the next numbers of a series, in their order: one statement, however many. The numbers are taken
- *  in the transaction of what they are for, and the series stays locked until that ends: so there are no gaps, and what
- *  is rolled back gives its numbers back. To be called last in a transaction, after the counters of stock. Gives their
- *  references. */
+/** Issues invoices with the next numbers of a series, in order, in one statement. Locks the series until the
+ *  transaction ends, so that a rollback leaves no gap. Call it last in a transaction, after the stock
+ *  counters, to keep locks in one order. Returns the references. */
 export async function issueInvoices(
   tx: Connection,
   { organizationId, kind }: Series,
-  invoiced: Invoiced[],
+  invoiced: NewInvoice[],
 ): Promise<string[]> {
   if (invoiced.length === 0) return []
   const rows = invoiced.map((invoice) => ({ id: newId('inv'), ...invoice }))
@@ -58,7 +57,7 @@ export async function issueInvoices(
     kind,
     prefix: prefix[kind],
     count: rows.length,
-    ...news.values(rows),
+    ...newInvoices.values(rows),
   })
   const references = new Map(issued.map(({ id, reference }) => [id, reference]))
   return rows.map(({ id }) => {

@@ -1,20 +1,12 @@
-import {
-  bigint,
-  integer,
-  pgEnum,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
+import { integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { createdAt, minorUnits } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 
 export const invoiceKind = pgEnum('invoice_kind', ['invoice', 'corrective'])
 
-/** The last number that each series of an organization has given: one series a kind and year. */
+/** Series of an organization's invoices, one per kind and year, with the last number issued. */
 export const invoiceSeries = pgTable(
   'invoice_series',
   {
@@ -29,7 +21,7 @@ export const invoiceSeries = pgTable(
   (series) => [primaryKey({ columns: [series.organizationId, series.kind, series.year] })],
 )
 
-/** One a paid checkout, and a corrective one a refund. */
+/** Invoices: one per paid checkout, and a corrective one per refund of a ticket. */
 export const invoices = pgTable(
   'invoices',
   {
@@ -41,17 +33,17 @@ export const invoices = pgTable(
     year: integer().notNull(),
     /** 1, 2, 3 within its series, without gaps. */
     number: integer().notNull(),
-    /** What people call it: `F2026-000001`, `R2026-000001` for a corrective one. */
+    /** Printed number: `F2026-000001`, or `R2026-000001` for a corrective one. */
     reference: text().notNull(),
     paymentId: text('payment_id')
       .notNull()
       .references(() => payments.id),
-    /** The refund that it corrects for. */
+    /** Refund that a corrective invoice is for. */
     refundId: text('refund_id').references(() => refunds.id),
-    /** Minor units; what was given back for a corrective one. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    /** Amount paid, or refunded for a corrective one, in minor units. */
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (invoice) => [
     uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),

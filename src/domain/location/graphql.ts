@@ -7,23 +7,34 @@ import type { Location } from './table.ts'
 export const LocationRef = builder.objectRef<Location>('Location')
 
 LocationRef.implement({
-  description: 'Where events take place.',
+  description: 'Venue where events take place.',
   interfaces: [NodeRef],
   fields: (t) => ({
-    organizationId: t.exposeID('organizationId', { description: 'The organization that it belongs to.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
+    organizationId: t.exposeID('organizationId', {
+      description: 'Identifier of the organization that uses it.',
+    }),
+    name: t.exposeString('name', { description: 'Display name.' }),
     address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
     city: t.exposeString('city', { nullable: true, description: 'City.' }),
-    countryCode: t.exposeString('countryCode', { nullable: true, description: 'ISO 3166 two-letter code.' }),
-    latitude: t.exposeFloat('latitude', { nullable: true, description: 'Degrees north.' }),
-    longitude: t.exposeFloat('longitude', { nullable: true, description: 'Degrees east.' }),
+    countryCode: t.exposeString('countryCode', {
+      nullable: true,
+      description: 'Two-letter ISO 3166 country code.',
+    }),
+    latitude: t.exposeFloat('latitude', {
+      nullable: true,
+      description: 'Latitude in degrees, positive to the north.',
+    }),
+    longitude: t.exposeFloat('longitude', {
+      nullable: true,
+      description: 'Longitude in degrees, positive to the east.',
+    }),
     timezone: t.exposeString('timezone', {
-      description: 'IANA time zone: what the clock on its wall shows.',
+      description: 'IANA time zone of the venue, such as `Europe/Madrid`.',
     }),
     organization: t.field({
       type: OrganizationRef,
       nullable: true,
-      description: 'The organization that it belongs to.',
+      description: 'Organization that uses it.',
       ...viaLoader(organizationById, (location: Location) => location.organizationId),
     }),
   }),

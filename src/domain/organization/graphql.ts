@@ -4,11 +4,11 @@ import type { Organization } from './table.ts'
 export const OrganizationRef = builder.objectRef<Organization>('Organization')
 
 OrganizationRef.implement({
-  description: 'Sells tickets for its events, by itself and through channels that it grants.',
+  description: 'Organizer that sells tickets for its events through the channels that it has granted.',
   interfaces: [NodeRef],
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    slug: t.exposeString('slug', { description: 'Its name as part of an address.' }),
-    currency: t.exposeString('currency', { description: 'ISO 4217 code of the currency that it sells in.' }),
+    name: t.exposeString('name', { description: 'Display name.' }),
+    slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
+    currency: t.exposeString('currency', { description: 'Currency of all its prices, as an ISO 4217 code.' }),
   }),
 })

@@ -1,13 +1,12 @@
-import { numeric, pgTable, text } from 'drizzle-orm/pg-core'
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { percentage } from '../../database/columns.ts'
 
 export const organizations = pgTable('organizations', {
   id: text().primaryKey(),
   name: text().notNull(),
   slug: text().notNull(),
   currency: text().notNull(),
-  platformFeePercentage: numeric('platform_fee_percentage', { precision: 7, scale: 4, mode: 'number' })
-    .notNull()
-    .default(0),
+  platformFeePercentage: percentage('platform_fee_percentage').notNull().default(0),
 })
 
 export type Organization = typeof organizations.$inferSelect

@@ -7,42 +7,51 @@ import { type Payment, paymentStatus } from './table.ts'
 
 const PaymentStatusRef = builder.enumType('PaymentStatus', {
   description:
-    '`pending` until it is paid, fails, expires or is cancelled; `processing` while the provider decides.',
+    'Status of a payment. `pending`: waiting for the buyer to pay. `processing`: the buyer has paid and the provider is still deciding.',
   values: paymentStatus.enumValues,
 })
 
 export const PaymentRef = builder.objectRef<Payment>('Payment')
 
 PaymentRef.implement({
-  description: 'What is to be paid for one checkout.',
+  description: 'Payment for one checkout.',
   interfaces: [NodeRef],
   fields: (t) => ({
     url: t.string({
       nullable: true,
-      description: 'The page to send the buyer to. Only the channel that made the checkout sees it.',
+      description:
+        'Payment page to send the buyer to. Null unless the caller is the channel that made the checkout.',
       resolve: (payment, _args, ctx) =>
         ctx.caller?.kind === 'channel' ? paymentUrl(payment, ctx.services.publicUrl()) : null,
     }),
-    status: t.expose('status', { type: PaymentStatusRef, description: 'How it stands.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when its tickets are held.' }),
-    paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true, description: 'When it was paid.' }),
+    status: t.expose('status', { type: PaymentStatusRef, description: 'Current status.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'Time when the hold on the tickets ends.',
+    }),
+    paidAt: t.expose('paidAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of payment; null if unpaid.',
+    }),
     totalAmount: t.float({
-      description: 'What the buyer pays, in major units.',
+      description: 'Amount the buyer pays, in major units.',
       resolve: (payment) => toMajor(payment.totalAmount, payment.currency),
     }),
     currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
     refundedAmount: t.float({
-      description: 'What has been given back of it, in major units.',
+      description: 'Amount refunded so far, in major units.',
       resolve: (payment) => toMajor(payment.refundedAmount, payment.currency),
     }),
     invoiceReference: t.exposeString('invoiceReference', {
       nullable: true,
-      description: 'Reference of its invoice; null until it is paid, and where nothing was to be paid.',
+      description: 'Invoice reference; null until the payment is paid, and always null for a total of 0.',
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
-      description: "Whether the rate's current price took the place of one that can't be bought any more.",
+      description:
+        "True if a requested price was no longer available and the rate's current price replaced it.",
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the checkout was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
   }),
 })
 
@@ -50,8 +59,8 @@ builder.queryField('payment', (t) =>
   t.field({
     type: PaymentRef,
     nullable: true,
-    description: 'One payment of the caller.',
-    args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
+    description: 'Payment with this identifier; null if there is none or the caller may not see it.',
+    args: { id: t.arg.id({ required: true, description: 'Payment identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(paymentById, id),
   }),
 )

@@ -22,5 +22,5 @@ const byId: Batch<Payment> = {
   key: ({ id }) => id,
 }
 
-/** Loads payments that the caller made, or sold. */
+/** Loads payments that the caller made as a channel, or that its organization sold. */
 export const paymentById = ({ own }: Readers) => loadOne(own, byId)

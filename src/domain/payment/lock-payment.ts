@@ -5,7 +5,8 @@ import { anyOf, type Find, preparedRows } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Payment, payments } from './table.ts'
 
-/** A payment whose row stays locked until the transaction ends, and whether its time is over by the database's clock. */
+/** Payment whose row stays locked until the transaction ends. `isOverdue` if its hold has ended by the
+ *  database's clock. */
 export type LockedPayment = Payment & { isOverdue: boolean }
 
 const rows = rowsOf({
@@ -28,8 +29,8 @@ const lock = {
   skip: preparedRows('lock_payments_not_locked', () => locking('skip')),
 }
 
-/** Locks payments in the order of their ids, so that two transactions never wait for each other. Those that somebody
- *  else has locked are waited for, or skipped. Gives them by their ids. */
+/** Locks payments in the order of their ids, so that two transactions can't deadlock. Waits for rows that are
+ *  locked, or skips them. Returns the payments by id. */
 export async function lockPayments(
   tx: Connection,
   ids: string[],

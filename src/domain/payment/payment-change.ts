@@ -4,7 +4,7 @@ import type { Payment } from './table.ts'
 
 type PaymentChangeType = Extract<NewChange['type'], `payment.${string}`>
 
-/** What clients are told of a payment, as it is now: nothing of a person. */
+/** Builds the change that clients receive about a payment in its current state, without personal data. */
 export const paymentChange = (type: PaymentChangeType, payment: Payment): NewChange => ({
   type,
   subjectId: payment.id,

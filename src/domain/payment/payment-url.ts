@@ -1,5 +1,5 @@
 import type { Payment } from './table.ts'
 
-/** Where the buyer pays. The token is unguessable and no part of what a client reads elsewhere. */
+/** Builds the URL of the payment page. Its token is unguessable and not exposed anywhere else. */
 export const paymentUrl = ({ pageToken }: Payment, publicUrl: string): string =>
   `${publicUrl}/pay/${pageToken}`

@@ -1,34 +1,34 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Charge, Payment } from './table.ts'
 
-/** Money that a provider has taken. Amount in minor units; `reference` is what the provider calls it. */
+/** Charge that a provider has made. Amount in minor units; `reference` is the provider's identifier. */
 export type Money = Pick<Charge, 'provider' | 'reference' | 'amount' | 'currency'>
 
-/** What became of a payment: money came, it ended without, or the provider takes its time to decide. */
+/** Outcome of a payment: it was charged, it ended without a charge, or the provider has not decided yet. */
 export type Outcome =
   | { kind: 'paid'; money: Money }
   | { kind: 'ended'; status: 'failed' | 'cancelled' | 'expired' }
   | { kind: 'processing' }
 
-/** What is to be paid, and until when it is held. `name` is what the buyer is told it is for, `pageUrl` where the
- *  provider sends the buyer back to. */
+/** Order to be paid, whose places are held until `expiresAt`. `name` describes it to the buyer. The provider
+ *  sends the buyer back to `pageUrl`. */
 export type Order = Pick<Payment, 'id' | 'totalAmount' | 'currency' | 'expiresAt'> & {
   name: string
   pageUrl: string
 }
 
-/** A place of the provider's where the buyer pays. */
+/** Page of the provider where the buyer pays. */
 export type Session = { kind: 'session'; id: string; url: string }
 
-/** What became of a refund. `reference` is what the provider calls it, `code` why it can't be made. */
+/** Outcome of a refund. `reference` is the provider's identifier, `code` the reason for a failure. */
 export type RefundOutcome =
   | { kind: 'succeeded'; reference: string }
   | { kind: 'pending'; reference: string }
   | { kind: 'failed'; code: string }
 
-/** What a provider tells by itself: how a session or a refund of ours stands, or what is none of our business. */
+/** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. */
 export type ProviderEvent = {
-  /** What the provider calls it: the same for each time that it is told. */
+  /** Provider's identifier; the same for each delivery of the event. */
   id: string
   type: string
   about:
@@ -37,24 +37,25 @@ export type ProviderEvent = {
     | null
 }
 
-/** Who takes the money, and gives it back. Called outside any transaction, so it may take its time; never with personal
- *  data. What is asked for twice, by a buyer who is quick or a process that takes over, is done once. What it throws is
- *  tried again. */
+/** Payment provider. Called outside any transaction, because it may be slow, and never with personal data.
+ *  Charges and refunds must be idempotent by id: a buyer may click twice, and another process may take over.
+ *  Errors are retried. */
 export type PaymentProvider = {
-  /** The word in `payments.provider` and in `PAYMENT_PROVIDER`. */
+  /** Name in `payments.provider` and `PAYMENT_PROVIDER`. */
   name: string
-  /** Where its sessions are, as sources of a policy for forms that lead there. */
+  /** Origins of its sessions, for the `form-action` of the payment page's Content-Security-Policy. */
   sessionSources?: string[]
-  /** Takes the whole amount of a payment (minor units) when the buyer says so: at once, or in a session of the
-   *  provider's, which the buyer is sent to. */
+  /** Charges the whole amount of a payment (minor units) when the buyer presses Pay: at once, or in a session
+   *  that the buyer is sent to. */
   charge(order: Order): Promise<Outcome | Session>
-  /** How a session stands; null while the buyer is still at it. */
-  look(sessionId: string): Promise<Outcome | null>
-  /** Ends a session, so that nobody can pay there any more, and tells how it ended. */
-  close(sessionId: string): Promise<Outcome>
-  /** Gives money of a charge back (minor units), or tells how that stands where it was asked for before. */
+  /** Returns the outcome of a session; null while it waits for the buyer. */
+  getSession(sessionId: string): Promise<Outcome | null>
+  /** Expires a session, so that nobody can pay there any more, and returns its outcome. */
+  expireSession(sessionId: string): Promise<Outcome>
+  /** Refunds an amount of a charge (minor units). Returns the outcome of an existing refund with the same
+   *  id. */
   refund(refund: { id: string; charge: string; amount: number; currency: string }): Promise<RefundOutcome>
-  /** Reads what the provider has sent, byte by byte as it came; null where its signature is not good. Absent where it
-   *  sends nothing. */
+  /** Reads an event from the raw body of a request; null if its signature is invalid. Absent if the provider
+   *  sends none. */
   readEvent?(body: Uint8Array, headers: IncomingHttpHeaders): ProviderEvent | null
 }

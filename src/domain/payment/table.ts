@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import {
-  bigint,
   boolean,
   check,
   foreignKey,
@@ -9,12 +8,12 @@ import {
   pgTable,
   primaryKey,
   text,
-  timestamp,
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import { nowMs } from '../../data/leased-jobs.ts'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 export const paymentStatus = pgEnum('payment_status', [
@@ -28,7 +27,7 @@ export const paymentStatus = pgEnum('payment_status', [
   'refunded',
 ])
 
-/** One checkout: the stock it holds until `expiresAt`, and what is to be paid for it. */
+/** Payments of checkouts. An unpaid one holds stock until `expiresAt`. */
 export const payments = pgTable(
   'payments',
   {
@@ -40,29 +39,29 @@ export const payments = pgTable(
     ticketRateId: text('ticket_rate_id').notNull(),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),
-    totalAmount: bigint('total_amount', { mode: 'number' }).notNull(),
+    totalAmount: minorUnits('total_amount').notNull(),
     currency: text().notNull(),
     conditionsChanged: boolean('conditions_changed').notNull().default(false),
-    /** The unguessable part of the payment page's address: whoever has it may pay. */
+    /** Unguessable part of the payment page's URL. Grants access to the page. */
     pageToken: text('page_token').notNull(),
     redirectUrl: text('redirect_url'),
     errorUrl: text('error_url'),
     sendResourcers: boolean('send_resourcers').notNull().default(false),
-    /** What has been given back of it. Minor units. */
-    refundedAmount: bigint('refunded_amount', { mode: 'number' }).notNull().default(0),
+    /** Amount refunded so far, in minor units. */
+    refundedAmount: minorUnits('refunded_amount').notNull().default(0),
     invoiceReference: text('invoice_reference'),
-    /** The provider's own place to pay it, and what the provider calls that; null until the buyer goes there. */
+    /** Provider's identifier of the session that the buyer pays in; null until the buyer is sent there. */
     sessionId: text('session_id'),
     sessionUrl: text('session_url'),
-    /** Whether money may still come of it: the provider has not told how it ended. */
+    /** True while the session may still lead to a charge: the provider has not reported its end. */
     sessionOpen: boolean('session_open').notNull().default(false),
-    /** When an open session is to be ended, or asked about again. Whoever does so moves this on. */
-    sessionDueAt: timestamp('session_due_at', { withTimezone: true, precision: 3 }),
-    /** When the provider was last asked because the buyer looked. */
-    sessionAskedAt: timestamp('session_asked_at', { withTimezone: true, precision: 3 }),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }).notNull(),
-    paidAt: timestamp('paid_at', { withTimezone: true, precision: 3 }),
+    /** Time when an open session is due to be closed, or looked at again. Claiming it moves this on. */
+    sessionDueAt: timestampMs('session_due_at'),
+    /** Time of the last call to the provider for a buyer's page view. */
+    sessionAskedAt: timestampMs('session_asked_at'),
+    createdAt: createdAt(),
+    expiresAt: timestampMs('expires_at').notNull(),
+    paidAt: timestampMs('paid_at'),
   },
   (payment) => [
     foreignKey({
@@ -70,7 +69,7 @@ export const payments = pgTable(
       columns: [payment.ticketRateId, payment.organizationId],
       foreignColumns: [ticketRates.id, ticketRates.organizationId],
     }),
-    // What a ticket has to have in common with its payment.
+    // Target of the foreign key that makes these columns equal in a ticket and its payment.
     unique('payments_shared_with_tickets').on(
       payment.id,
       payment.organizationId,
@@ -78,7 +77,7 @@ export const payments = pgTable(
       payment.ticketRateId,
     ),
     uniqueIndex().on(payment.pageToken),
-    // What the sweeper and a checkout that finds a rate full look for: holds whose time is over.
+    // Overdue holds, for the sweeper and for checkouts that find a rate full.
     index('payments_unpaid_expires_at')
       .on(payment.expiresAt)
       .where(sql`${payment.status} in ('pending', 'processing')`),
@@ -88,7 +87,7 @@ export const payments = pgTable(
     uniqueIndex('payments_session')
       .on(payment.provider, payment.sessionId)
       .where(sql`${payment.sessionId} is not null`),
-    // What is to be ended at the provider.
+    // Sessions that are due to be closed at the provider.
     index('payments_session_open').on(payment.sessionDueAt).where(sql`${payment.sessionOpen}`),
     check('payments_not_negative', sql`${payment.totalAmount} >= 0`),
     check(
@@ -98,23 +97,23 @@ export const payments = pgTable(
   ],
 )
 
-/** A checkout that was asked for under an `Idempotency-Key`, kept for 24 hours (DECISIONS 4). */
+/** Idempotency keys of completed checkouts, valid for 24 hours (DECISIONS 4). */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
     /** SHA-256 of the channel and its key. */
     id: text().primaryKey(),
-    /** SHA-256 of the checkout that was asked for. */
+    /** SHA-256 of the checkout's input. */
     requestHash: text('request_hash').notNull(),
     paymentId: text('payment_id')
       .notNull()
       .references(() => payments.id),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (key) => [index().on(key.createdAt)],
 )
 
-/** Money that a provider has taken for a payment: once as a rule, and whatever comes besides is given back. */
+/** Charges that a provider has made for payments: normally one each. Further ones are refunded. */
 export const charges = pgTable(
   'charges',
   {
@@ -123,12 +122,12 @@ export const charges = pgTable(
       .notNull()
       .references(() => payments.id),
     provider: text().notNull(),
-    /** What the provider calls it. */
+    /** Provider's identifier of the charge. */
     reference: text().notNull(),
     /** Minor units. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (charge) => [
     uniqueIndex('charges_reference').on(charge.provider, charge.reference),
@@ -137,16 +136,17 @@ export const charges = pgTable(
   ],
 )
 
-/** The inbox: what a provider has told, written in the transaction of what it changed, so that it changes that once. */
+/** Inbox of provider events. Each is inserted in the transaction that applies it, so that it is applied
+ *  once. */
 export const providerEvents = pgTable(
   'provider_events',
   {
     provider: text().notNull(),
-    /** What the provider calls it. */
+    /** Provider's identifier of the event. */
     id: text().notNull(),
     type: text().notNull(),
     paymentId: text('payment_id').references(() => payments.id),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: createdAt(),
   },
   (event) => [primaryKey({ columns: [event.provider, event.id] })],
 )
@@ -154,9 +154,9 @@ export const providerEvents = pgTable(
 export type Payment = typeof payments.$inferSelect
 export type Charge = typeof charges.$inferSelect
 
-/** Whether a key still stands for its checkout. */
+/** Matches idempotency keys that are still valid. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > ${nowMs} - interval '24 hours'`
 
-/** Of an unpaid payment whose time is over, which is longer while its provider decides. The database's clock says so,
- *  never the process's. */
+/** Matches unpaid payments whose `expiresAt` has passed, by the database's clock, never by the process's. A
+ *  payment that is `processing` has a later one. */
 export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= ${nowMs}`

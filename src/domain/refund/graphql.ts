@@ -8,37 +8,37 @@ import { type Refund, refundReason, refundStatus } from './table.ts'
 
 const RefundStatusRef = builder.enumType('RefundStatus', {
   description:
-    '`pending` until the provider has decided; `failed` where it refused, so that the money can be refunded anew.',
+    'Status of a refund. `pending`: the provider has not decided yet. `failed`: the provider refused, and the money can be refunded again.',
   values: refundStatus.enumValues,
 })
 
 const RefundReasonRef = builder.enumType('RefundReason', {
   description:
-    'Why money goes back: it was asked for, by the warranty of a ticket, or by itself: it came too late and no place was left, after the checkout was cancelled, or a second time, or its amount or currency is not that of the payment.',
+    'Reason for a refund. `REQUESTED`: an integration asked for it. `WARRANTY`: the ticket was returned under its warranty. The others are automatic. `LATE_NO_CAPACITY`: the money arrived after the hold expired, and no places were left. `CANCELLED`: it arrived after the checkout was cancelled. `PAID_TWICE`: the payment was already paid. `AMOUNT_MISMATCH`: the amount or the currency differs from the payment’s.',
   values: refundReason.enumValues,
 })
 
 export const RefundAttemptRef = builder.objectRef<Refund>('RefundAttempt').implement({
-  description: 'One attempt to give money back.',
+  description: 'Attempt to refund money.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its identifier.' }),
+    id: t.exposeID('id', { description: 'Refund identifier.' }),
     amount: t.float({
-      description: 'What goes back, in major units.',
+      description: 'Amount to refund, in major units.',
       resolve: ({ amount, currency }) => toMajor(amount, currency),
     }),
     currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
-    reason: t.expose('reason', { type: RefundReasonRef, description: 'Why it goes back.' }),
-    status: t.expose('status', { type: RefundStatusRef, description: 'How it stands.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
+    reason: t.expose('reason', { type: RefundReasonRef, description: 'Reason for the refund.' }),
+    status: t.expose('status', { type: RefundStatusRef, description: 'Current status.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the refund was created.' }),
     succeededAt: t.expose('succeededAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the provider gave it back.',
+      description: 'Time when the provider confirmed the refund; null until then.',
     }),
     ticket: t.field({
       type: TicketRef,
       nullable: true,
-      description: 'The ticket that it was paid for; null for money that no ticket was given for.',
+      description: 'Refunded ticket; null if the money bought none.',
       resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.load(ticketById, ticketId) : null),
     }),
   }),
@@ -47,7 +47,7 @@ export const RefundAttemptRef = builder.objectRef<Refund>('RefundAttempt').imple
 builder.objectField(TicketRef, 'refundAttempts', (t) =>
   t.field({
     type: [RefundAttemptRef],
-    description: 'Each attempt to give back what was paid for it, those that are pending or failed too.',
+    description: 'Refund attempts for this ticket, pending and failed ones included, oldest first.',
     resolve: (ticket, _args, { loaders }) => loaders.load(refundsByTicketId, ticket.id),
   }),
 )
@@ -55,9 +55,9 @@ builder.objectField(TicketRef, 'refundAttempts', (t) =>
 builder.objectField(PaymentRef, 'refunds', (t) =>
   t.field({
     type: [RefundAttemptRef],
-    // A payment has one or two, where it has one at all, and each leads back up.
+    // A payment rarely has more than two refunds, but each can lead back to the payment.
     complexity: { field: 1, multiplier: 2 },
-    description: 'Each attempt to give money back that was paid for it, that of its tickets too.',
+    description: 'Refund attempts for this payment and its tickets, oldest first.',
     resolve: (payment, _args, { loaders }) => loaders.load(refundsByPaymentId, payment.id),
   }),
 )

@@ -6,7 +6,7 @@ import { type Refund, refunds } from './table.ts'
 
 const refundRows = rowsOf(getTableColumns(refunds))
 
-// Whoever reads a payment reads its refunds.
+// Callers that may read a payment may read its refunds.
 const own = or(
   eq(refunds.channelId, sql.placeholder('channelId')),
   anyOf(refunds.organizationId, 'ownOrganizationIds'),

@@ -1,18 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { bigint, check, index, pgEnum, pgTable, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import { check, index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
-
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed'])
 
-/** Why money goes back: somebody asked for it, the warranty of a ticket says so, or it came when it could not be taken
- *  any more: too late and without a place left, after the checkout was cancelled, or a second time; or its amount or
- *  currency is not that of the payment. */
+/** Reasons for a refund. REQUESTED: an integration asked for it. WARRANTY: the ticket was returned under its
+ *  warranty. The others are automatic: the charge was late and no places were left, came after the checkout
+ *  was cancelled, came a second time, or has another amount or currency than the payment. */
 export const refundReason = pgEnum('refund_reason', [
   'REQUESTED',
   'WARRANTY',
@@ -22,7 +21,7 @@ export const refundReason = pgEnum('refund_reason', [
   'AMOUNT_MISMATCH',
 ])
 
-/** One attempt to give money back. */
+/** Refunds, pending, succeeded or failed. A pending one is a job of `processDueRefunds`. */
 export const refunds = pgTable(
   'refunds',
   {
@@ -30,11 +29,11 @@ export const refunds = pgTable(
     paymentId: text('payment_id')
       .notNull()
       .references(() => payments.id),
-    /** The money that it is taken from. */
+    /** Charge that the amount is taken from. */
     chargeId: text('charge_id')
       .notNull()
       .references(() => charges.id),
-    /** Null for money that no ticket was given for. */
+    /** Refunded ticket; null if the charge bought none. */
     ticketId: text('ticket_id').references(() => tickets.id),
     organizationId: text('organization_id')
       .notNull()
@@ -45,22 +44,22 @@ export const refunds = pgTable(
     reason: refundReason().notNull(),
     status: refundStatus().notNull().default('pending'),
     /** Minor units. */
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    /** SHA-256 of the caller and the key that it was asked for under. */
+    /** SHA-256 of the caller and its idempotency key. */
     idempotencyKey: text('idempotency_key'),
-    /** SHA-256 of what was asked for under it. */
+    /** SHA-256 of the request under that key. */
     requestHash: text('request_hash'),
-    /** What the provider calls it. */
+    /** Provider's identifier of the refund. */
     reference: text(),
     ...dueColumns(),
-    createdAt: moment('created_at').notNull().defaultNow(),
-    succeededAt: moment('succeeded_at'),
+    createdAt: createdAt(),
+    succeededAt: timestampMs('succeeded_at'),
   },
   (refund) => [
     index().on(refund.paymentId),
     index().on(refund.ticketId),
-    // What a provider tells of by its own name.
+    // Provider events identify a refund by its reference.
     index().on(refund.reference),
     uniqueIndex('refunds_idempotency_key').on(refund.idempotencyKey),
     index('refunds_due').on(refund.dueAt).where(sql`${refund.status} = 'pending'`),

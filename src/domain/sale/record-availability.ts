@@ -8,7 +8,8 @@ const data = sql<
   Record<string, unknown>
 >`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
-/** Tells clients of the rates among these that have sold out, or have places again. */
+/** Records a `rate.sold_out` or `rate.available` change for each ticket rate among these; prices are
+ *  ignored. */
 export async function recordAvailability(tx: Connection, flipped: StockFlip[]): Promise<void> {
   if (flipped.length === 0) return
   const usedUp = new Map(flipped.map(({ id, usedUp }) => [id, usedUp]))

@@ -6,10 +6,11 @@ import { ascendingIds } from '../../shared/ids.ts'
 import { changes, type NewChange } from '../change/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 
-// The order of a transaction's changes, which one process writes: they have one moment in common.
+// Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
 
-// Each way to a webhook is a join of its own, because a database joins by one condition and tries each of several.
+// One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
+// rows.
 const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})`
 
@@ -38,11 +39,12 @@ const record = preparedSql<{ id: string }>(
   ) select id from recorded`,
 )
 
-/** Writes what has changed into the outbox, in the transaction that changes it, whose lock on each subject keeps their
- *  sequence. Clients read it as a feed and are sent it by webhooks (DECISIONS 7). */
-export async function recordChanges(tx: Connection, news: NewChange[]): Promise<void> {
-  if (news.length === 0) return
-  const rows = news.map(({ type, subjectId, organizationId, channelId, data }) => ({
+/** Writes changes to the outbox, in the transaction that makes them. The caller holds a row lock on each
+ *  subject, which keeps their sequence numbers in order. Clients read them as a feed and receive them by
+ *  webhook (DECISIONS 7). */
+export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
+  if (newChanges.length === 0) return
+  const rows = newChanges.map(({ type, subjectId, organizationId, channelId, data }) => ({
     id: nextId(),
     type,
     subject_id: subjectId,

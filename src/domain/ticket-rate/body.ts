@@ -2,72 +2,86 @@ import { z } from 'zod'
 import { formatTimestamp } from '../../shared/format-timestamp.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
-import { isAvailable, leftOf, listedPrices } from './current-price.ts'
+import { isAvailable, leftOf, visiblePrices } from './current-price.ts'
 import type { Price, Question, Supplement, TicketRate } from './table.ts'
 
-// The JSON shapes of INTERFACE.md. Amounts are in major units of the organization's currency.
+// JSON shapes of INTERFACE.md. Amounts are in major units of the organization's currency.
 
 export const priceBody = z.object({
-  _id: z.string().meta({ description: 'Identifier of the price; a checkout names it as `price_id`.' }),
-  name: z.string(),
-  price: z.number().meta({ description: 'What the ticket costs, before fees, in major units.' }),
+  _id: z.string().meta({ description: 'Price identifier, the `price_id` of a checkout.' }),
+  name: z.string().meta({ description: 'Display name.' }),
+  price: z.number().meta({ description: 'Price in major units, without fees.' }),
   valid_until: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'Until when it can be bought; null for no end.' }),
-  quantity: z.int().meta({ description: 'How many tickets are sold at this price in all; 0 for no cap.' }),
-  includes: z.string().nullable().meta({ description: 'What the ticket includes.' }),
-  additional_info: z.string().nullable(),
-  fee_type: z.enum(['percentage', 'fixed']).meta({ description: 'How `fee_quantity` is meant.' }),
+    .meta({ description: 'Time until which it can be bought; null means until the sale ends.' }),
+  quantity: z
+    .int()
+    .meta({ description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.' }),
+  includes: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
+  additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
+  fee_type: z.enum(['percentage', 'fixed']).meta({ description: 'Unit of `fee_quantity`.' }),
   fee_quantity: z.number().meta({
-    description: "The organization's fee: a percentage of the price, or an amount in major units.",
+    description: 'Fee added to the price: a percentage, or an amount in major units.',
   }),
 })
 
 export const supplementBody = z.object({
-  _id: z.string(),
-  label: z.string(),
-  price: z.number().meta({ description: 'In major units.' }),
-  has_fake_price: z.boolean().meta({ description: 'Whether `fake_price` is to be shown, struck through.' }),
-  fake_price: z.number().nullable().meta({ description: 'The price to show as the former one.' }),
+  _id: z.string().meta({ description: 'Supplement identifier, the `supplement_id` of a checkout.' }),
+  label: z.string().meta({ description: 'Display name.' }),
+  price: z.number().meta({ description: 'Price in major units.' }),
+  has_fake_price: z.boolean().meta({ description: 'True if `fake_price` is to be shown struck through.' }),
+  fake_price: z.number().nullable().meta({ description: 'Price to show struck through, in major units.' }),
 })
 
 export const questionBody = z.object({
-  _id: z.string(),
-  label: z.string(),
-  type: z.string().meta({ description: '`dropdown`: the answer is one of `items`. Else it is free text.' }),
-  required: z.boolean(),
-  items: z.array(z.string()).meta({ description: 'Choices.' }),
+  _id: z.string().meta({ description: 'Question identifier, the `question_id` of an answer.' }),
+  label: z.string().meta({ description: 'Question text.' }),
+  type: z.string().meta({
+    description: 'Kind of answer: `dropdown` takes one of `items`; any other type takes free text.',
+  }),
+  required: z.boolean().meta({ description: 'True if an answer is required.' }),
+  items: z.array(z.string()).meta({ description: 'Choices of a dropdown.' }),
 })
 
 export const ticketRateBody = z.object({
-  _id: z.string().meta({ description: 'Identifier of the rate; a checkout names it as `ticket_rate_id`.' }),
-  organization_id: z.string(),
-  event_id: z.string(),
-  name: z.string(),
-  slug: z.string(),
-  valid_from: z.iso.datetime().nullable().meta({ description: 'Since when it is on sale; null for always.' }),
-  complete: z.boolean().meta({ description: 'Closed by hand, whatever is left.' }),
-  type: z.string().meta({ description: '`limited` where there is a limit to the places.' }),
-  prices: z.array(priceBody).meta({
-    description: 'In order; the current one is the first that can be bought. See `show_all_prices`.',
+  _id: z.string().meta({ description: 'Ticket rate identifier, the `ticket_rate_id` of a checkout.' }),
+  organization_id: z.string().meta({ description: 'Identifier of the organization that sells it.' }),
+  event_id: z.string().meta({ description: 'Identifier of its event.' }),
+  name: z.string().meta({ description: 'Display name.' }),
+  slug: z.string().meta({ description: 'URL-friendly name.' }),
+  valid_from: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'Start of the sale; null if it is always on sale.' }),
+  complete: z.boolean().meta({ description: 'True if the sale was closed by hand, whatever stock is left.' }),
+  type: z.string().meta({
+    description: 'Kind of stock, as the catalogue names it: `limited` has a capacity, `unlimited` has none.',
   }),
-  supplements: z.array(supplementBody),
-  available: z.boolean().meta({ description: 'Whether the rate can be bought now.' }),
+  prices: z.array(priceBody).meta({
+    description:
+      'Prices in order of position; the current one is the first that can be bought. See `show_all_prices`.',
+  }),
+  supplements: z.array(supplementBody).meta({ description: 'Extras that can be bought with a ticket.' }),
+  available: z.boolean().meta({ description: 'True if the rate can be bought now.' }),
   availability: z.object({
-    sold: z.int().meta({ description: 'Tickets that are paid.' }),
+    sold: z.int().meta({ description: 'Number of paid tickets.' }),
     available: z.int().nullable().meta({
-      description: 'Places left after paid tickets and holds; null where there is no limit.',
+      description: 'Number of places left after paid tickets and holds; null if unlimited.',
     }),
   }),
-  min: z.int().nullable().meta({ description: 'Fewest tickets of one checkout.' }),
-  max: z.int().nullable().meta({ description: 'Most tickets of one checkout.' }),
-  questions: z.array(questionBody),
-  show_all_prices: z.boolean().meta({ description: 'When false, `prices` holds only the current price.' }),
+  min: z.int().nullable().meta({ description: 'Minimum number of tickets per checkout; null means 1.' }),
+  max: z.int().nullable().meta({ description: 'Maximum number of tickets per checkout; null means 50.' }),
+  questions: z.array(questionBody).meta({ description: 'Questions that the buyer answers for each ticket.' }),
+  show_all_prices: z
+    .boolean()
+    .meta({ description: 'True if `prices` lists all prices; false if it lists only the current one.' }),
   warranty: z.object({
-    enabled: z.boolean().meta({ description: 'Whether a ticket can be bought with a warranty.' }),
-    percentage: z.number().meta({ description: 'What it costs: a percentage of price and supplements.' }),
-    hours: z.int().meta({ description: 'Hours before the event until which it holds.' }),
+    enabled: z.boolean().meta({ description: 'True if the rate offers a warranty.' }),
+    percentage: z.number().meta({ description: 'Cost, as a percentage of price and supplements.' }),
+    hours: z
+      .int()
+      .meta({ description: 'Number of hours before the start of the event at which the warranty ends.' }),
   }),
 })
 
@@ -101,19 +115,19 @@ const toQuestionBody = ({ id, label, type, required, items }: Question): z.outpu
   items,
 })
 
-type Around = {
+type RateContext = {
   event: Pick<Event, 'startDate'>
-  /** All of the rate's listed prices, in order: which of them are shown is decided here. */
+  /** All listed prices of the rate, in order. `show_all_prices` is applied here. */
   prices: readonly Price[]
   supplements: readonly Supplement[]
   questions: readonly Question[]
   now: Date
 }
 
-/** A ticket rate as INTERFACE.md shapes it, with what is left at `now`. */
+/** A ticket rate as INTERFACE.md shapes it, with its availability at `now`. */
 export const toTicketRateBody = (
   rate: TicketRate,
-  { event, prices, supplements, questions, now }: Around,
+  { event, prices, supplements, questions, now }: RateContext,
 ): TicketRateBody => ({
   _id: rate.id,
   organization_id: rate.organizationId,
@@ -123,7 +137,7 @@ export const toTicketRateBody = (
   valid_from: rate.validFrom && formatTimestamp(rate.validFrom),
   complete: rate.complete,
   type: rate.type,
-  prices: listedPrices(rate, prices, now).map(toPriceBody),
+  prices: visiblePrices(rate, prices, now).map(toPriceBody),
   supplements: supplements.map(toSupplementBody),
   available: isAvailable(rate, event, prices, now),
   availability: { sold: rate.soldBefore + rate.sold, available: leftOf(rate) },

@@ -4,7 +4,7 @@ import { viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
-import { currentPrice, isAvailable, leftOf, listedPrices } from './current-price.ts'
+import { currentPrice, isAvailable, leftOf, visiblePrices } from './current-price.ts'
 import {
   pricesByTicketRateId,
   questionsByTicketRateId,
@@ -16,12 +16,12 @@ import { PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { TicketRate } from './table.ts'
 
 const AvailabilityRef = builder.objectRef<TicketRate>('Availability').implement({
-  description: 'How many places are sold and left.',
+  description: 'Number of places sold and left.',
   fields: (t) => ({
-    sold: t.int({ description: 'Paid tickets.', resolve: (rate) => rate.soldBefore + rate.sold }),
+    sold: t.int({ description: 'Number of paid tickets.', resolve: (rate) => rate.soldBefore + rate.sold }),
     available: t.int({
       nullable: true,
-      description: 'What is left after paid tickets and holds; null is unlimited.',
+      description: 'Number of places left after paid tickets and holds; null if unlimited.',
       resolve: leftOf,
     }),
   }),
@@ -29,13 +29,15 @@ const AvailabilityRef = builder.objectRef<TicketRate>('Availability').implement(
 
 const WarrantyRef = builder.objectRef<TicketRate>('RateWarranty').implement({
   description:
-    'A warranty that can be bought with a ticket: its money comes back until some hours before the event.',
+    'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
   fields: (t) => ({
-    enabled: t.exposeBoolean('warrantyEnabled', { description: 'Whether it is offered.' }),
+    enabled: t.exposeBoolean('warrantyEnabled', { description: 'True if the rate offers a warranty.' }),
     percentage: t.exposeFloat('warrantyPercentage', {
-      description: 'What it costs: per cent of price and supplements.',
+      description: 'Cost, as a percentage of price and supplements.',
     }),
-    hours: t.exposeInt('warrantyHours', { description: 'How many hours before the start it ends.' }),
+    hours: t.exposeInt('warrantyHours', {
+      description: 'Number of hours before the start of the event at which the warranty ends.',
+    }),
   }),
 })
 
@@ -47,27 +49,40 @@ const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
   loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
 
 TicketRateRef.implement({
-  description: 'A kind of ticket for an event.',
+  description: 'Kind of ticket for an event, with its own stock and prices.',
   interfaces: [NodeRef],
   fields: (t) => ({
-    organizationId: t.exposeID('organizationId', { description: 'The organization that sells it.' }),
-    eventId: t.exposeID('eventId', { description: 'The event that it is for.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    slug: t.exposeString('slug', { description: 'Its name as part of an address.' }),
+    organizationId: t.exposeID('organizationId', {
+      description: 'Identifier of the organization that sells it.',
+    }),
+    eventId: t.exposeID('eventId', { description: 'Identifier of its event.' }),
+    name: t.exposeString('name', { description: 'Display name.' }),
+    slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
     validFrom: t.expose('validFrom', {
       type: 'DateTime',
       nullable: true,
-      description: 'When its sale begins.',
+      description: 'Start of the sale; null if it is always on sale.',
     }),
-    complete: t.exposeBoolean('complete', { description: 'Closed by hand.' }),
-    type: t.exposeString('type', { description: '`limited`, as a rule.' }),
-    min: t.exposeInt('min', { nullable: true, description: 'The fewest tickets of a checkout; null is 1.' }),
-    max: t.exposeInt('max', { nullable: true, description: 'The most tickets of a checkout; null is 50.' }),
+    complete: t.exposeBoolean('complete', {
+      description: 'True if the sale was closed by hand, whatever stock is left.',
+    }),
+    type: t.exposeString('type', {
+      description:
+        'Kind of stock, as the catalogue names it: `limited` has a capacity, `unlimited` has none.',
+    }),
+    min: t.exposeInt('min', {
+      nullable: true,
+      description: 'Minimum number of tickets per checkout; null means 1.',
+    }),
+    max: t.exposeInt('max', {
+      nullable: true,
+      description: 'Maximum number of tickets per checkout; null means 50.',
+    }),
     showAllPrices: t.exposeBoolean('showAllPrices', {
-      description: 'Whether `prices` lists more than the current one.',
+      description: 'True if `prices` lists all prices; false if it lists only the current one.',
     }),
     available: t.boolean({
-      description: 'Whether it can be bought now.',
+      description: 'True if the rate can be bought now.',
       extensions: {
         preload: (rates, ctx) =>
           Promise.all([
@@ -85,47 +100,48 @@ TicketRateRef.implement({
     }),
     availability: t.field({
       type: AvailabilityRef,
-      description: 'How many are sold and left.',
+      description: 'Number of places sold and left.',
       resolve: (rate) => rate,
     }),
     warranty: t.field({
       type: WarrantyRef,
-      description: 'The warranty that it offers.',
+      description: 'Warranty that the rate offers.',
       resolve: (rate) => rate,
     }),
     event: t.field({
       type: EventRef,
       nullable: true,
-      // It leads back up: what is asked for below it is answered again for each rate of the event.
+      // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
-      description: 'The event that it is for.',
+      description: 'Event that it admits to.',
       ...viaLoader(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({
       type: [PriceRef],
-      description: 'Its prices, in order.',
+      description: 'Prices in order of position; only the current one unless `showAllPrices`.',
       extensions: { preload: loadPrices },
       resolve: (rate, _args, { loaders, now }) =>
         whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) =>
-          listedPrices(rate, prices, now),
+          visiblePrices(rate, prices, now),
         ),
     }),
     currentPrice: t.field({
       type: PriceRef,
       nullable: true,
-      description: 'The first, by position, that has not passed `validUntil` and is not used up.',
+      description:
+        'First price by position that has not passed `validUntil` and is not used up; null if there is none.',
       extensions: { preload: loadPrices },
       resolve: (rate, _args, { loaders, now }) =>
         whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) => currentPrice(prices, now)),
     }),
     supplements: t.field({
       type: [SupplementRef],
-      description: 'What can be bought with a ticket.',
+      description: 'Extras that can be bought with a ticket.',
       ...viaLoader(supplementsByTicketRateId, idOf),
     }),
     questions: t.field({
       type: [QuestionRef],
-      description: 'What a buyer is asked.',
+      description: 'Questions that the buyer answers for each ticket.',
       ...viaLoader(questionsByTicketRateId, idOf),
     }),
   }),
@@ -134,7 +150,7 @@ TicketRateRef.implement({
 builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
-    description: 'The kinds of tickets that there are for it.',
+    description: 'Kinds of ticket that the event has.',
     ...viaLoader(ticketRatesByEventId, idOf),
   }),
 )
@@ -144,8 +160,9 @@ builder.queryField('ticketRate', (t) =>
     type: TicketRateRef,
     nullable: true,
     extensions: { shared: true },
-    description: 'One ticket rate.',
-    args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
+    description:
+      'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
+    args: { id: t.arg.id({ required: true, description: 'Ticket rate identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(ticketRateById, id),
   }),
 )

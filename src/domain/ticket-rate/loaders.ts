@@ -19,14 +19,14 @@ import {
   ticketRates,
 } from './table.ts'
 
-/** A rate, with what is left of it. */
+/** Columns of a rate with its stock counters. */
 export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
 const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
 const supplementRows = fewRowsOf(getTableColumns(supplements))
 const questionRows = fewRowsOf(getTableColumns(questions))
 
-/** What is listed of each of the rates `keys`, in order. Whoever sees a rate sees these. */
-export const listedPrices: Find<Price> = {
+/** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
+export const ratePrices: Find<Price> = {
   rows: priceRows,
   query: (select) =>
     select
@@ -35,7 +35,7 @@ export const listedPrices: Find<Price> = {
       .where(and(anyOf(prices.ticketRateId, 'keys'), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
 }
-export const listedSupplements: Find<Supplement> = {
+export const rateSupplements: Find<Supplement> = {
   rows: supplementRows,
   query: (select) =>
     select
@@ -43,7 +43,7 @@ export const listedSupplements: Find<Supplement> = {
       .where(and(anyOf(supplements.ticketRateId, 'keys'), not(supplements.removed)))
       .orderBy(asc(supplements.position), asc(supplements.id)),
 }
-export const listedQuestions: Find<Question> = {
+export const rateQuestions: Find<Question> = {
   rows: questionRows,
   query: (select) =>
     select
@@ -59,17 +59,17 @@ const stockById: NamedFind<Stock> = {
 }
 
 const priceBatch: Batch<Price> = {
-  ...listedPrices,
+  ...ratePrices,
   name: 'prices_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
 const supplementBatch: Batch<Supplement> = {
-  ...listedSupplements,
+  ...rateSupplements,
   name: 'supplements_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
 const questionBatch: Batch<Question> = {
-  ...listedQuestions,
+  ...rateQuestions,
   name: 'questions_by_ticket_rate_id',
   key: ({ ticketRateId }) => ticketRateId,
 }
@@ -95,30 +95,30 @@ export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalog
 export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, supplementBatch)
 export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, questionBatch)
 
-// What is left is read for each request, whatever is remembered.
+// Stock is read for each request, even if the rest of the offer is cached.
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
   const offerByEventId = loadOffers(catalogue)
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const found = await catalogue.find(
+    const stocks = await catalogue.find(
       stockById,
       offers.flatMap((offer) => offer?.stockIds ?? []),
     )
-    const leftOf = new Map<string, Stock>()
-    for (const stock of found) leftOf.set(stock.id, stock)
+    const stockOf = new Map<string, Stock>()
+    for (const stock of stocks) stockOf.set(stock.id, stock)
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
         const { id } = rate.row
-        const left = leftOf.get(id)
-        if (!left) continue
-        const shown: Price[] = []
+        const rateStock = stockOf.get(id)
+        if (!rateStock) continue
+        const listed: Price[] = []
         for (const price of prices) {
-          const left = leftOf.get(price.row.id)
-          if (left) shown.push(price.with(left))
+          const priceStock = stockOf.get(price.row.id)
+          if (priceStock) listed.push(price.with(priceStock))
         }
-        rates.push(rate.with(left))
-        loaders.get(pricesByTicketRateId).prime(id, shown)
+        rates.push(rate.with(rateStock))
+        loaders.get(pricesByTicketRateId).prime(id, listed)
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)
       }
@@ -127,6 +127,6 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   })
 }
 
-/** A rate is found by its own id even when it is no longer listed, because tickets of it may be out. */
+// These find removed rows too, because sold tickets may refer to them.
 export const ticketRateById = ({ catalogue }: Readers) => loadOne(catalogue, rateByIdBatch)
 export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)

@@ -4,10 +4,10 @@ import type { Connection } from '../../database/database.ts'
 import { lockedStock, movedStock } from './locked-stock.ts'
 import { stock } from './table.ts'
 
-/** How the counters of a rate or a price change. */
+/** Deltas for the counters of a rate or a price. */
 export type StockMove = { id: string; held: number; sold: number }
 
-/** How the counters of their rates and prices change when each of these tickets changes them by `change`. */
+/** Sums up the deltas for the rates and prices of these tickets, given the delta of one ticket. */
 export function stockMoves(
   tickets: { ticketRateId: string; priceId: string }[],
   { held = 0, sold = 0 }: { held?: number; sold?: number },
@@ -18,14 +18,14 @@ export function stockMoves(
   return [...counts].map(([id, count]) => ({ id, held: held * count, sold: sold * count }))
 }
 
-/** A rate or a price that has been used up, or is free again. */
+/** A rate or a price that was just used up, or became available again. */
 export type StockFlip = { id: string; usedUp: boolean }
 
-const named = sql.placeholder
-const moves = sql`unnest(${named('ids')}::text[], ${named('held')}::integer[], ${named('sold')}::integer[]) as moves(id, held, sold)`
-const added = { held: sql.raw('moves.held'), sold: sql.raw('moves.sold') }
+const parameter = sql.placeholder
+const moves = sql`unnest(${parameter('ids')}::text[], ${parameter('held')}::integer[], ${parameter('sold')}::integer[]) as moves(id, held, sold)`
+const delta = { held: sql.raw('moves.held'), sold: sql.raw('moves.sold') }
 
-// Nothing is left of the unlimited, not even none: they never turn.
+// `left` is null for unlimited stock, which therefore never flips.
 const movement = preparedSql<StockFlip & { flipped: boolean }>(
   'move_stock',
   () => sql`
@@ -34,16 +34,16 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
     select bool_and(unlimited or moves.held + moves.sold <= "left") as fits
     from ${moves} join locked using (id)
   )
-  update ${stock} set ${movedStock(added)}
+  update ${stock} set ${movedStock(delta)}
   from ${moves} join locked using (id), fitting where ${stock.id} = moves.id and fitting.fits
   returning ${stock.id}, "left" = moves.held + moves.sold as "usedUp",
     coalesce(("left" = moves.held + moves.sold) <> ("left" = 0), false) as flipped`,
 )
 
-/** Moves the counters of rates and prices, all of them or, where the capacity of one doesn't allow it, none: null then.
- *  Else gives those that this used up or freed: `touchCatalogue` once it is committed, if there are any. Rows are locked in
- *  the order of their ids, so that two never wait for each other. To be called late in a transaction: the locks are
- *  what a sale waits for. */
+/** Moves the counters of rates and prices: all of them, or none if a capacity does not allow it, and then
+ *  returns null. Returns those that flipped between used up and available; if there are any, call
+ *  `invalidateCatalogue` after the commit. Rows are locked in order of their ids, which prevents deadlocks.
+ *  Call it late in a transaction, because sales wait for these locks. */
 export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {
   if (moves.length === 0) return []
   const moved = await movement(tx, {

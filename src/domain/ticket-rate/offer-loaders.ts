@@ -19,7 +19,7 @@ import {
   ticketRates,
 } from './table.ts'
 
-type Listed = {
+type OfferedRate = {
   rate: JoinedRow<ListedRate, Left>
   prices: JoinedRow<ListedPrice, Left>[]
   supplements: Supplement[]
@@ -30,10 +30,10 @@ const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumn
 
 type Revision = { id: string; revision: string }
 
-/** All that is listed under an event, in order, but for what is left of it. */
+/** Everything listed under an event, in order, without the stock counters. */
 export type Offer = {
-  rates: Listed[]
-  /** What is left of it is found by: each rate, with its prices behind it. */
+  rates: OfferedRate[]
+  /** Ids of the stock rows: each rate, followed by its prices. */
   stockIds: string[]
 }
 
@@ -51,7 +51,7 @@ const revisions: Find<Revision> = {
   rows: rowsOf({ id: events.id, revision: events.revision }),
   query: (select) => select.from(events).where(anyOf(events.id, 'keys')),
 }
-const listedRates: Find<ListedRate> = {
+const offerRates: Find<ListedRate> = {
   rows: rowsOf(getTableColumns(ticketRates)),
   query: (select) =>
     select
@@ -59,12 +59,12 @@ const listedRates: Find<ListedRate> = {
       .where(and(anyOf(ticketRates.eventId, 'keys'), not(ticketRates.removed)))
       .orderBy(asc(ticketRates.position), asc(ticketRates.id)),
 }
-const listedPrices: Find<ListedPrice> = {
+const offerPrices: Find<ListedPrice> = {
   rows: rowsOf(getTableColumns(prices)),
   query: (select) =>
     select.from(prices).where(isListed(prices)).orderBy(asc(prices.position), asc(prices.id)),
 }
-const listedSupplements: Find<Supplement> = {
+const offerSupplements: Find<Supplement> = {
   rows: rowsOf(getTableColumns(supplements)),
   query: (select) =>
     select
@@ -72,7 +72,7 @@ const listedSupplements: Find<Supplement> = {
       .where(isListed(supplements))
       .orderBy(asc(supplements.position), asc(supplements.id)),
 }
-const listedQuestions: Find<Question> = {
+const offerQuestions: Find<Question> = {
   rows: rowsOf(getTableColumns(questions)),
   query: (select) =>
     select.from(questions).where(isListed(questions)).orderBy(asc(questions.position), asc(questions.id)),
@@ -80,11 +80,11 @@ const listedQuestions: Find<Question> = {
 
 const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)
 
-// One statement, and so one snapshot: the offers are those of the revisions.
+// One statement, and so one snapshot: offers and revisions match.
 async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
-  const [known, rates, ...children] = await findTogether<
+  const [eventRevisions, rates, ...children] = await findTogether<
     [Revision, ListedRate, ListedPrice, Supplement, Question]
-  >(db, 'offers_by_event_id', [revisions, listedRates, listedPrices, listedSupplements, listedQuestions], {
+  >(db, 'offers_by_event_id', [revisions, offerRates, offerPrices, offerSupplements, offerQuestions], {
     keys: eventIds,
   })
   const ratesOf = byKey(rates, (rate) => rate.eventId)
@@ -100,19 +100,19 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
     const stockIds = listed.flatMap(({ rate, prices }) => [rate.row.id, ...prices.map(({ row }) => row.id)])
     return { rates: listed, stockIds }
   }
-  return new Map(known.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
+  return new Map(eventRevisions.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
 }
 
-// An event without any is something to remember, too.
+// Counts at least 1, because an empty offer is cached too.
 const sizeOf = ({ rates, stockIds }: Offer): number => {
   const others = rates.map(({ supplements, questions }) => supplements.length + questions.length)
   return 1 + stockIds.length + others.reduce((sum, count) => sum + count, 0)
 }
 
-// Rows of all kinds, for each event that may be remembered.
-const rowsAnEvent = 10
-const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsAnEvent * rememberedEvents, sizeOf)
+// Rows of all kinds per cached event.
+const rowsPerEvent = 10
+const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
 
-/** Loads the offers of events, whoever asks: who sees an event sees what is listed under it. */
+/** Loads the offers of events without a scope: anybody who may see an event may see its offer. */
 export const loadOffers = (reader: Reader): Loader<Offer | null> =>
   load(reader, (eventIds) => readOffers(reader.db, eventIds))

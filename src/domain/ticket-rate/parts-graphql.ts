@@ -3,29 +3,37 @@ import { toMajor } from '../../shared/money.ts'
 import type { Price, Question, Supplement } from './table.ts'
 
 export const PriceRef = builder.objectRef<Price>('Price').implement({
-  description: 'One step of a ticket rate: early bird, regular, late.',
+  description: 'Price step of a ticket rate, such as early bird, regular or late.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its identifier: what a checkout names.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
+    id: t.exposeID('id', { description: 'Price identifier, which a checkout refers to.' }),
+    name: t.exposeString('name', { description: 'Display name.' }),
     price: t.float({
-      description: 'Amount in major units, without the fee.',
+      description: 'Amount in major units, without fees.',
       resolve: (price) => toMajor(price.amount, price.currency),
     }),
-    currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
+    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     validUntil: t.expose('validUntil', {
       type: 'DateTime',
       nullable: true,
-      description: 'Until when it can be bought; null is until the sale ends.',
+      description: 'Time until which it can be bought; null means until the sale ends.',
     }),
     quantity: t.int({
-      description: 'How many are sold at this price; 0 is no limit of its own.',
+      description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.',
       resolve: (price) => price.capacity ?? 0,
     }),
-    includes: t.exposeString('includes', { nullable: true, description: 'What comes with it.' }),
-    additionalInfo: t.exposeString('additionalInfo', { nullable: true, description: 'What else to know.' }),
-    feeType: t.exposeString('feeType', { description: '`percentage` of the price, or `fixed`.' }),
+    includes: t.exposeString('includes', {
+      nullable: true,
+      description: 'Description of what the price includes.',
+    }),
+    additionalInfo: t.exposeString('additionalInfo', {
+      nullable: true,
+      description: 'Additional information for the buyer.',
+    }),
+    feeType: t.exposeString('feeType', {
+      description: 'Unit of `feeQuantity`: `percentage` of the price, or `fixed` amount.',
+    }),
     feeQuantity: t.float({
-      description: 'The fee on top of the price: a percentage, or an amount in major units.',
+      description: 'Fee added to the price: a percentage, or an amount in major units.',
       resolve: (price) =>
         price.feeType === 'fixed' ? toMajor(price.feeQuantity, price.currency) : price.feeQuantity,
     }),
@@ -33,30 +41,34 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
 })
 
 export const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
-  description: 'What can be bought with a ticket.',
+  description: 'Extra that can be bought with a ticket.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its identifier: what a checkout names.' }),
-    label: t.exposeString('label', { description: 'What it is.' }),
+    id: t.exposeID('id', { description: 'Supplement identifier, which a checkout refers to.' }),
+    label: t.exposeString('label', { description: 'Display name.' }),
     price: t.float({
       description: 'Amount in major units.',
       resolve: (supplement) => toMajor(supplement.amount, supplement.currency),
     }),
-    hasFakePrice: t.exposeBoolean('hasFakePrice', { description: 'Whether to show a price struck through.' }),
+    hasFakePrice: t.exposeBoolean('hasFakePrice', {
+      description: 'True if `fakePrice` is to be shown struck through.',
+    }),
     fakePrice: t.float({
       nullable: true,
-      description: 'The price struck through, in major units.',
+      description: 'Price to show struck through, in major units.',
       resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
     }),
   }),
 })
 
 export const QuestionRef = builder.objectRef<Question>('Question').implement({
-  description: 'What a buyer is asked.',
+  description: 'Question that the buyer answers for each ticket.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its identifier: what an answer names.' }),
-    label: t.exposeString('label', { description: 'The question.' }),
-    type: t.exposeString('type', { description: '`dropdown` takes one of `items`.' }),
-    required: t.exposeBoolean('required', { description: 'Whether it must be answered.' }),
-    items: t.exposeStringList('items', { description: 'The choices.' }),
+    id: t.exposeID('id', { description: 'Question identifier, which an answer refers to.' }),
+    label: t.exposeString('label', { description: 'Question text.' }),
+    type: t.exposeString('type', {
+      description: 'Kind of answer: `dropdown` takes one of `items`; any other type takes free text.',
+    }),
+    required: t.exposeBoolean('required', { description: 'True if an answer is required.' }),
+    items: t.exposeStringList('items', { description: 'Choices of a dropdown.' }),
   }),
 })

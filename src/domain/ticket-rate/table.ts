@@ -1,29 +1,18 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import {
-  bigint,
-  boolean,
-  check,
-  index,
-  integer,
-  numeric,
-  pgEnum,
-  pgTable,
-  text,
-  timestamp,
-  unique,
-} from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, numeric, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core'
+import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import { events } from '../event/table.ts'
 import { organizations } from '../organization/table.ts'
 
-/** What is left of one thing for sale: a ticket rate, or one of its prices. `id` is the rate's or the price's.
- *  Apart from the catalogue rows, so that a sale never writes what a page of events reads the rest of. */
+/** Stock counters of a ticket rate or of one of its prices, under the same `id`. Separate from the catalogue
+ *  rows, so that sales never write to rows that the listing of events reads. */
 export const stock = pgTable(
   'stock',
   {
     id: text().primaryKey(),
-    /** Places for sale in all; null is unlimited. */
+    /** Total number of places; null if unlimited. */
     capacity: integer(),
-    /** Sold before the catalogue came here: no ticket of ours stands behind these. */
+    /** Sold elsewhere before the import: these places have no tickets here. */
     soldBefore: integer('sold_before').notNull().default(0),
     sold: integer().notNull().default(0),
     held: integer().notNull().default(0),
@@ -41,7 +30,7 @@ export const stock = pgTable(
 )
 
 const { id: _, ...left } = getTableColumns(stock)
-/** What is shown of a rate or a price beside its own row. */
+/** Stock counters, to be read along with a rate or a price. */
 export const leftColumns = left
 
 export const ticketRates = pgTable(
@@ -57,22 +46,20 @@ export const ticketRates = pgTable(
     position: integer().notNull(),
     name: text().notNull(),
     slug: text().notNull(),
-    validFrom: timestamp('valid_from', { withTimezone: true, precision: 3 }),
-    /** Closed by hand, whatever is left. */
+    validFrom: timestampMs('valid_from'),
+    /** Closed by hand, whatever stock is left. */
     complete: boolean().notNull().default(false),
     type: text().notNull().default('limited'),
     min: integer(),
     max: integer(),
     showAllPrices: boolean('show_all_prices').notNull().default(true),
     warrantyEnabled: boolean('warranty_enabled').notNull().default(false),
-    warrantyPercentage: numeric('warranty_percentage', { precision: 7, scale: 4, mode: 'number' })
-      .notNull()
-      .default(0),
+    warrantyPercentage: percentage('warranty_percentage').notNull().default(0),
     warrantyHours: integer('warranty_hours').notNull().default(0),
     removed: boolean().notNull().default(false),
   },
   (rate) => [
-    // Whose a rate is, for what is sold of it to refer to. It never changes.
+    // Targets of composite foreign keys. Organization and event of a rate never change.
     unique('ticket_rates_of_organizations').on(rate.id, rate.organizationId),
     unique('ticket_rates_of_events').on(rate.id, rate.eventId),
     index().on(rate.eventId, rate.position, rate.id),
@@ -91,13 +78,13 @@ export const prices = pgTable(
       .references(() => ticketRates.id),
     position: integer().notNull(),
     name: text().notNull(),
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
-    validUntil: timestamp('valid_until', { withTimezone: true, precision: 3 }),
+    validUntil: timestampMs('valid_until'),
     includes: text(),
     additionalInfo: text('additional_info'),
     feeType: feeType('fee_type').notNull().default('percentage'),
-    /** A percentage of the price, or, for a fixed fee, an amount in minor units. */
+    /** Percentage of the price, or, for a fixed fee, an amount in minor units. */
     feeQuantity: numeric('fee_quantity', { precision: 15, scale: 4, mode: 'number' }).notNull().default(0),
     removed: boolean().notNull().default(false),
   },
@@ -117,10 +104,10 @@ export const supplements = pgTable(
       .references(() => ticketRates.id),
     position: integer().notNull(),
     label: text().notNull(),
-    amount: bigint({ mode: 'number' }).notNull(),
+    amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
     hasFakePrice: boolean('has_fake_price').notNull().default(false),
-    fakeAmount: bigint('fake_amount', { mode: 'number' }),
+    fakeAmount: minorUnits('fake_amount'),
     removed: boolean().notNull().default(false),
   },
   (supplement) => [
@@ -148,10 +135,10 @@ export const questions = pgTable(
 
 export type Stock = typeof stock.$inferSelect
 export type Left = Omit<Stock, 'id'>
-/** A rate and a price as the catalogue has them. */
+/** A rate and a price as in the catalogue, without stock counters. */
 export type ListedRate = typeof ticketRates.$inferSelect
 export type ListedPrice = typeof prices.$inferSelect
-/** They are shown and sold with what is left of them. */
+/** A rate and a price with their stock counters. */
 export type TicketRate = ListedRate & Left
 export type Price = ListedPrice & Left
 export type Supplement = typeof supplements.$inferSelect

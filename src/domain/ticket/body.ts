@@ -4,63 +4,78 @@ import { minimumAge } from '../event/minimum-age.ts'
 import type { LookupTicket } from './table.ts'
 import * as views from './views.ts'
 
-// The JSON shape of a ticket that is looked up. Amounts are in major units of the ticket's currency.
+// JSON shape of a ticket in the lookup view. Amounts are in major units of the ticket's currency.
 
 const amount = (description: string) => z.number().meta({ description })
 const moment = z.iso.datetime().nullable()
 
 const supplementBody = z.object({
-  _id: z.string(),
-  price: z.number(),
-  label: z.string(),
-  description: z.string().nullable(),
-  has_fake_price: z.boolean(),
-  fake_price: z.number().nullable(),
-  product_quantity: z.int().meta({ description: 'How many were bought.' }),
-  product_quantity_used: z.int().meta({ description: 'How many were used.' }),
+  _id: z.string().meta({ description: 'Supplement identifier.' }),
+  price: z.number().meta({ description: 'Price paid.' }),
+  label: z.string().meta({ description: 'Display name.' }),
+  description: z
+    .string()
+    .nullable()
+    .meta({ description: 'Description. Always null, because the catalogue has none.' }),
+  has_fake_price: z.boolean().meta({ description: 'True if `fake_price` was shown struck through.' }),
+  fake_price: z.number().nullable().meta({ description: 'Price that was shown struck through.' }),
+  product_quantity: z.int().meta({ description: 'Quantity bought.' }),
+  product_quantity_used: z.int().meta({ description: 'Quantity used.' }),
 })
 
 export const ticketBody = z.object({
-  _id: z.string(),
-  activation_date: moment.meta({ description: 'When it was paid.' }),
-  channel_id: z.string(),
-  code: z.string().meta({ description: 'What is scanned at the door.' }),
-  discount_quantity_subtract: amount('What a discount took off: there are none.'),
-  email: z.string(),
-  gender: z.string().nullable(),
-  address: z.string().nullable(),
-  language: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
-  country: z.string().nullable(),
-  postal_code: z.string().nullable(),
-  enter: z.int().meta({ description: 'People already in.' }),
-  entry_date: z.int().meta({ description: 'The last entry as unix seconds; 0 when nobody entered.' }),
-  event_id: z.string(),
-  for: z.int().meta({ description: 'People that it admits.' }),
-  name: z.string(),
-  payment_id: z.string(),
-  phone: z.string().nullable(),
-  price: amount('What the ticket cost, without fees and extras.'),
-  raised: amount('What the organization keeps of it after refunds and commission.'),
-  rate_id: z.string(),
-  rate_name: z.string(),
-  rate_slug: z.string(),
-  referral_id: z.string().nullable().meta({ description: 'Null: a checkout does not tell it.' }),
-  refunded: amount('What was paid back.'),
-  sale_type: z.literal(views.saleType),
-  price_info: z.object({
-    _id: z.string(),
-    price: z.number(),
-    age: z.int().nullable().meta({ description: 'Minimum age of the event.' }),
-    content: z.string().nullable().meta({ description: 'What the price includes.' }),
-    additional_info: z.string().nullable(),
+  _id: z.string().meta({ description: 'Ticket identifier.' }),
+  activation_date: moment.meta({ description: 'Time of payment; null while the ticket is pending.' }),
+  channel_id: z.string().meta({ description: 'Identifier of the channel that sold it.' }),
+  code: z.string().meta({ description: 'Code that is scanned at the door.' }),
+  discount_quantity_subtract: amount('Amount taken off by discounts. Always 0, because there are none.'),
+  email: z.string().meta({ description: 'E-mail address of the attendee.' }),
+  gender: z.string().nullable().meta({ description: 'Gender, as one digit.' }),
+  address: z.string().nullable().meta({ description: 'Street and number.' }),
+  language: z
+    .string()
+    .nullable()
+    .meta({ description: 'Language code. Always null, because a checkout carries no language.' }),
+  country: z.string().nullable().meta({ description: 'Two-letter ISO 3166 country code.' }),
+  postal_code: z.string().nullable().meta({ description: 'Postal code.' }),
+  enter: z.int().meta({ description: 'Number of people already admitted.' }),
+  entry_date: z
+    .int()
+    .meta({ description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.' }),
+  event_id: z.string().meta({ description: 'Identifier of its event.' }),
+  for: z.int().meta({ description: 'Number of people that the ticket admits.' }),
+  name: z.string().meta({ description: 'Full name of the attendee.' }),
+  payment_id: z.string().meta({ description: 'Identifier of the payment of its checkout.' }),
+  phone: z.string().nullable().meta({ description: 'Phone number in international format.' }),
+  price: amount('Price without fees and extras.'),
+  raised: amount('Amount that the organization keeps after refunds and commission.'),
+  rate_id: z.string().meta({ description: 'Identifier of its ticket rate.' }),
+  rate_name: z.string().meta({ description: 'Name of the ticket rate.' }),
+  rate_slug: z.string().meta({ description: 'Slug of the ticket rate.' }),
+  referral_id: z.string().nullable().meta({
+    description: 'Identifier of the referrer. Always null, because a checkout carries no referrer.',
   }),
-  supplements: z.array(supplementBody),
-  status: z.enum(views.lookupStatuses).meta({ description: '`pending` until it is paid, then `activated`.' }),
-  total_extras: amount('Supplements and warranty.'),
-  total_fees: z.number(),
-  total_paid: amount('What was paid for it: 0 while it is pending.'),
-  invoice_reference: z.string().nullable(),
-  corrective_invoice_references: z.array(z.string()),
+  refunded: amount('Amount refunded so far.'),
+  sale_type: z.literal(views.saleType).meta({ description: 'Sales channel. Always `online`.' }),
+  price_info: z.object({
+    _id: z.string().meta({ description: 'Price identifier.' }),
+    price: amount('Price without fees and extras.'),
+    age: z.int().nullable().meta({ description: 'Minimum age of the event; null if it has none.' }),
+    content: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
+    additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
+  }),
+  supplements: z.array(supplementBody).meta({ description: 'Supplements bought with the ticket.' }),
+  status: z.enum(views.lookupStatuses).meta({
+    description:
+      'Ticket status: `pending` until payment, then `activated`; `expired` if it was not paid in time.',
+  }),
+  total_extras: amount('Total of supplements and warranty.'),
+  total_fees: z.number().meta({ description: 'Total of the fees that the buyer pays.' }),
+  total_paid: amount('Amount paid; 0 while the ticket is pending.'),
+  invoice_reference: z.string().nullable().meta({ description: 'Reference of the invoice.' }),
+  corrective_invoice_references: z
+    .array(z.string())
+    .meta({ description: 'References of the corrective invoices.' }),
 })
 
 type Rate = { rateName: string; rateSlug: string }

@@ -17,133 +17,139 @@ import * as views from './views.ts'
 export const TicketRef = builder.objectRef<Ticket>('Ticket')
 
 TicketRef.implement({
-  description: 'One ticket, of one attendee. Amounts are in major units of `paymentCurrency`.',
+  description: 'Ticket of one attendee. Amounts are in major units of `paymentCurrency`.',
   interfaces: [NodeRef],
   fields: (t) => {
-    const amount = (description: string, of: (ticket: Ticket) => number) =>
-      t.float({ description, resolve: (ticket) => toMajor(of(ticket), ticket.currency) })
+    const amount = (description: string, toMinor: (ticket: Ticket) => number) =>
+      t.float({ description, resolve: (ticket) => toMajor(toMinor(ticket), ticket.currency) })
     return {
       status: t.field({
         type: parts.TicketStatusRef,
-        description: 'How it stands, in the words of the lookup view.',
+        description: 'Current status, with the values of the lookup view.',
         resolve: views.lookupStatus,
       }),
       checkoutStatus: t.field({
         type: parts.CheckoutStatusRef,
-        description: 'How it stands, in the words of the checkout view: `active` even before it is paid.',
+        description: 'Current status, with the values of the checkout view: `active` even before payment.',
         resolve: views.checkoutStatus,
       }),
-      qrCode: t.exposeString('qrCode', { description: 'What is scanned at the door.' }),
-      channelId: t.exposeID('channelId', { description: 'The channel that sold it.' }),
-      eventId: t.exposeID('eventId', { description: 'The event that it is for.' }),
-      ticketRateId: t.exposeID('ticketRateId', { description: 'The ticket rate that it is of.' }),
-      priceId: t.exposeID('priceId', { description: 'The price that it was sold at.' }),
-      paymentId: t.exposeID('paymentId', { description: 'The payment of its checkout.' }),
-      paymentCurrency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
-      fullName: t.exposeString('fullName', { description: 'Name of the attendee.' }),
-      email: t.exposeString('email', { description: 'E-mail address.' }),
-      phone: t.exposeString('phone', { nullable: true, description: 'International number.' }),
-      gender: t.exposeString('gender', { nullable: true, description: 'Digit as text.' }),
-      birthday: t.exposeString('birthday', { nullable: true, description: 'YYYY-MM-DD.' }),
+      qrCode: t.exposeString('qrCode', { description: 'Code that is scanned at the door.' }),
+      channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold it.' }),
+      eventId: t.exposeID('eventId', { description: 'Identifier of its event.' }),
+      ticketRateId: t.exposeID('ticketRateId', { description: 'Identifier of its ticket rate.' }),
+      priceId: t.exposeID('priceId', { description: 'Identifier of the price it was sold at.' }),
+      paymentId: t.exposeID('paymentId', { description: 'Identifier of the payment of its checkout.' }),
+      paymentCurrency: t.exposeString('currency', {
+        description: 'Currency of all amounts, as an ISO 4217 code.',
+      }),
+      fullName: t.exposeString('fullName', { description: 'Full name of the attendee.' }),
+      email: t.exposeString('email', { description: 'E-mail address of the attendee.' }),
+      phone: t.exposeString('phone', {
+        nullable: true,
+        description: 'Phone number in international format.',
+      }),
+      gender: t.exposeString('gender', { nullable: true, description: 'Gender, as one digit.' }),
+      birthday: t.exposeString('birthday', { nullable: true, description: 'Date of birth, `YYYY-MM-DD`.' }),
       address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
       postalCode: t.exposeString('postalCode', { nullable: true, description: 'Postal code.' }),
       countryCode: t.exposeString('countryCode', {
         nullable: true,
-        description: 'ISO 3166 two-letter code.',
+        description: 'Two-letter ISO 3166 country code.',
       }),
       personalDocumentType: t.exposeString('personalDocumentType', {
         nullable: true,
-        description: '`dni`, `nie`, `passport` or `other`.',
+        description: 'Kind of identity document: `dni`, `nie`, `passport` or `other`.',
       }),
       personalDocumentNumber: t.exposeString('personalDocumentNumber', {
         nullable: true,
-        description: 'Number of the document.',
+        description: 'Number of the identity document.',
       }),
       answers: t.field({
         type: [parts.AnswerRef],
-        description: 'What the buyer answered.',
+        description: 'Answers to the questions of the ticket rate.',
         resolve: ({ answers }) => answers,
       }),
       supplements: t.field({
         type: [parts.TicketSupplementRef],
-        description: 'What was bought with it.',
+        description: 'Supplements bought with the ticket.',
         resolve: ({ supplements, currency }) =>
           supplements.map((supplement) => ({ ...supplement, currency })),
       }),
       metadata: t.expose('metadata', {
         type: 'JSON',
         nullable: true,
-        description: 'What the channel stored on it.',
+        description: 'Metadata that the channel attached at checkout.',
       }),
       fees: t.field({
         type: parts.FeesRef,
-        description: 'Who gets what beside the price.',
+        description: 'Fees of the organization and of the platform.',
         resolve: (ticket) => ticket,
       }),
       warranty: t.field({
         type: parts.TicketWarrantyRef,
-        description: 'The warranty that was bought.',
+        description: 'Warranty bought with the ticket.',
         resolve: (ticket) => ticket,
       }),
-      refunded: amount('What was paid back.', (ticket) => ticket.refundedAmount),
+      refunded: amount('Amount refunded so far.', (ticket) => ticket.refundedAmount),
       refundedAt: t.expose('refundedAt', {
         type: 'DateTime',
         nullable: true,
-        description: 'When money last went back.',
+        description: 'Time of the last refund.',
       }),
       refunds: t.field({
         type: [parts.RefundRef],
-        description: 'Each time that money went back.',
+        description: 'Refunds of the ticket.',
         resolve: ({ refunds, currency }) => refunds.map((refund) => ({ ...refund, currency })),
       }),
-      for: t.exposeInt('admits', { description: 'People that it admits.' }),
-      enter: t.exposeInt('entered', { description: 'People already in.' }),
+      for: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
+      enter: t.exposeInt('entered', { description: 'Number of people already admitted.' }),
       entryTime: t.expose('lastEntryAt', {
         type: 'DateTime',
         nullable: true,
-        description: 'The last entry.',
+        description: 'Time of the last entry; null if nobody has entered.',
       }),
-      totalSupplements: amount('Its supplements.', (ticket) => ticket.supplementsAmount),
-      totalFees: amount('The fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
-      totalPrice: amount('Price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
+      totalSupplements: amount('Total of the supplements.', (ticket) => ticket.supplementsAmount),
+      totalFees: amount('Total of the fees that the buyer pays.', (ticket) => ticket.organizationFeeAmount),
+      totalPrice: amount('Total of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
       invoiceReference: t.exposeString('invoiceReference', {
         nullable: true,
-        description: 'Reference of its invoice.',
+        description: 'Reference of the invoice.',
       }),
       correctiveInvoiceReferences: t.exposeStringList('correctiveInvoiceReferences', {
-        description: 'References of the invoices that correct it.',
+        description: 'References of the corrective invoices.',
       }),
-      createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the checkout was made.' }),
+      createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
       activationDate: t.expose('activatedAt', {
         type: 'DateTime',
         nullable: true,
-        description: 'When it was paid.',
+        description: 'Time of payment; null while it is pending.',
       }),
       event: t.field({
         type: EventRef,
         nullable: true,
-        description: 'The event that it is for; null to a channel that the organization no longer grants.',
+        description:
+          'Event that it admits to. Null if the organization has revoked the grant of the calling channel.',
         resolve: (ticket, _args, { loaders }) => loaders.load(eventById, ticket.eventId),
       }),
       ticketRate: t.field({
         type: TicketRateRef,
         nullable: true,
         description:
-          'The ticket rate that it is of; null to a channel that the organization no longer grants.',
+          'Ticket rate of the ticket. Null if the organization has revoked the grant of the calling channel.',
         resolve: (ticket, _args, { loaders }) => loaders.load(ticketRateById, ticket.ticketRateId),
       }),
       price: t.field({
         type: PriceRef,
         nullable: true,
-        description: 'The price of the rate that it was sold at.',
+        description: 'Price it was sold at.',
         resolve: (ticket, _args, { loaders }) => loaders.load(priceById, ticket.priceId),
       }),
       payment: t.field({
         type: PaymentRef,
         nullable: true,
-        // It leads back up: what is asked for below it is answered again for each ticket of the payment.
+        // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
         complexity: { field: 1, multiplier: 10 },
-        description: 'The payment of its checkout.',
+        description: 'Payment of its checkout.',
         resolve: (ticket, _args, { loaders }) => loaders.load(paymentById, ticket.paymentId),
       }),
     }
@@ -154,7 +160,7 @@ builder.objectField(PaymentRef, 'tickets', (t) =>
   t.field({
     type: [TicketRef],
     complexity: { field: 1, multiplier: maxTickets },
-    description: 'The tickets that it is for.',
+    description: 'Tickets that it pays for.',
     resolve: (payment, _args, { loaders }) => loaders.load(ticketsByPaymentId, payment.id),
   }),
 )
@@ -164,8 +170,8 @@ builder.queryField('ticket', (t) =>
     type: TicketRef,
     nullable: true,
     description:
-      'One ticket of the caller: one that the channel sold, or one of the integration’s organization.',
-    args: { id: t.arg.id({ required: true, description: 'Its identifier.' }) },
+      'Finds a ticket by its identifier: for a channel among those it sold, for an integration among those of its organization. Null if there is none.',
+    args: { id: t.arg.id({ required: true, description: 'Ticket identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.get(ticketById).get(id),
   }),
 )

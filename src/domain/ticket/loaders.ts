@@ -26,14 +26,15 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
   priceAdditionalInfo: prices.additionalInfo,
 })
 
-// A channel reads the tickets that it created, whatever became of its grant; an integration its organization's.
+// A channel may read the tickets that it sold, even if its grant was revoked; an integration those of its
+// organization.
 const own = or(
   eq(tickets.channelId, sql.placeholder('channelId')),
   anyOf(tickets.organizationId, 'ownOrganizationIds'),
 )
 
-/** What finds tickets by their ids with all that is shown of them, because a second statement would cost what the first
- *  does. */
+/** Query for tickets by id with everything that the lookup view shows. One join, because a second statement
+ *  would double the cost. */
 const findTickets: Find<LookupTicket> = {
   rows: lookupRows,
   query: (select) =>
@@ -45,19 +46,19 @@ const findTickets: Find<LookupTicket> = {
       .where(anyOf(tickets.id, 'keys')),
 }
 
-// All look up together, whoever's the tickets are.
-const ticketByTurn = coalesceReads<LookupTicket>(async (db, keys) => {
+// Coalesces the lookups of all callers, so it is unscoped.
+const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
   const found = await rowStatement(db, 'ticket_by_id', findTickets).execute({ keys })
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
-/** A ticket, whoever may see it: to be shown as `toSeen` gives it. */
+/** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. */
 export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
-  isIdentifier(id) ? ticketByTurn(db, id) : null
+  isIdentifier(id) ? ticketCoalesced(db, id) : null
 
-/** A ticket as a caller sees it: null where it is not its own, without what its rate and event say where the
- *  organization no longer grants them. */
-function toSeen(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
+/** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event
+ *  if the organization has revoked the grant. */
+function toVisible(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
   const { channelId, organizationId } = ticket
   if (channelId !== scope.channelId && !scope.ownOrganizationIds.includes(organizationId)) return null
@@ -77,7 +78,7 @@ const byPaymentId: Batch<Ticket> = {
 }
 
 export const ticketById = ({ own: { db, scope } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map(async (id) => toSeen(await findTicket(db, id), scope))))
+  new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(db, id), scope))))
 export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
 
 /** Creates the context of a request for one ticket, which it reads with the key. */
@@ -89,5 +90,5 @@ export const createLookupContext = createContextWith<LookupTicket>({
     })
     return [keys, new Map(found.map((ticket) => [ticket.id, ticket]))]
   },
-  prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toSeen(ticket, loaders.own.scope)),
+  prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toVisible(ticket, loaders.own.scope)),
 })

@@ -8,71 +8,73 @@ import * as parts from './parts-graphql.ts'
 import type { LookupTicket, Ticket } from './table.ts'
 import * as views from './views.ts'
 
-/** Resolves to something of a ticket's rate, event or price. A ticket that was not looked up, such as one of a
- *  checkout, is looked up for it. */
-const lookedUp =
-  <Value>(tell: (ticket: LookupTicket) => Value) =>
+/** Resolves a field from the ticket's rate, event or price. Loads them if the ticket came without, as from a
+ *  checkout. */
+const fromLookup =
+  <Value>(read: (ticket: LookupTicket) => Value) =>
   (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): PromiseOrValue<Value> => {
-    if ('rateName' in ticket) return tell(ticket)
+    if ('rateName' in ticket) return read(ticket)
     return whenKnown(loaders.get(ticketById).get(ticket.id), (found) => {
-      if (!found) throw new Error('who sees a ticket can look it up')
-      return tell(found)
+      if (!found) throw new Error(`ticket ${ticket.id} not found`)
+      return read(found)
     })
   }
 
-// What only the lookup view has, or says in another word.
+// Fields that only the lookup view has, or that it names differently.
 builder.objectFields(TicketRef, (t) => {
-  const amount = (description: string, of: (ticket: Ticket) => number) =>
-    t.float({ description, resolve: (ticket) => toMajor(of(ticket), ticket.currency) })
+  const amount = (description: string, toMinor: (ticket: Ticket) => number) =>
+    t.float({ description, resolve: (ticket) => toMajor(toMinor(ticket), ticket.currency) })
   return {
     code: t.exposeString('qrCode', {
-      description: 'The same as `qrCode`, in the word of the lookup view.',
+      description: 'Alias of `qrCode`, as the lookup view names it.',
     }),
     rateId: t.exposeID('ticketRateId', {
-      description: 'The same as `ticketRateId`, in the word of the lookup view.',
+      description: 'Alias of `ticketRateId`, as the lookup view names it.',
     }),
     rateName: t.string({
       nullable: true,
-      description: 'Name of its ticket rate.',
-      resolve: lookedUp(({ rateName }) => rateName),
+      description:
+        'Name of the ticket rate. Null if the organization has revoked the grant of the calling channel.',
+      resolve: fromLookup(({ rateName }) => rateName),
     }),
     rateSlug: t.string({
       nullable: true,
-      description: 'Slug of its ticket rate.',
-      resolve: lookedUp(({ rateSlug }) => rateSlug),
+      description:
+        'Slug of the ticket rate. Null if the organization has revoked the grant of the calling channel.',
+      resolve: fromLookup(({ rateSlug }) => rateSlug),
     }),
     name: t.exposeString('fullName', {
-      description: 'The same as `fullName`, in the word of the lookup view.',
+      description: 'Alias of `fullName`, as the lookup view names it.',
     }),
     country: t.exposeString('countryCode', {
       nullable: true,
-      description: 'The same as `countryCode`, in the word of the lookup view.',
+      description: 'Alias of `countryCode`, as the lookup view names it.',
     }),
     language: t.string({
       nullable: true,
-      description: 'Language code; a checkout does not tell it.',
+      description: 'Language code. Always null, because a checkout carries no language.',
       resolve: () => null,
     }),
     entryDate: t.int({
-      description: 'The last entry as unix seconds; 0 when nobody entered.',
+      description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.',
       resolve: views.entryDate,
     }),
-    totalExtras: amount('Supplements and warranty.', views.totalExtras),
-    totalPaid: amount('What was paid for it: 0 while it is pending.', views.totalPaid),
-    raised: amount('What the organization keeps of it after refunds and commission.', views.raised),
+    totalExtras: amount('Total of supplements and warranty.', views.totalExtras),
+    totalPaid: amount('Amount paid; 0 while the ticket is pending.', views.totalPaid),
+    raised: amount('Amount that the organization keeps after refunds and commission.', views.raised),
     priceInfo: t.field({
       type: parts.PriceInfoRef,
-      description: 'The price that it was sold at, in the words of the lookup view.',
-      resolve: lookedUp((ticket) => ticket),
+      description: 'Price it was sold at, in the shape of the lookup view.',
+      resolve: fromLookup((ticket) => ticket),
     }),
-    saleType: t.string({ description: '`online`: every ticket here is.', resolve: () => views.saleType }),
+    saleType: t.string({ description: 'Sales channel. Always `online`.', resolve: () => views.saleType }),
     referralId: t.string({
       nullable: true,
-      description: 'Who referred the buyer; a checkout does not tell it.',
+      description: 'Identifier of the referrer. Always null, because a checkout carries no referrer.',
       resolve: () => null,
     }),
     discountQuantitySubtract: t.float({
-      description: 'What a discount took off: there are none.',
+      description: 'Amount taken off by discounts. Always 0, because there are none.',
       resolve: () => 0,
     }),
   }

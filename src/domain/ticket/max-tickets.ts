@@ -1,2 +1,2 @@
-/** Tickets of one checkout at most, whatever the rate allows (DECISIONS 4). */
+/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
 export const maxTickets = 50

@@ -3,7 +3,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { ticketById } from './loaders.ts'
 import type { LookupTicket } from './table.ts'
 
-/** A ticket of the caller's. Refuses: NOT_FOUND, for somebody else's too (DECISIONS 2). */
+/** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
 export async function requireTicket(id: string, { loaders }: Context): Promise<LookupTicket> {
   const ticket = await loaders.load(ticketById, id)
   if (!ticket)

@@ -8,15 +8,12 @@ import { ticketBody, toTicketBody } from './body.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
-const ticketAnswer = z
-  .object({ success: z.literal(true), data: ticketBody })
-  .meta({ description: 'The ticket.' })
+const ticketAnswer = z.object({ success: z.literal(true), data: ticketBody }).meta({ description: 'Ticket.' })
 
 async function lookUp(id: string, ctx: Context) {
   const ticket = await requireTicket(id, ctx)
   const { rateName, rateSlug } = ticket
-  if (rateName === null || rateSlug === null)
-    throw new Error('who sees all tickets of an organization sees its rates')
+  if (rateName === null || rateSlug === null) throw new Error(`rate of ticket ${id} not found`)
   return toTicketBody({ ...ticket, rateName, rateSlug })
 }
 
@@ -35,7 +32,8 @@ export const lookupRoutes =
         schema: {
           operationId: 'lookUpTicket',
           summary: 'Read one ticket',
-          description: 'By either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
+          description:
+            'Reads one ticket of the organization. Accepts either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
           tags: ['Integrations'],
           security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
           params: z.object({ ticketId: z.string() }),

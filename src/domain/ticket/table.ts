@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import {
-  bigint,
   check,
   date,
   foreignKey,
@@ -10,16 +9,16 @@ import {
   pgEnum,
   pgTable,
   text,
-  timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 
 export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelled', 'expired'])
 
 export type Answer = { questionId: string; answer: string }
-/** A supplement as it was sold. Amounts in minor units. */
+/** Supplement as it was sold. Amounts in minor units. */
 export type SoldSupplement = {
   supplementId: string
   label: string
@@ -27,17 +26,17 @@ export type SoldSupplement = {
   hasFakePrice: boolean
   fakeAmount: number | null
 }
-/** A refund as the checkout view tells it. Amount in minor units, `at` as ISO 8601. */
+/** Refund as the checkout view shows it. Amount in minor units, `at` in ISO 8601. */
 export type RefundMade = { channelId: string; amount: number; at: string }
 
-const amount = (name: string) => bigint(name, { mode: 'number' }).notNull()
+const amount = (name: string) => minorUnits(name).notNull()
 
 export const tickets = pgTable(
   'tickets',
   {
     id: text().primaryKey(),
     paymentId: text('payment_id').notNull(),
-    /** The ticket's place in its checkout. */
+    /** Index of the ticket in its checkout. */
     position: integer().notNull(),
     organizationId: text('organization_id').notNull(),
     channelId: text('channel_id').notNull(),
@@ -54,9 +53,9 @@ export const tickets = pgTable(
     warrantyAmount: amount('warranty_amount'),
     totalAmount: amount('total_amount'),
     refundedAmount: amount('refunded_amount').default(0),
-    refundedAt: timestamp('refunded_at', { withTimezone: true, precision: 3 }),
+    refundedAt: timestampMs('refunded_at'),
     refunds: jsonb().$type<RefundMade[]>().notNull().default([]),
-    /** Hours before the event until which a ticket with a warranty is refunded; 0 without one. */
+    /** Hours before the event at which the warranty ends; 0 without a warranty. */
     warrantyHours: integer('warranty_hours').notNull(),
     fullName: text('full_name').notNull(),
     email: text().notNull(),
@@ -71,24 +70,24 @@ export const tickets = pgTable(
     answers: jsonb().$type<Answer[]>().notNull().default([]),
     supplements: jsonb().$type<SoldSupplement[]>().notNull().default([]),
     metadata: jsonb().$type<Record<string, unknown>>(),
-    /** People that the ticket admits. */
+    /** Number of people that the ticket admits. */
     admits: integer().notNull().default(1),
-    /** People already in. */
+    /** Number of people already admitted. */
     entered: integer().notNull().default(0),
-    lastEntryAt: timestamp('last_entry_at', { withTimezone: true, precision: 3 }),
-    /** When somebody was first let in with it. */
-    firstEntryAt: timestamp('first_entry_at', { withTimezone: true, precision: 3 }),
-    /** The unguessable part of the address of its document; null until it is paid. */
+    lastEntryAt: timestampMs('last_entry_at'),
+    /** First entry. */
+    firstEntryAt: timestampMs('first_entry_at'),
+    /** Unguessable part of the URL of its PDF; null until it is paid. */
     documentToken: text('document_token'),
-    cancelledAt: timestamp('cancelled_at', { withTimezone: true, precision: 3 }),
+    cancelledAt: timestampMs('cancelled_at'),
     invoiceReference: text('invoice_reference'),
     correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    activatedAt: timestamp('activated_at', { withTimezone: true, precision: 3 }),
+    createdAt: createdAt(),
+    activatedAt: timestampMs('activated_at'),
   },
   (ticket) => [
-    // Each says with one look what single ones would say with two or more: a ticket is of its payment's organization,
-    // channel and rate, of that rate's event, and sold at a price of that rate.
+    // Composite keys check in one lookup what single ones would need several for: organization, channel and
+    // rate are those of the payment, the event is that of the rate, and the price belongs to the rate.
     foreignKey({
       name: 'tickets_of_their_payment',
       columns: [ticket.paymentId, ticket.organizationId, ticket.channelId, ticket.ticketRateId],
@@ -106,7 +105,7 @@ export const tickets = pgTable(
     }),
     index().on(ticket.paymentId, ticket.position),
     index().on(ticket.ticketRateId),
-    // An expired checkout gives its codes back, so that the channel can try again with them.
+    // The codes of an expired checkout can be used again, so that the channel can retry with them.
     uniqueIndex('tickets_qr_code_in_event')
       .on(ticket.qrCode, ticket.eventId)
       .where(sql`${ticket.status} <> 'expired'`),
@@ -127,8 +126,8 @@ export const tickets = pgTable(
 
 export type Ticket = typeof tickets.$inferSelect
 
-/** A ticket with what the lookup view says of its rate, its event and its price: null where the caller may not see
- *  them, or where they say nothing. */
+/** Ticket with the facts of its rate, event and price that the lookup view shows: null if the caller may not
+ *  see them, or if they are not set. */
 export type LookupTicket = Ticket & {
   rateName: string | null
   rateSlug: string | null

@@ -2,8 +2,8 @@ import type { NewChange } from '../change/table.ts'
 import type { Ticket } from './table.ts'
 import { lookupStatus } from './views.ts'
 
-/** Columns of a ticket that clients are told of. */
-type ToldTicket = Pick<
+/** Columns of a ticket that a change contains. */
+type ChangedTicket = Pick<
   Ticket,
   | 'id'
   | 'organizationId'
@@ -18,9 +18,9 @@ type ToldTicket = Pick<
 
 type TicketChangeType = Extract<NewChange['type'], `ticket.${string}`>
 
-/** What clients are told of a ticket, as it is now, in the words of the lookup: nothing of a person,
- *  and not its code. */
-export const ticketChange = (type: TicketChangeType, ticket: ToldTicket): NewChange => ({
+/** Builds the change of a ticket from its current state, with the field names of the lookup view. Contains no
+ *  personal data and no code. */
+export const ticketChange = (type: TicketChangeType, ticket: ChangedTicket): NewChange => ({
   type,
   subjectId: ticket.id,
   organizationId: ticket.organizationId,

@@ -3,8 +3,8 @@ import { type Ticket, tickets } from './table.ts'
 
 type Status = Ticket['status']
 
-/** What may become of a ticket, and nothing else may. One that has expired is `active` once its money comes late and
- *  there is a place left (DECISIONS 5). */
+/** Allowed transitions of a ticket. An expired ticket becomes `active` if its payment arrives late and a
+ *  place is left (DECISIONS 5). */
 export const ticketTransitions: Record<Status, readonly Status[]> = {
   held: ['active', 'expired'],
   active: ['cancelled'],
@@ -14,7 +14,7 @@ export const ticketTransitions: Record<Status, readonly Status[]> = {
 
 export const ticketMayBecome = (from: Status, to: Status): boolean => ticketTransitions[from].includes(to)
 
-/** The guard of an update that makes a ticket `to`: of one that may not become that, nothing is changed. */
+/** Condition for an update that makes a ticket `to`: it matches only tickets that may become that. */
 export const ticketCanBecome = (to: Status): SQL =>
   inArray(
     tickets.status,

@@ -1,10 +1,11 @@
 import { Refusal } from '../../shared/errors.ts'
-import type { Told } from './list-deliveries.ts'
+import type { DeliveryWithChange } from './list-deliveries.ts'
 
-/** A delivery's place in its list, as an opaque text. */
-export const toCursor = ({ change }: Told): string => Buffer.from(change.id).toString('base64url')
+/** Opaque cursor of a delivery in its list. */
+export const toCursor = ({ change }: DeliveryWithChange): string =>
+  Buffer.from(change.id).toString('base64url')
 
-/** The change whose delivery a cursor tells. Refuses: INVALID, for what is no cursor of ours. */
+/** Returns the change id that a cursor encodes. Refuses: INVALID, for a text that is not such a cursor. */
 export function readCursor(cursor: string): string {
   const id = Buffer.from(cursor, 'base64url').toString()
   if (!/^chg_\w{26}$/.test(id))

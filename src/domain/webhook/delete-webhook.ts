@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm'
 import type { Context } from '../../request/context.ts'
-import { found, isOwnWith } from './own-webhook.ts'
+import { isOwnWith, requireFound } from './own-webhook.ts'
 import { webhookDeliveries, webhooks } from './table.ts'
 
-/** Forgets a webhook and its secrets: nothing more is sent to it. Gives its identifier. Refuses: NOT_FOUND. */
+/** Deletes a webhook with its secrets, and drops pending deliveries. Returns its id. Refuses: NOT_FOUND. */
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
   ctx.db.transaction(async (tx) => {
     const deleted = await tx
@@ -11,7 +11,7 @@ export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }>
       .set({ status: 'deleted', secret: '', previousSecret: null, previousSecretUntil: null })
       .where(isOwnWith(id, ctx))
       .returning({ id: webhooks.id })
-    const webhook = found(deleted)
+    const webhook = requireFound(deleted)
     await tx
       .update(webhookDeliveries)
       .set({ status: 'dead', lastError: 'DELETED' })

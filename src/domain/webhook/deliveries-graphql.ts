@@ -6,52 +6,60 @@ import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeRef } from '../change/graphql.ts'
 import { readCursor, toCursor } from './cursor.ts'
-import { listDeliveries, type Told } from './list-deliveries.ts'
+import { type DeliveryWithChange, listDeliveries } from './list-deliveries.ts'
 import { findWebhook } from './own-webhook.ts'
 import { redeliverWebhook } from './redeliver-webhook.ts'
 import { webhookDeliveryStatus } from './table.ts'
 
 const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
-  description: '`pending`: it is to be sent, or sent again. `dead`: it was tried ten times, over three days.',
+  description:
+    'Status of a delivery: `pending` until it is sent or while it is retried, `delivered` once the webhook accepted it, `dead` after ten failed attempts over three days.',
   values: webhookDeliveryStatus.enumValues,
 })
 
-const WebhookDeliveryRef = builder.objectRef<Told>('WebhookDelivery').implement({
-  description: 'A change on its way to a webhook.',
+const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
+  description: 'Delivery of a change to a webhook.',
   fields: (t) => ({
-    change: t.field({ type: ChangeRef, description: 'What is told.', resolve: ({ change }) => change }),
+    change: t.field({
+      type: ChangeRef,
+      description: 'Change that is delivered.',
+      resolve: ({ change }) => change,
+    }),
     status: t.field({
       type: WebhookDeliveryStatusRef,
-      description: 'How it stands.',
+      description: 'Current status.',
       resolve: ({ delivery }) => delivery.status,
     }),
-    attempts: t.int({ description: 'How often it was tried.', resolve: ({ delivery }) => delivery.attempts }),
+    attempts: t.int({
+      description: 'Number of attempts so far.',
+      resolve: ({ delivery }) => delivery.attempts,
+    }),
     nextAttemptAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it is tried again, if its webhook is enabled; null once it is not.',
+      description: 'Time of the next attempt, if the webhook is enabled; null once no attempt is left.',
       resolve: ({ delivery }) => (delivery.status === 'pending' ? delivery.dueAt : null),
     }),
     lastStatus: t.int({
       nullable: true,
-      description: 'The HTTP status of the last answer; null where there was none.',
+      description: 'HTTP status of the last response; null if there was none.',
       resolve: ({ delivery }) => delivery.lastStatus,
     }),
     lastError: t.string({
       nullable: true,
       description:
-        'What went wrong the last time, as a code: `STATUS`, `REDIRECT`, `GONE`, `TIMEOUT`, `ADDRESS_NOT_ALLOWED`, or the network’s, such as `ECONNREFUSED`.',
+        'Error code of the last attempt: `STATUS`, `REDIRECT`, `GONE`, `TIMEOUT`, `ADDRESS_NOT_ALLOWED`, or a network error such as `ECONNREFUSED`.',
       resolve: ({ delivery }) => delivery.lastError,
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When it was put on its way.',
+      description: 'Time at which it was queued.',
       resolve: ({ delivery }) => delivery.createdAt,
     }),
     deliveredAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the webhook took it.',
+      description: 'Time at which the webhook accepted it; null until then.',
       resolve: ({ delivery }) => delivery.deliveredAt,
     }),
   }),
@@ -59,7 +67,7 @@ const WebhookDeliveryRef = builder.objectRef<Told>('WebhookDelivery').implement(
 
 const WebhookDeliveryConnectionRef = connectionOf('WebhookDelivery', WebhookDeliveryRef, {
   things: 'deliveries',
-  description: 'A page of deliveries, the newest change first.',
+  description: 'Page of deliveries, newest change first.',
   toCursor,
 })
 
@@ -67,23 +75,27 @@ builder.queryField('webhookDeliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnectionRef,
     nullable: true,
-    description: 'What was, is or is to be sent to a webhook of the caller, the newest change first.',
+    description:
+      'Lists the deliveries to a webhook of the caller, newest change first. Null if the caller has no such webhook.',
     complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
-      webhookId: t.arg.id({ required: true, description: 'The webhook.' }),
-      status: t.arg({ type: WebhookDeliveryStatusRef, description: 'Only those that stand so.' }),
-      first: t.arg.int({ required: true, defaultValue: 50, description: 'How many, 1 to 100.' }),
-      after: t.arg.id({ description: 'Behind the delivery with this cursor.' }),
+      webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
+      status: t.arg({
+        type: WebhookDeliveryStatusRef,
+        description: 'Returns only deliveries with this status.',
+      }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
+      after: t.arg.id({ description: 'Returns deliveries after this cursor; from the newest if omitted.' }),
     },
-    resolve: async (_root, { webhookId, status, after, ...given }, ctx) => {
+    resolve: async (_root, { webhookId, status, after, ...args }, ctx) => {
       requireCaller(ctx)
-      const { first } = scalars.parse(z.object({ first: scalars.pageSize }), given)
-      const place = after ? readCursor(after) : undefined
+      const { first } = scalars.parse(z.object({ first: scalars.pageSize }), args)
+      const afterChangeId = after ? readCursor(after) : undefined
       const webhook = await findWebhook(webhookId, ctx)
       if (!webhook) return null
       const found = await listDeliveries(ctx.db, webhook, {
         status: status ?? undefined,
-        after: place,
+        after: afterChangeId,
         limit: first + 1,
       })
       return toPage(found, first, after)
@@ -91,30 +103,35 @@ builder.queryField('webhookDeliveries', (t) =>
   }),
 )
 
-const RedeliverWebhookPayloadRef = builder.objectRef<Told>('RedeliverWebhookPayload').implement({
-  description: 'It is sent once more.',
-  fields: (t) => ({
-    delivery: t.field({
-      type: WebhookDeliveryRef,
-      description: 'How it stands.',
-      resolve: (told) => told,
+const RedeliverWebhookPayloadRef = builder
+  .objectRef<DeliveryWithChange>('RedeliverWebhookPayload')
+  .implement({
+    description: 'Delivery that is due again.',
+    fields: (t) => ({
+      delivery: t.field({
+        type: WebhookDeliveryRef,
+        description: 'Delivery with its new status.',
+        resolve: (delivery) => delivery,
+      }),
     }),
-  }),
-})
+  })
 
 const RedeliverWebhookResultRef = resultUnion(
   'RedeliverWebhookResult',
   RedeliverWebhookPayloadRef,
-  'The delivery, or why it is not sent again.',
+  'Delivery that is due again, or the reasons for the refusal.',
 )
 
 builder.mutationField('redeliverWebhook', (t) =>
   t.field({
     type: RedeliverWebhookResultRef,
-    description: 'Sends a change to a webhook once more, whatever became of it before.',
+    description: 'Sends a change to a webhook again, with a fresh set of attempts, whatever its status.',
     args: {
-      webhookId: t.arg.id({ required: true, description: 'The webhook.' }),
-      changeId: t.arg.id({ required: true, description: 'The change, the `webhook-id` of its messages.' }),
+      webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
+      changeId: t.arg.id({
+        required: true,
+        description: 'Change identifier, the `webhook-id` of its messages.',
+      }),
     },
     resolve: (_root, { webhookId, changeId }, ctx) =>
       catchRefusal(() => redeliverWebhook({ webhookId, changeId }, ctx)),

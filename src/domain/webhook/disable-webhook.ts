@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from '../../request/context.ts'
-import { found, isOwnWith } from './own-webhook.ts'
+import { isOwnWith, requireFound } from './own-webhook.ts'
 import { type Webhook, webhooks } from './table.ts'
 
-/** Stops telling a webhook until it is enabled. What waits for it goes on waiting. Why it was disabled before stays.
+/** Disables a webhook until it is enabled again. Keeps its pending deliveries, and an earlier reason.
  *  Refuses: NOT_FOUND. */
 export async function disableWebhook(id: string, ctx: Context): Promise<Webhook> {
   const disabled = await ctx.db
@@ -11,5 +11,5 @@ export async function disableWebhook(id: string, ctx: Context): Promise<Webhook>
     .set({ status: 'disabled', disabledReason: sql`coalesce(${webhooks.disabledReason}, 'REQUESTED')` })
     .where(isOwnWith(id, ctx))
     .returning()
-  return found(disabled)
+  return requireFound(disabled)
 }

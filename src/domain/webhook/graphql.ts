@@ -13,47 +13,48 @@ import { webhookChanges } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
   description:
-    '`disabled`: nothing is sent, and what changes meanwhile is not kept for it. The feed tells it.',
+    'Status of a webhook. While it is `disabled`, changes are not queued for it: read them from the feed.',
   values: webhookStatus.enumValues.filter((status) => status !== 'deleted'),
 })
 
 export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   description:
-    'An address that is told of changes in the form of Standard Webhooks. Its secret is shown when it is made, and never again.',
+    'Endpoint that receives changes as Standard Webhooks. Its secret is shown only when it is registered or rotated.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its identifier.' }),
-    url: t.exposeString('url', { description: 'Where it leads.' }),
-    types: t.expose('types', { type: [ChangeTypeRef], description: 'What it is told of.' }),
+    id: t.exposeID('id', { description: 'Webhook identifier.' }),
+    url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
+    types: t.expose('types', { type: [ChangeTypeRef], description: 'Types of change that it receives.' }),
     status: t.field({
       type: WebhookStatusRef,
-      description: 'Whether it is told.',
+      description: 'Current status.',
       resolve: ({ status }) => (status === 'enabled' ? status : 'disabled'),
     }),
     disabledReason: t.exposeString('disabledReason', {
       nullable: true,
       description:
-        'Why it is disabled: `GONE`, it answered 410; `FAILING`, nothing got through for five days; `REQUESTED`.',
+        'Reason why it is disabled: `GONE` (it answered 410), `FAILING` (no delivery succeeded for five days) or `REQUESTED`.',
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when nothing gets through; null as long as it does.',
+      description: 'Time since which all deliveries have failed; null while they succeed.',
     }),
     previousSecretUntil: t.expose('previousSecretUntil', {
       type: 'DateTime',
       nullable: true,
-      description: 'Until when the secret before this one signs as well, or did.',
+      description:
+        'Time until which messages are also signed with the previous secret; null if it was never rotated.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was registered.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of registration.' }),
   }),
 })
 
 const WebhookPayloadRef = builder.objectRef<{ webhook: Webhook }>('WebhookPayload').implement({
-  description: 'It was done.',
+  description: 'Webhook after the mutation.',
   fields: (t) => ({
     webhook: t.field({
       type: WebhookRef,
-      description: 'The webhook as it is now.',
+      description: 'Webhook after the mutation.',
       resolve: ({ webhook }) => webhook,
     }),
   }),
@@ -62,18 +63,18 @@ const WebhookPayloadRef = builder.objectRef<{ webhook: Webhook }>('WebhookPayloa
 const WebhookResultRef = resultUnion(
   'WebhookResult',
   WebhookPayloadRef,
-  'The webhook, or why it is as it was.',
+  'Webhook after the mutation, or the reasons for the refusal.',
 )
 
 const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhookPayload').implement({
-  description: 'It is gone.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'The identifier that it had.' }) }),
+  description: 'Deleted webhook.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }) }),
 })
 
 const DeleteWebhookResultRef = resultUnion(
   'DeleteWebhookResult',
   DeleteWebhookPayloadRef,
-  'That it is gone, or why it is not.',
+  'Deleted webhook, or the reasons for the refusal.',
 )
 
 builder.queryField('webhooks', (t) =>
@@ -81,21 +82,24 @@ builder.queryField('webhooks', (t) =>
     type: [WebhookRef],
     nullable: true,
     complexity: { field: 100, multiplier: 10 },
-    description: 'The webhooks of the caller, the oldest first.',
+    description: 'Lists the webhooks of the caller, oldest first.',
     resolve: (_root, _args, ctx) => listWebhooks(ctx),
   }),
 )
 
 builder.mutationFields((t) => {
-  const id = t.arg.id({ required: true, description: 'The webhook.' })
+  const id = t.arg.id({ required: true, description: 'Webhook identifier.' })
   return {
     updateWebhook: t.field({
       type: WebhookResultRef,
-      description: 'Changes where a webhook leads or what it is told of. What waits for it is sent at once.',
+      description:
+        'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
       args: {
         id,
-        url: t.arg.string({ description: 'Where it is to lead; as before without it.' }),
-        types: t.arg({ type: [ChangeTypeRef], description: 'What it is told of; as before without it.' }),
+        url: t.arg.string({
+          description: 'New URL, an https address on the public internet; unchanged if omitted.',
+        }),
+        types: t.arg({ type: [ChangeTypeRef], description: 'New types of change; unchanged if omitted.' }),
       },
       resolve: (_root, { id, url, types }, ctx) =>
         catchRefusal(async () => {
@@ -107,19 +111,19 @@ builder.mutationFields((t) => {
     enableWebhook: t.field({
       type: WebhookResultRef,
       description:
-        'Lets a webhook be told again. What waits for it is sent at once; what changed while it was disabled is in the feed.',
+        'Enables a webhook and sends its pending deliveries at once. Changes made while it was disabled are only in the feed.',
       args: { id },
       resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await enableWebhook(id, ctx) })),
     }),
     disableWebhook: t.field({
       type: WebhookResultRef,
-      description: 'Stops telling a webhook until it is enabled.',
+      description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
       args: { id },
       resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await disableWebhook(id, ctx) })),
     }),
     deleteWebhook: t.field({
       type: DeleteWebhookResultRef,
-      description: 'Forgets a webhook: nothing more is sent to it.',
+      description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
       args: { id },
       resolve: (_root, { id }, ctx) => catchRefusal(() => deleteWebhook(id, ctx)),
     }),

@@ -3,11 +3,11 @@ import type { Connection } from '../../database/database.ts'
 import { type Change, changes } from '../change/table.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveries } from './table.ts'
 
-/** A delivery, and what is delivered. */
-export type Told = { delivery: WebhookDelivery; change: Change }
+/** A delivery and the change that it delivers. */
+export type DeliveryWithChange = { delivery: WebhookDelivery; change: Change }
 
-/** Deliveries and their changes, to be narrowed. */
-export const selectTold = (db: Connection) =>
+/** Starts a query for deliveries with their changes. */
+export const selectDeliveries = (db: Connection) =>
   db
     .select({ delivery: webhookDeliveries, change: changes })
     .from(webhookDeliveries)
@@ -15,14 +15,14 @@ export const selectTold = (db: Connection) =>
 
 type Page = { status: WebhookDelivery['status'] | undefined; after: string | undefined; limit: number }
 
-/** What was, is or is to be sent to a webhook, the newest change first: identifiers are ordered by time. `after`: the
- *  identifier of a change. */
+/** Lists the deliveries to a webhook, newest change first, as change identifiers are ordered by time. `after`
+ *  is the identifier of a change. */
 export const listDeliveries = (
   db: Connection,
   { id }: Pick<Webhook, 'id'>,
   { status, after, limit }: Page,
-): Promise<Told[]> =>
-  selectTold(db)
+): Promise<DeliveryWithChange[]> =>
+  selectDeliveries(db)
     .where(
       and(
         eq(webhookDeliveries.webhookId, id),

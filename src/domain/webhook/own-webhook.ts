@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Webhook, webhooks } from './table.ts'
 
-/** Those of the caller. Refuses: UNAUTHENTICATED. */
+/** Condition that matches the caller's webhooks, without deleted ones. Refuses: UNAUTHENTICATED. */
 export function isOwn(ctx: Context): SQL | undefined {
   const caller = requireCaller(ctx)
   const owner =
@@ -14,22 +14,22 @@ export function isOwn(ctx: Context): SQL | undefined {
   return and(owner, ne(webhooks.status, 'deleted'))
 }
 
-/** The one with this identifier, if it is the caller's. What is no identifier is nobody's. */
+/** Condition that matches the caller's webhook with this id. A malformed id matches nothing. */
 export const isOwnWith = (id: string, ctx: Context): SQL | undefined =>
   and(isOwn(ctx), scalars.identifier.safeParse(id).success ? eq(webhooks.id, id) : sql`false`)
 
-/** What was found of a webhook of the caller's. Refuses: NOT_FOUND, where nothing was. */
-export function found<Row>([row]: Row[], name = 'id'): Row {
+/** Returns the row of a query for one webhook. Refuses: NOT_FOUND, if there is none. */
+export function requireFound<Row>([row]: Row[], name = 'id'): Row {
   if (!row) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such webhook.', path: [name] })
   return row
 }
 
-/** One webhook of the caller; null where there is none. */
+/** Finds a webhook of the caller; null if there is none. */
 export async function findWebhook(id: string, ctx: Context): Promise<Webhook | null> {
   const [webhook] = await ctx.db.select().from(webhooks).where(isOwnWith(id, ctx))
   return webhook ?? null
 }
 
-/** The webhooks of the caller, the oldest first. */
+/** Lists the caller's webhooks, oldest first. */
 export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>
   ctx.db.select().from(webhooks).where(isOwn(ctx)).orderBy(webhooks.createdAt, webhooks.id)

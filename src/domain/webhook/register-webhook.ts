@@ -14,8 +14,8 @@ const maxWebhooks = 10
 
 type Caller = ReturnType<typeof requireCaller>
 
-// Two that register at once count one after the other. What refers to the owner meanwhile, such as a sale,
-// does not wait.
+// Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to
+// the owner, proceed.
 const lockOwner = (tx: Connection, caller: Caller): Promise<unknown> =>
   caller.kind === 'channel'
     ? tx
@@ -32,19 +32,19 @@ const lockOwner = (tx: Connection, caller: Caller): Promise<unknown> =>
 const ownerOf = (caller: Caller) =>
   caller.kind === 'channel' ? { channelId: caller.channelId } : { integrationId: caller.integrationId }
 
-/** A webhook and its secret, which is shown this once. */
-export type WithSecret = { webhook: Webhook; secret: string }
+/** A webhook with its secret in clear text, which is shown only once. */
+export type WebhookWithSecret = { webhook: Webhook; secret: string }
 
-/** Lets the caller be told of changes at an address: a channel of its payments and tickets and of the rates of
- *  organizations that granted it, an integration of its organization's. Refuses: INVALID, ADDRESS_NOT_ALLOWED,
- *  TOO_MANY_WEBHOOKS (DECISIONS 7). */
+/** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
+ *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
+ *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS (DECISIONS 7). */
 export async function registerWebhook(
   { url, types }: z.output<typeof webhookInput>,
   ctx: Context,
-): Promise<WithSecret> {
+): Promise<WebhookWithSecret> {
   const caller = requireCaller(ctx)
   const secret = newWebhookSecret()
-  const given = {
+  const row = {
     id: newId('whk'),
     url: readUrl(url, ctx.services.privateWebhooks),
     types,
@@ -53,15 +53,15 @@ export async function registerWebhook(
   }
   return ctx.db.transaction(async (tx) => {
     await lockOwner(tx, caller)
-    const known = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwn(ctx))
-    if (known.length >= maxWebhooks)
+    const existing = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwn(ctx))
+    if (existing.length >= maxWebhooks)
       throw new Refusal({
         code: 'TOO_MANY_WEBHOOKS',
-        message: `There may be ${maxWebhooks} webhooks at the most.`,
+        message: `A caller can have at most ${maxWebhooks} webhooks.`,
         facts: { limit: maxWebhooks },
       })
-    const [webhook] = await tx.insert(webhooks).values(given).returning()
-    if (!webhook) throw new Error('a webhook that is written is there')
+    const [webhook] = await tx.insert(webhooks).values(row).returning()
+    if (!webhook) throw new Error('the insert returned no webhook')
     return { webhook, secret }
   })
 }

@@ -4,20 +4,20 @@ import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import { WebhookRef } from './graphql.ts'
-import { registerWebhook, type WithSecret } from './register-webhook.ts'
+import { registerWebhook, type WebhookWithSecret } from './register-webhook.ts'
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { webhookInput } from './webhook-input.ts'
 
-const WebhookSecretPayloadRef = builder.objectRef<WithSecret>('WebhookSecretPayload').implement({
-  description: 'A webhook and its new secret.',
+const WebhookSecretPayloadRef = builder.objectRef<WebhookWithSecret>('WebhookSecretPayload').implement({
+  description: 'Webhook and its new secret.',
   fields: (t) => ({
     webhook: t.field({
       type: WebhookRef,
-      description: 'The webhook.',
+      description: 'Webhook that the secret belongs to.',
       resolve: ({ webhook }) => webhook,
     }),
     secret: t.exposeString('secret', {
-      description: 'What its messages are verified with (`whsec_…`). It is shown this once: keep it.',
+      description: 'Secret to verify messages with (`whsec_…`). It is never shown again: store it.',
     }),
   }),
 })
@@ -25,20 +25,21 @@ const WebhookSecretPayloadRef = builder.objectRef<WithSecret>('WebhookSecretPayl
 const WebhookSecretResultRef = resultUnion(
   'WebhookSecretResult',
   WebhookSecretPayloadRef,
-  'A webhook with its new secret, or why there is none.',
+  'Webhook and its new secret, or the reasons for the refusal.',
 )
 
 builder.mutationFields((t) => ({
   registerWebhook: t.field({
     type: WebhookSecretResultRef,
     description:
-      'Lets the caller be told of changes at an address, in the form of Standard Webhooks: a channel of its payments and tickets and of the rates of organizations that granted it, an integration of its organization’s.',
+      'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that granted it; an integration receives all changes of its organization.',
     args: {
       url: t.arg.string({
         required: true,
-        description: 'An https address on the public internet, without user name and password.',
+        description:
+          'URL to post changes to: an https address on the public internet, without user name and password.',
       }),
-      types: t.arg({ type: [ChangeTypeRef], description: 'What it is told of; of everything without it.' }),
+      types: t.arg({ type: [ChangeTypeRef], description: 'Types of change to receive; all if omitted.' }),
     },
     resolve: (_root, { url, types }, ctx) =>
       catchRefusal(
@@ -50,8 +51,8 @@ builder.mutationFields((t) => ({
   rotateWebhookSecret: t.field({
     type: WebhookSecretResultRef,
     description:
-      'Gives a webhook a new secret. The one that it had signs as well for 24 hours: messages carry both signatures. Rotated again within that time, only the last two sign.',
-    args: { id: t.arg.id({ required: true, description: 'The webhook.' }) },
+      'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
+    args: { id: t.arg.id({ required: true, description: 'Webhook identifier.' }) },
     resolve: (_root, { id }, ctx) => catchRefusal(() => rotateWebhookSecret(id, ctx)),
   }),
 }))

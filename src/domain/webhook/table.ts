@@ -1,15 +1,14 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, pgEnum, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
+import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { channels, integrations } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { createdAt, timestampMs } from '../../database/columns.ts'
 import { changes, changeType } from '../change/table.ts'
 
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
-
-/** One that is deleted keeps its row: a change on its way into the outbox may still refer to it, and must not fail. */
+/** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */
 export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
 
-/** An address that a channel or an integration wants to be told at. */
+/** Endpoints at which channels and integrations receive changes. */
 export const webhooks = pgTable(
   'webhooks',
   {
@@ -19,18 +18,18 @@ export const webhooks = pgTable(
     url: text().notNull(),
     types: changeType().array().notNull(),
     status: webhookStatus().notNull().default('enabled'),
-    /** Why it was disabled: a code such as `GONE`. */
+    /** Reason code, such as `GONE`. */
     disabledReason: text('disabled_reason'),
-    /** Signs what is sent. It is kept as it is, because signing needs it. */
+    /** Signs messages. Stored in clear text, because signing needs it. */
     secret: text().notNull(),
-    /** Signs as well until `previousSecretUntil`, so that rotation loses nothing. */
+    /** Also signs until `previousSecretUntil`, so that receivers can rotate without losing messages. */
     previousSecret: text('previous_secret'),
-    previousSecretUntil: moment('previous_secret_until'),
-    /** Since when nothing got through; null as long as it does. */
-    failingSince: moment('failing_since'),
-    /** Until when it asked to be left alone. */
-    pausedUntil: moment('paused_until'),
-    createdAt: moment('created_at').notNull().defaultNow(),
+    previousSecretUntil: timestampMs('previous_secret_until'),
+    /** Time since which all deliveries have failed; null while they succeed. */
+    failingSince: timestampMs('failing_since'),
+    /** End of the pause that the receiver asked for (`Retry-After`). */
+    pausedUntil: timestampMs('paused_until'),
+    createdAt: createdAt(),
   },
   (webhook) => [
     index().on(webhook.channelId),
@@ -41,7 +40,7 @@ export const webhooks = pgTable(
 
 export const webhookDeliveryStatus = pgEnum('webhook_delivery_status', ['pending', 'delivered', 'dead'])
 
-/** One change on its way to one webhook. */
+/** Job queue: the delivery of one change to one webhook. */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {
@@ -53,10 +52,10 @@ export const webhookDeliveries = pgTable(
       .references(() => changes.id),
     status: webhookDeliveryStatus().notNull().default('pending'),
     ...dueColumns(),
-    /** The HTTP status of the last answer. */
+    /** HTTP status of the last response. */
     lastStatus: integer('last_status'),
-    createdAt: moment('created_at').notNull().defaultNow(),
-    deliveredAt: moment('delivered_at'),
+    createdAt: createdAt(),
+    deliveredAt: timestampMs('delivered_at'),
   },
   (delivery) => [
     primaryKey({ columns: [delivery.webhookId, delivery.changeId] }),

@@ -9,19 +9,19 @@ const types = z
   .min(1, 'must name at least one type')
   .transform((types) => [...new Set(types)])
 
-/** Where to tell, and of what. */
+/** A new webhook. */
 export const webhookInput = z.object({
   url: scalars.httpUrl,
   types: types.default([...changeType.enumValues]),
 })
 
-/** What is to be different. */
+/** Changes to a webhook. */
 export const webhookChanges = z.object({ url: scalars.httpUrl.optional(), types: types.optional() })
 
-// Below 1024 are the services of a host's own, such as SSH and mail, which must not be spoken to in our name.
+// Ports below 1024 belong to system services such as SSH and mail, which a webhook must not reach.
 const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1024
 
-// A name without a domain resolves by the search list of our own network alone.
+// A name without a domain resolves only inside our own network.
 const isSingleLabel = ({ hostname }: URL) => !hostname.replace(/\.$/, '').includes('.')
 
 const notAllowed = (message: string) => ({ code: 'ADDRESS_NOT_ALLOWED' as const, message })
@@ -41,10 +41,10 @@ function problemOf(url: URL, privateWebhooks: boolean): Omit<Problem, 'path'> | 
   return isAllowedPort(url) ? null : notAllowed('url must lead to port 443, or to one from 1024 on.')
 }
 
-/** The address as it is called. What its name leads to is looked at each time that something is sent there. Refuses:
- *  INVALID, ADDRESS_NOT_ALLOWED. */
-export function readUrl(given: string, privateWebhooks: boolean): string {
-  const url = new URL(given)
+/** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
+ *  Refuses: INVALID, ADDRESS_NOT_ALLOWED. */
+export function readUrl(text: string, privateWebhooks: boolean): string {
+  const url = new URL(text)
   const problem = problemOf(url, privateWebhooks)
   refuseIf(problem ? [{ ...problem, path: ['url'] }] : [])
   url.hash = ''

@@ -2,11 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const prefix = 'whsec_'
 
-/** A new secret: 256 random bits, as Standard Webhooks writes them. */
+/** Generates a secret: 256 random bits in the format of Standard Webhooks. */
 export const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
 
-/** The signature of a message, by each secret that is live (Standard Webhooks, `webhook-signature`). */
-export const signatures = (secrets: string[], { id, timestamp, body }: Message): string =>
+/** Signs a message with each live secret: the value of `webhook-signature` (Standard Webhooks). */
+export const sign = (secrets: string[], { id, timestamp, body }: Message): string =>
   secrets
     .map((secret) => {
       const key = Buffer.from(secret.slice(prefix.length), 'base64')
@@ -14,5 +14,5 @@ export const signatures = (secrets: string[], { id, timestamp, body }: Message):
     })
     .join(' ')
 
-/** What is signed. The timestamp is that of the attempt, in unix seconds. */
+/** Signed parts of a message. The timestamp is the time of the attempt, in Unix seconds. */
 export type Message = { id: string; timestamp: number; body: string }

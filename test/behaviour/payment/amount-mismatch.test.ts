@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { charges } from '../../../src/domain/payment/table.ts'
-import { giveBackDue, type Mismatch } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { type Mismatch, processDueRefunds } from '../../../src/domain/sale/refund/process-due-refunds.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { textOf } from '../../support/payment-page-buyer.ts'
@@ -40,7 +40,7 @@ const withMoney = (event: FakeEvent, money: Record<string, unknown>): FakeEvent 
   ...event,
   data: { object: { ...event.data.object, ...money } },
 })
-const giveBack = () => giveBackDue(sale.db, sale.provider, (mismatch) => mismatches.push(mismatch))
+const giveBack = () => processDueRefunds(sale.db, sale.provider, (mismatch) => mismatches.push(mismatch))
 const heldNow = async () => (await countersOf(sale)).rate_1?.held
 const pageText = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
 const chargesOf = ({ payment_id }: Checkout) =>
@@ -67,7 +67,7 @@ test.each([
   expect(await invoicesOf(checkout)).toBe(0)
   expect(await toldOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
   expect(await pageText(checkout)).toMatch(
-    /Your money goes back What arrived is not the amount, or not in the currency, that was asked for, so you have no tickets\. All of it is given back/,
+    /Your money goes back Your payment does not match the amount or the currency of the order, so you have no tickets\. All of it is given back/,
   )
   await giveBack()
   await giveBack()
@@ -156,9 +156,7 @@ test('an overpayment is paid, its surplus refunded, and the price stays refundab
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
   expect(await chargesOf(checkout)).toMatchObject([{ amount: 2500, currency: 'EUR' }])
   expect(await sale.refundsOf(checkout)).toEqual(['AMOUNT_MISMATCH pending 300'])
-  expect(await pageText(checkout)).toMatch(
-    /Paid Your tickets are active\. More money came than was asked for/,
-  )
+  expect(await pageText(checkout)).toMatch(/Paid Your tickets are active\. You paid more than the price/)
   await giveBack()
   expect(mismatches).toMatchObject([{ paymentId: checkout.payment_id, amount: 300, currency: 'EUR' }])
   expect(await paymentRow(sale, checkout)).toMatchObject({ status: 'paid', refundedAmount: 0 })

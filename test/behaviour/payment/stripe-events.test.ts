@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { payments, providerEvents } from '../../../src/domain/payment/table.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
-import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { processDueRefunds } from '../../../src/domain/sale/refund/process-due-refunds.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { stock } from '../../../src/domain/ticket-rate/table.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
@@ -198,6 +198,8 @@ test('stripe events of an unknown session count only if paid, which expires the 
   const [ended] = sale.fake.events.slice(-1)
   if (!ended) throw new Error('no event')
   await sale.deliver(ended)
+  await sale.closeDue()
+  expect(sale.fake.sessions.get(session.id)?.status).toBe('open')
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
   const paid = otherSession({ ...session, id: `${session.id}c` })
   await sale.deliver(sale.fake.pay(paid.id))
@@ -231,8 +233,8 @@ test('stripe events of other payments are accepted and ignored', async () => {
 test('a late payment is refunded through Stripe once, and the page says so', async () => {
   const { checkout, session } = await expirePayment(nowhere)
   await whileFull(() => sale.deliver(sale.fake.pay(session.id)))
-  await giveBackDue(sale.db, sale.provider)
-  await giveBackDue(sale.db, sale.provider)
+  await processDueRefunds(sale.db, sale.provider)
+  await processDueRefunds(sale.db, sale.provider)
   const { payment_intent } = sale.fake.sessionFor(checkout.payment_id)
   const made = sale.fake.refunds.filter((refund) => refund.payment_intent === payment_intent)
   expect(made.map(({ amount }) => amount)).toEqual([2200])

@@ -5,8 +5,8 @@ import { invoices } from '../../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'
 import { refunds as table } from '../../../src/domain/refund/table.ts'
-import { giveBack } from '../../../src/domain/sale/refund/give-back.ts'
-import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { processDueRefunds } from '../../../src/domain/sale/refund/process-due-refunds.ts'
+import { requestProviderRefund } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { type RefundName, settleRefund } from '../../../src/domain/sale/refund/settle-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, type Checkout, checkedOut } from '../../support/checkouts.ts'
@@ -67,7 +67,7 @@ const setDue = (dueAt: SQL, checkout?: Checkout) =>
     .where(checkout && eq(table.paymentId, checkout.payment_id))
 /** Makes refunds due, by the database's clock. */
 const letBeDue = (checkout?: Checkout) => setDue(sql`now()`, checkout)
-const work = () => giveBackDue(sale.db, provider)
+const work = () => processDueRefunds(sale.db, provider)
 const settle = (name: RefundName, reported: RefundOutcome) =>
   sale.db.transaction((tx) => settleRefund(tx, name, reported))
 const rowOf = async (checkout: Checkout) => {
@@ -197,7 +197,7 @@ test('refund call that never answers times out and is retried', async () => {
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   outcome = () => new Promise(() => {})
-  const waited = await giveBack(sale.db, provider, await rowOf(checkout), 0.05)
+  const waited = await requestProviderRefund(sale.db, provider, await rowOf(checkout), 0.05)
   expect(waited).toMatchObject({ status: 'pending', lastError: 'TIMEOUT' })
   outcome = succeeds
   await letBeDue()

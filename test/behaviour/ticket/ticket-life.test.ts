@@ -5,7 +5,7 @@ import { channels } from '../../../src/auth/table.ts'
 import { changeType } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
-import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
+import { processDueRefunds } from '../../../src/domain/sale/refund/process-due-refunds.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { webhooks } from '../../../src/domain/webhook/table.ts'
@@ -132,7 +132,7 @@ const takeMoney = async (payment: ModelPayment, model: Model) => {
   const paid = { provider: 'sandbox', reference, amount, currency: 'EUR' }
   // Reported twice, as providers do.
   for (const _ of [1, 2]) await settlePayment(sale.db, payment.id, { kind: 'paid', money: paid })
-  await giveBackDue(sale.db, sandboxProvider)
+  await processDueRefunds(sale.db, sandboxProvider)
   return payment.status
 }
 

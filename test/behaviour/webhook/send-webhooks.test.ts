@@ -6,7 +6,7 @@ import { startJobs } from '../../../src/app/jobs.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
-import { takeDeliveries } from '../../../src/domain/webhook/send/take-deliveries.ts'
+import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveries.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, checkedOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
@@ -385,7 +385,7 @@ test('webhook deliveries under way when the process stops are given back and sen
 
 test('webhook deliveries of a crashed process are sent by another once their lease is over', async () => {
   const { id } = await queueOne()
-  await takeDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
+  await claimDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
   await send(sale)
   expect(receiver.take()).toEqual([])
   const lease = await pauseOf(id)

@@ -11,14 +11,14 @@ import { type EventInput, entrance, front, group, type RateInput } from './rates
 import { artists, series, themes } from './themes.ts'
 
 const hour = 3_600_000
-const eventsAPlace = 20
+const eventsPerPlace = 20
 
-/** A catalogue to try things out with: the same for the same arguments, and for the same day. Each event depends on its
- *  number alone, so a larger demo holds the smaller one. Every event has four rates, the fourth of another kind each
- *  time: unlimited, sold out, free, closed, of hidden steps, not yet on sale. */
+/** Generates a demo catalogue, the same for the same count and day. Each event depends only on its number, so
+ *  a larger demo contains the smaller one. Every event has four rates; the fourth takes turns between
+ *  unlimited, sold out, free, closed, with hidden price steps, and not yet on sale. */
 export function demoCatalogue({ events: count, now }: { events: number; now: Date }) {
   const today = new Date(now.toISOString().slice(0, 10))
-  const placeCount = firstVenues + Math.ceil(count / eventsAPlace)
+  const placeCount = firstVenues + Math.ceil(count / eventsPerPlace)
   return {
     organizations: demoOrganizations.map((organization) => ({ ...organization })),
     locations: Array.from({ length: placeCount }, (_, n) => {
@@ -43,7 +43,7 @@ export function demoCatalogue({ events: count, now }: { events: number; now: Dat
 function demoEvent(n: number, today: Date): EventInput {
   const random = randomFrom(n)
   const first = firstShows[n]
-  const place = demoPlace(first ? n : random.between(0, firstVenues + Math.floor(n / eventsAPlace)))
+  const place = demoPlace(first ? n : random.between(0, firstVenues + Math.floor(n / eventsPerPlace)))
   const show = first ?? madeUpShow(n, place.city, random)
   const day = first ? 2 + n : random.between(14, 364)
   const start = new Date(today.getTime() + (day * 24 + random.between(18, 22) - place.hours) * hour)
@@ -67,16 +67,16 @@ function demoEvent(n: number, today: Date): EventInput {
     location_id: place._id,
     iframe: n % 3 === 0 ? { tag_url: `${images}/tag.html`, script_url: `${images}/tag.js` } : null,
     ticket_rates: [entrance(sale), front(sale), group(sale), odd(sale)].map((rate, i) =>
-      named(rate, `${n + 1}_${i + 1}`),
+      withIds(rate, `${n + 1}_${i + 1}`),
     ),
   }
 }
 
 function madeUpShow(n: number, city: string, random: Random): Show {
-  const { words, about, genres, ambiences, age, euros } = random.of(themes)
-  const cast = random.some(artists, random.between(1, 3))
+  const { words, about, genres, ambiences, age, euros } = random.pick(themes)
+  const cast = random.pickSome(artists, random.between(1, 3))
   return {
-    name: `${random.of(series)}: ${random.of(words)} in ${city}${n < 200 ? '' : ` no. ${n + 1}`}`,
+    name: `${random.pick(series)}: ${random.pick(words)} in ${city}${n < 200 ? '' : ` no. ${n + 1}`}`,
     description: `${about} With ${cast.join(', ')}.`,
     artists: cast,
     genres,
@@ -86,8 +86,8 @@ function madeUpShow(n: number, city: string, random: Random): Show {
   }
 }
 
-// Short identifiers, the same in every demo, for a person to type and a test to name.
-const named = (rate: RateInput, id: string): RateInput => ({
+// Short, stable identifiers for people to type and for tests to refer to.
+const withIds = (rate: RateInput, id: string): RateInput => ({
   ...rate,
   _id: `rate_demo_${id}`,
   prices: rate.prices?.map((price, i) => ({ ...price, _id: `price_demo_${id}_${i + 1}` })),
@@ -95,12 +95,12 @@ const named = (rate: RateInput, id: string): RateInput => ({
   questions: rate.questions?.map((question, i) => ({ ...question, _id: `que_demo_${id}_${i + 1}` })),
 })
 
-/** Imports the demo of so many events, made for today by the database's clock. Seeding again moves it on to today, and
- *  keeps what was sold. */
+/** Imports a demo of this many events, dated from today by the database's clock. Seeding again moves the
+ *  dates to today and keeps sales. */
 export async function seedDemo(db: Database, { events: count }: { events: number }) {
   const [clock] = await db
     .select({ now: sql`now()`.mapWith(events.startDate) })
     .from(sql`(values (1)) as one`)
-  if (!clock) throw new Error('the database tells no time')
+  if (!clock) throw new Error('the database returned no time')
   return importCatalogue(db, demoCatalogue({ events: count, now: clock.now }))
 }

@@ -1,4 +1,4 @@
-/** What is on: the words of an event of the demo. */
+/** Texts and price level of a demo event. */
 export type Show = {
   name: string
   description: string
@@ -7,11 +7,11 @@ export type Show = {
   ambiences: string[]
   age?: string
   outfit?: string
-  /** What the plain ticket costs, more or less, in euros. */
+  /** Approximate price of the plain ticket, in euros. */
   euros: number
 }
 
-/** What comes first on a newcomer's page: one evening in each city, in the order of the places. */
+/** First events of the demo, one in each city, in the order of the places. */
 export const firstShows: readonly Show[] = [
   {
     name: 'Noche de Ñandú: cumbia y vermut',

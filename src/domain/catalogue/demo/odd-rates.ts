@@ -48,5 +48,5 @@ const oneAtATime = (sale: Sale): RateInput => ({
   prices: steps({ ...sale, euros: sale.euros * 0.6 }),
 })
 
-/** What the fourth rate of an event may be: each shows another way in which a rate can be. */
+/** Kinds of the fourth rate of an event, each in another state. */
 export const oddRates = [livestream, soldOut, guestList, closed, oneAtATime, notYetOnSale] as const

@@ -16,11 +16,11 @@ const credentials = z.object({
   integration_key: z.string(),
 })
 
-/** What the demo is tried out with, in the names that the command line gives them. */
+/** Credentials of the demo, with the field names of the command line. */
 export type DemoCredentials = z.output<typeof credentials>
 
 const demoEvents = 60
-// Whose event is the first of the list, so that the integration finds what a newcomer buys.
+// The organizer of the first listed event, so that the integration sees what a newcomer buys.
 const firstOrganization = 'org_demo_luna'
 
 async function read(file: string): Promise<DemoCredentials | null> {
@@ -28,7 +28,7 @@ async function read(file: string): Promise<DemoCredentials | null> {
     return credentials.parse(JSON.parse(await readFile(file, 'utf8')))
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw new Error(`${file} is not as it was written: delete it to have new demo keys`, { cause: error })
+    throw new Error(`${file} is damaged: delete it to get new demo keys`, { cause: error })
   }
 }
 
@@ -50,8 +50,8 @@ async function issue(db: Database): Promise<DemoCredentials> {
   }
 }
 
-/** A rate of the demo that is on sale for some days, and the price that it is sold at now. Null once that is over:
- *  seeding again moves the demo on to today. */
+/** Finds a demo rate that is on sale for some days, and its current price. Null after that; seeding again
+ *  moves the demo to today. */
 export async function demoOffer(db: Database): Promise<{ ticketRateId: string; priceId: string } | null> {
   const ticketRateId = 'rate_demo_9_1'
   const [price] = await db
@@ -68,13 +68,13 @@ export async function demoOffer(db: Database): Promise<{ ticketRateId: string; p
   return price ? { ticketRateId, priceId: price.id } : null
 }
 
-/** Seeds an empty database with the demo catalogue, once, and issues keys for it. They are kept beside the data, in a
- *  file for its owner alone, because the database keeps only their hashes.
- *  Null where the catalogue is somebody's own. */
+/** Seeds an empty database with the demo catalogue, once, and issues keys for it. Stores the keys beside the
+ *  data in a file that only its owner can read, because the database keeps only their hashes. Returns null if
+ *  the catalogue is not the demo's. */
 export async function openDemo(db: Database, folder: string): Promise<DemoCredentials | null> {
   const file = join(folder, 'demo.json')
-  const kept = await read(file)
-  if (kept) return kept
+  const saved = await read(file)
+  if (saved) return saved
   if ((await db.$count(organizations, not(like(organizations.id, 'org\\_demo\\_%')))) > 0) return null
   await seedDemo(db, { events: demoEvents })
   const issued = await issue(db)

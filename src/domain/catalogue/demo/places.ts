@@ -22,9 +22,9 @@ type City = {
   city: string
   country: string
   timezone: string
-  /** What the clocks are ahead of UTC, near enough for the doors of a demo. */
+  /** Approximate offset from UTC, in hours. */
   hours: number
-  /** The first venue. */
+  /** Name of the first venue. */
   venue: string
   address: string
   at: [latitude: number, longitude: number]
@@ -138,7 +138,7 @@ const cities: readonly [City, ...City[]] = [
   },
 ]
 
-/** How many locations there are before any is made up. */
+/** Number of locations before the generated ones. */
 export const firstVenues = cities.length
 
 const kinds = ['Sala', 'Teatro', 'Café', 'Studio', 'Halle', 'Club', 'Jardín', 'Atelier'] as const
@@ -163,11 +163,11 @@ const streets = [
   'Harbour Walk',
 ] as const
 
-// Up to some eight kilometres north or south of the centre.
+// Offset of up to some eight kilometres from the centre.
 const near = (degrees: number, random: Random) =>
   Math.round((degrees + random.between(-700, 700) / 10_000) * 10_000) / 10_000
 
-/** The nth place of the demo, from 0: first one in each city, then made-up ones around them. */
+/** Returns the nth place of the demo, from 0: first one in each city, then generated ones around them. */
 export function demoPlace(n: number): City & { _id: string } {
   const city = cities[n % cities.length] ?? cities[0]
   const _id = `loc_demo_${n + 1}`
@@ -176,8 +176,8 @@ export function demoPlace(n: number): City & { _id: string } {
   return {
     ...city,
     _id,
-    venue: `${random.of(kinds)} ${random.of(names)}`,
-    address: `${random.of(streets)} ${random.between(1, 180)}`,
+    venue: `${random.pick(kinds)} ${random.pick(names)}`,
+    address: `${random.pick(streets)} ${random.between(1, 180)}`,
     at: [near(city.at[0], random), near(city.at[1], random)],
   }
 }

@@ -1,12 +1,13 @@
 export type Random = {
-  /** A whole number, both ends included. */
-  between(least: number, most: number): number
-  of<Item>(list: readonly [Item, ...Item[]]): Item
-  /** So many different items, in the order of the list. */
-  some<Item>(list: readonly [Item, ...Item[]], count: number): Item[]
+  /** Returns an integer between both bounds, inclusive. */
+  between(min: number, max: number): number
+  /** Picks one item. */
+  pick<Item>(list: readonly [Item, ...Item[]]): Item
+  /** Picks `count` different items, in the order of the list. */
+  pickSome<Item>(list: readonly [Item, ...Item[]], count: number): Item[]
 }
 
-/** Choices that look random and are the same for the same seed (mulberry32). */
+/** Creates a pseudo-random generator that repeats for the same seed (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = Math.imul(seed + 1, 0x9e3779b1)
   const fraction = () => {
@@ -15,16 +16,16 @@ export function randomFrom(seed: number): Random {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-  const between = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1))
+  const between = (min: number, max: number) => min + Math.floor(fraction() * (max - min + 1))
   return {
     between,
-    of: (list) => list[between(0, list.length - 1)] ?? list[0],
-    some: (list, count) =>
+    pick: (list) => list[between(0, list.length - 1)] ?? list[0],
+    pickSome: (list, count) =>
       list
         .map((item, position) => ({ item, position, rank: fraction() }))
-        .sort((one, other) => one.rank - other.rank)
+        .sort((a, b) => a.rank - b.rank)
         .slice(0, count)
-        .sort((one, other) => one.position - other.position)
+        .sort((a, b) => a.position - b.position)
         .map(({ item }) => item),
   }
 }

@@ -7,18 +7,18 @@ export type EventInput = Listed<CatalogueFile['events']>
 export type RateInput = Listed<EventInput['ticket_rates']>
 type PriceInput = Listed<RateInput['prices']>
 
-/** What a rate is made from: when its event is, and in which money it is sold. */
+/** Input for the rates of an event: its dates, currency and price level. */
 export type Sale = {
   random: Random
   currency: DemoCurrency
-  /** What the plain ticket costs, more or less, in euros. */
+  /** Approximate price of the plain ticket, in euros. */
   euros: number
   start: Date
-  /** Midnight of the day that the demo is made for. */
+  /** Midnight of the day for which the demo is made. */
   today: Date
 }
 
-// What a euro is, and the steps in which prices are set.
+// Exchange rate of each currency, and the step to which its prices are rounded.
 const money: Record<DemoCurrency, { perEuro: number; step: number }> = {
   EUR: { perEuro: 1, step: 0.5 },
   GBP: { perEuro: 0.85, step: 0.5 },
@@ -31,7 +31,7 @@ const money: Record<DemoCurrency, { perEuro: number; step: number }> = {
 }
 
 const hour = 3_600_000
-export const plus = (moment: Date, hours: number) => new Date(moment.getTime() + hours * hour).toISOString()
+export const plus = (date: Date, hours: number) => new Date(date.getTime() + hours * hour).toISOString()
 
 export function toPrice({ currency }: Pick<Sale, 'currency'>, euros: number): number {
   const { perEuro, step } = money[currency]
@@ -44,7 +44,7 @@ const fixed = (sale: Sale, euros: number) => ({
   fee_quantity: toPrice(sale, euros),
 })
 
-// The early bird is over, the regular price ends the day before, the last one is for latecomers.
+// Early bird has ended, Regular ends the day before the event, Last call follows.
 export const steps = (sale: Sale): PriceInput[] => [
   {
     name: 'Early bird',
@@ -87,7 +87,7 @@ const shirtSize = {
 }
 const diet = { label: 'Anything the kitchen should know?', type: 'text', required: false, items: [] }
 
-/** Three steps of price, the first of them past; a cloakroom and a drink. */
+/** Rate with three price steps, the first of them past, and two supplements. */
 export const entrance = (sale: Sale): RateInput => ({
   name: 'Entrance',
   type: 'limited',
@@ -108,9 +108,9 @@ export const entrance = (sale: Sale): RateInput => ({
   warranty: { enabled: true, percentage: 8, hours: 48 },
 })
 
-/** A first price for few, then another; a shirt, whose size must be told. */
+/** Rate whose first price has a quantity, with fixed fees and a required question. */
 export const front = (sale: Sale): RateInput => ({
-  name: sale.random.of(['Front row', 'Balcony', 'Terrace']),
+  name: sale.random.pick(['Front row', 'Balcony', 'Terrace']),
   type: 'limited',
   valid_from: plus(sale.today, -20 * 24),
   availability: places(sale, sale.random.between(4, 9) * 10),
@@ -135,7 +135,7 @@ export const front = (sale: Sale): RateInput => ({
   warranty: { enabled: true, percentage: 10.5, hours: 24 },
 })
 
-/** For four to ten people together. */
+/** Rate for groups of four to ten. */
 export const group = (sale: Sale): RateInput => ({
   name: 'Table of friends',
   type: 'limited',

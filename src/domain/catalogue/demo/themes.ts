@@ -1,6 +1,6 @@
 import type { Show } from './first-shows.ts'
 
-// What an event is made up from, once the first shows are used up.
+// Parts of generated events, for those after `firstShows`.
 
 type Words = readonly [string, ...string[]]
 

@@ -1,18 +1,20 @@
 import { decimalsOf } from '../../../shared/money.ts'
 
-// Stripe's own decimals, which are not always ISO's (docs.stripe.com/currencies). ISK and UGX have two, which are 00.
-const whole = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
-const thousandths = new Set('BHD JOD KWD OMR TND'.split(' '))
+// Stripe's decimals differ from ISO 4217 for some currencies (docs.stripe.com/currencies). ISK and UGX have
+// two, always 00.
+const zeroDecimals = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
+const threeDecimals = new Set('BHD JOD KWD OMR TND'.split(' '))
 
 function stripeDecimalsOf(currency: string): number {
-  if (whole.has(currency)) return 0
-  return thousandths.has(currency) ? 3 : 2
+  if (zeroDecimals.has(currency)) return 0
+  return threeDecimals.has(currency) ? 3 : 2
 }
 
-/** Minor units as Stripe counts them. */
+/** Converts ISO minor units to Stripe's. */
 export const toStripe = (minor: number, currency: string): number =>
   Math.round(minor * 10 ** (stripeDecimalsOf(currency) - decimalsOf(currency)))
 
-/** Stripe's minor units as we count them. Part of one of ours is none: an amount is never taken for more than it is. */
+/** Converts Stripe's minor units to ISO's. Rounds down, so that an amount never counts for more than it
+ *  is. */
 export const fromStripe = (amount: number, currency: string): number =>
   Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))

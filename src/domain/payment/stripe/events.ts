@@ -4,15 +4,15 @@ import type { Outcome, ProviderEvent } from '../provider.ts'
 import { refundOutcome, sessionOutcome, UnreadableMoney } from './outcome.ts'
 import { malformedEvent, readSigned } from './signature.ts'
 
-// PostgreSQL keeps no NUL in a text, and no text of any length in an index. Stripe's identifiers have 255 characters at
-// most, and what we write as metadata fewer.
+// PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255
+// characters, our metadata fewer.
 const word = z
   .string()
   .min(1)
   .max(255)
   .regex(/^\P{Cc}+$/u)
 
-// Stripe's own words, which are logged: nothing else of a body may get there.
+// Event ids and types are logged, so nothing else may pass for one.
 const logged = z.string().regex(/^[\w.:-]{1,255}$/)
 
 const eventBody = z.object({
@@ -21,7 +21,7 @@ const eventBody = z.object({
   data: z.object({ object: z.record(z.string(), z.unknown()) }),
 })
 
-// An account may be used for other things as well: what lacks our metadata is not ours to judge.
+// An account may serve other applications as well: objects without our metadata are ignored.
 const ownSession = z.object({ metadata: z.object({ payment_id: word.optional() }).nullish() })
 const ownRefund = z.object({ metadata: z.object({ refund_id: word.optional() }).nullish() })
 
@@ -42,12 +42,13 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data
 }
 
-// Only who has the secret key can write metadata, while a buyer may choose a `client_reference_id` on some pages.
-function aboutSession(object: object, given?: Outcome): ProviderEvent['about'] {
+// Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id`
+// on some pages.
+function aboutSession(object: object, knownOutcome?: Outcome): ProviderEvent['about'] {
   const paymentId = read(ownSession, object).metadata?.payment_id
   if (!paymentId) return null
   const session = read(sessionBody, object)
-  const outcome = given ?? sessionOutcome(session)
+  const outcome = knownOutcome ?? sessionOutcome(session)
   return outcome && { kind: 'session', id: session.id, paymentId, outcome }
 }
 
@@ -73,8 +74,9 @@ function aboutOf({ type, data: { object } }: z.output<typeof eventBody>): Provid
   }
 }
 
-/** Reads an event that Stripe signed with one of the secrets. Null where the signature is not good: see readSigned.
- *  Refuses: BAD_REQUEST, for what is signed and no event, or one of ours whose fields are not Stripe's. */
+/** Reads an event that Stripe signed with one of the secrets. Null if the signature is invalid: see
+ *  readSigned.
+ *  Refuses: BAD_REQUEST for a signed body that is not an event, or whose fields are malformed. */
 export function readStripeEvent(
   stripe: Pick<Stripe, 'webhooks'>,
   secrets: string[],

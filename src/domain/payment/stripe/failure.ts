@@ -2,24 +2,24 @@ import { Stripe } from 'stripe'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
 
-// Where it is out of reach: then the service is busy, and not at fault.
+// Code of a network error. It makes the error pass for an unavailable service instead of a fault of ours.
 const networkCode = (detail: unknown) =>
   detail instanceof Error && 'code' in detail && typeof detail.code === 'string' ? detail.code : undefined
 
-/** What Stripe refused or did not answer, by its name and code alone: the status is an answer to us, and not to whoever
- *  asked us. */
+/** Error of Stripe's, reduced to its name and code. Its HTTP status is meant for us, and must not become the
+ *  status of our own response. */
 export class StripeFailure extends Error {
   readonly code: string | undefined
 
   constructor({ type, code, detail }: Stripe.errors.StripeError) {
-    super('Stripe did not do it')
+    super('Stripe call failed')
     this.name = type
     this.code = code ?? networkCode(detail)
   }
 }
 
-/** What a call to Stripe gives. Throws StripeFailure. */
-export async function called<T>(call: () => Promise<T>): Promise<T> {
+/** Calls Stripe and turns its errors into StripeFailure. */
+export async function throwStripeFailure<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
@@ -28,18 +28,21 @@ export async function called<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-// Of one key there is one more each time.
+// Each window has one replacement key.
 const windowMs = 10_000
 
-/** Makes a request under the same key each time, so that it is done once. Stripe gives its first answer again, an error
- *  of its own too, and refuses the key for a request that has changed since: only then another key is taken, which is
- *  the same for those who ask at once. */
-export async function once<T>(key: string, request: (idempotencyKey: string) => Promise<T>): Promise<T> {
+/** Makes a request under a fixed idempotency key, so that it is executed once. Stripe repeats the first
+ *  response for a key, even its own server error, and refuses the key if the request has changed. In these
+ *  cases retries once with a replacement key, which concurrent callers share. */
+export async function idempotently<T>(
+  key: string,
+  request: (idempotencyKey: string) => Promise<T>,
+): Promise<T> {
   try {
     return await request(key)
   } catch (error) {
-    const isOld = error instanceof StripeAPIError && error.headers?.['idempotent-replayed'] === 'true'
-    if (!isOld && !(error instanceof StripeIdempotencyError)) throw error
+    const isReplayed = error instanceof StripeAPIError && error.headers?.['idempotent-replayed'] === 'true'
+    if (!isReplayed && !(error instanceof StripeIdempotencyError)) throw error
     return request(`${key}_${Math.floor(Date.now() / windowMs)}`)
   }
 }

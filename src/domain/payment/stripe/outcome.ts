@@ -1,7 +1,7 @@
 import type { Money, Outcome, RefundOutcome } from '../provider.ts'
 import { fromStripe } from './amount.ts'
 
-/** The fields of a session that tell how it stands, from an answer or an event. */
+/** Fields of a session that determine its outcome, from a response or an event. */
 type Session = {
   id: string
   status: string | null
@@ -11,15 +11,15 @@ type Session = {
   currency?: string | null
 }
 
-/** A paid session whose money is none: not a whole number of minor units above 0, or not of a currency. */
+/** Thrown for a paid session without a valid charge: a positive integer of minor units, and a currency. */
 export class UnreadableMoney extends Error {
   constructor() {
-    super('Stripe tells no money of a paid session')
+    super('paid Stripe session has no readable amount')
     this.name = 'UnreadableMoney'
   }
 }
 
-// Twelve digits are the most that Stripe takes, in the currencies that need as many.
+// Stripe allows twelve digits at most, in currencies that need them.
 const maxAmount = 999_999_999_999
 
 const ended = (status: 'failed' | 'expired'): Outcome => ({ kind: 'ended', status })
@@ -35,21 +35,22 @@ function moneyOf({ payment_intent, amount_total, currency }: Session): Money {
   return { provider: 'stripe', reference, amount, currency: code }
 }
 
-// What a bank refused later, or what can't be paid any more. Until then an unpaid one may still be paid.
-const failed = new Set(['requires_payment_method', 'canceled'])
+// Statuses of a payment intent that a bank has refused, or that is cancelled. With any other an unpaid
+// session may still be paid.
+const failedStatuses = new Set(['requires_payment_method', 'canceled'])
 
-/** How a session stands; null while the buyer is still at it. Its `payment_intent` tells a bank that has refused from
- *  one that takes its time, where it is expanded. Throws UnreadableMoney. */
+/** Determines the outcome of a session; null while it waits for the buyer. Expand `payment_intent` to tell a
+ *  bank that has refused from one that is still deciding. Throws UnreadableMoney. */
 export function sessionOutcome(session: Session): Outcome | null {
   const { status, payment_status, payment_intent } = session
   if (payment_status === 'paid') return { kind: 'paid', money: moneyOf(session) }
   if (status === 'expired') return ended('expired')
   if (status !== 'complete') return null
-  const isRefused = typeof payment_intent === 'object' && failed.has(payment_intent?.status ?? '')
+  const isRefused = typeof payment_intent === 'object' && failedStatuses.has(payment_intent?.status ?? '')
   return isRefused ? ended('failed') : { kind: 'processing' }
 }
 
-/** How a refund stands. */
+/** Converts a refund of Stripe's to its outcome. */
 export function refundOutcome({
   id,
   status,

@@ -4,15 +4,15 @@ import { Refusal } from '../../../shared/errors.ts'
 
 const { StripeSignatureVerificationError } = StripeSdk.errors
 
-// Seconds that a signature is good for, before and after it was made: a recorded request can't be sent again later, and
-// one that was made for later can't be kept until then.
+// Signatures are valid for this long before and after their timestamp: a recorded request can't be replayed
+// later, nor a post-dated one be saved up.
 const toleranceSeconds = 300
 
-// t=1700000000,v1=<64 hexadecimal digits>, in which v1 may stand twice and other schemes beside it.
+// Format: t=1700000000,v1=<64 hexadecimal digits>. May repeat v1, and contain other schemes.
 const item = /^(?:t=(\d{1,12})|v1=[\da-f]{64}|(?!t=|v1=)\w+=\w*)$/
 
-/** Seconds since 1970 at which a signature was made. Null where its header is not formed as Stripe forms it: the SDK
- *  throws errors of any kind for such ones. */
+/** Reads the timestamp of a signature, in seconds since 1970. Null if the header is malformed: the SDK throws
+ *  errors of any kind for those. */
 function signedAt(header: string): number | null {
   const items = header.split(',').map((text) => item.exec(text))
   const times = items.flatMap((match) => match?.[1] ?? [])
@@ -20,13 +20,14 @@ function signedAt(header: string): number | null {
   return isWellFormed && times.length === 1 ? Number(times[0]) : null
 }
 
-/** Refuses a signed body that is no event: the sender is Stripe, or has its secret, and is told so. */
+/** Creates the refusal of a signed body that can't be read. Its sender is Stripe, or has the secret, and may
+ *  know. */
 export const malformedEvent = () =>
-  new Refusal({ code: 'BAD_REQUEST', message: 'The event is malformed: it is signed, and can not be read.' })
+  new Refusal({ code: 'BAD_REQUEST', message: 'The event is malformed, although its signature is valid.' })
 
-/** Reads the JSON of a body that Stripe signed with one of the secrets, of which there are two while one is replaced.
- *  Null where the signature is missing, malformed, wrong, too old or of a time that is still to come.
- *  Refuses: BAD_REQUEST, for what is signed and no JSON. */
+/** Reads the JSON of a body that Stripe signed with one of the secrets, of which there are two during a
+ *  rotation. Null if the signature is missing, malformed, wrong, too old or post-dated.
+ *  Refuses: BAD_REQUEST if a signed body is not JSON. */
 export function readSigned(
   { webhooks }: Pick<Stripe, 'webhooks'>,
   secrets: string[],
@@ -39,7 +40,7 @@ export function readSigned(
     try {
       return { value: webhooks.constructEvent(body, header, secret, toleranceSeconds) }
     } catch (error) {
-      // Anything else is thrown after the signature was found to be good.
+      // The SDK throws any other error only after it has verified the signature.
       if (!(error instanceof StripeSignatureVerificationError)) throw malformedEvent()
     }
   }

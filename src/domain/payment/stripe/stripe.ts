@@ -3,16 +3,16 @@ import type { StripeSettings } from '../../../config/stripe.ts'
 import type { Order, Outcome, PaymentProvider, RefundOutcome, Session } from '../provider.ts'
 import { toStripe } from './amount.ts'
 import { readStripeEvent } from './events.ts'
-import { called, once } from './failure.ts'
+import { idempotently, throwStripeFailure } from './failure.ts'
 import { refundOutcome, sessionOutcome } from './outcome.ts'
 
 const { StripeInvalidRequestError } = Stripe.errors
 
-// Somebody waits on a page for each of these.
-const quickly = { timeout: 4_000, maxNetworkRetries: 0 }
+// For calls that a buyer waits for on a page.
+const interactive = { timeout: 4_000, maxNetworkRetries: 0 }
 
-// Stripe's least is 30 minutes from now. Reckoned from the end of the hold,
-// so that it is the same each time it is asked for.
+// Stripe's minimum is 30 minutes from now. Counted from the end of the hold, so that a retry sends the same
+// value.
 const longerThanHoldSeconds = 35 * 60
 
 const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({
@@ -30,43 +30,47 @@ const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: 
       },
     },
   ],
-  // What the buyer pays is what the page said, in its currency.
+  // The buyer pays the amount that the page showed, in its currency.
   adaptive_pricing: { enabled: false },
   success_url: `${pageUrl}?paid`,
   cancel_url: pageUrl,
   expires_at: Math.floor(expiresAt.getTime() / 1000) + longerThanHoldSeconds,
 })
 
-// Of an amount that it never takes.
-const isNever = (error: unknown) =>
+// Stripe will never accept the amount, so a retry is pointless.
+const isAmountRefused = (error: unknown) =>
   error instanceof StripeInvalidRequestError && /^amount_too_(small|large)$/.test(error.code ?? '')
 
 async function openSession(stripe: Stripe, order: Order): Promise<Session | Outcome> {
   const params = sessionParams(order)
   try {
-    const { id, url } = await once(order.id, (idempotencyKey) =>
+    const { id, url } = await idempotently(order.id, (idempotencyKey) =>
       stripe.checkout.sessions.create(params, { idempotencyKey }),
     )
-    if (!url) throw new Error(`Stripe gave no address of the session ${id}`)
+    if (!url) throw new Error(`Stripe session ${id} has no url`)
     return { kind: 'session', id, url }
   } catch (error) {
-    if (!isNever(error)) throw error
+    if (!isAmountRefused(error)) throw error
     return { kind: 'ended', status: 'failed' }
   }
 }
 
-async function look(stripe: Stripe, sessionId: string): Promise<Outcome | null> {
-  const session = await stripe.checkout.sessions.retrieve(sessionId, { expand: ['payment_intent'] }, quickly)
+async function getSession(stripe: Stripe, sessionId: string): Promise<Outcome | null> {
+  const session = await stripe.checkout.sessions.retrieve(
+    sessionId,
+    { expand: ['payment_intent'] },
+    interactive,
+  )
   return sessionOutcome(session)
 }
 
-async function close(stripe: Stripe, sessionId: string): Promise<Outcome> {
+async function expireSession(stripe: Stripe, sessionId: string): Promise<Outcome> {
   try {
-    await stripe.checkout.sessions.expire(sessionId, {}, quickly)
+    await stripe.checkout.sessions.expire(sessionId, {}, interactive)
   } catch (error) {
-    // It was over before.
+    // The session had already ended.
     if (!(error instanceof StripeInvalidRequestError)) throw error
-    const outcome = await look(stripe, sessionId)
+    const outcome = await getSession(stripe, sessionId)
     if (!outcome) throw error
     return outcome
   }
@@ -78,17 +82,18 @@ async function refund(
   { id, charge, amount, currency }: Parameters<PaymentProvider['refund']>[0],
 ): Promise<RefundOutcome> {
   try {
-    // A key gives the answer of its first request again, and none after a day: what Stripe lists is true.
+    // An idempotency key only repeats the first response, and is forgotten after a day. Stripe's list is
+    // current.
     const { data } = await stripe.refunds.list({ payment_intent: charge, limit: 100 })
-    const made = data.find(({ metadata }) => metadata?.refund_id === id)
-    if (made) return refundOutcome(made)
+    const existing = data.find(({ metadata }) => metadata?.refund_id === id)
+    if (existing) return refundOutcome(existing)
     const params = {
       payment_intent: charge,
       amount: toStripe(amount, currency),
       metadata: { refund_id: id },
     }
     return refundOutcome(
-      await once(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey })),
+      await idempotently(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey })),
     )
   } catch (error) {
     if (!(error instanceof StripeInvalidRequestError)) throw error
@@ -96,7 +101,8 @@ async function refund(
   }
 }
 
-/** Stripe Checkout: the buyer pays in a session at Stripe's, which outlives the hold and is ended with it. */
+/** Creates a provider that uses Stripe Checkout. The buyer pays in a session at Stripe. A session may outlive
+ *  its hold, so it has to be expired with it. */
 export function stripeProvider({ secretKey, webhookSecrets, apiBase }: StripeSettings): PaymentProvider {
   const { protocol, hostname, port, origin } = new URL(apiBase)
   const isPlain = protocol === 'http:'
@@ -110,12 +116,12 @@ export function stripeProvider({ secretKey, webhookSecrets, apiBase }: StripeSet
   })
   return {
     name: 'stripe',
-    // An account may have its sessions on a domain of its own.
+    // An account may serve its sessions from a custom domain.
     sessionSources: ['https:', ...(isPlain ? [origin] : [])],
-    charge: (order) => called(() => openSession(stripe, order)),
-    look: (sessionId) => called(() => look(stripe, sessionId)),
-    close: (sessionId) => called(() => close(stripe, sessionId)),
-    refund: (given) => called(() => refund(stripe, given)),
+    charge: (order) => throwStripeFailure(() => openSession(stripe, order)),
+    getSession: (sessionId) => throwStripeFailure(() => getSession(stripe, sessionId)),
+    expireSession: (sessionId) => throwStripeFailure(() => expireSession(stripe, sessionId)),
+    refund: (request) => throwStripeFailure(() => refund(stripe, request)),
     readEvent: (body, headers) =>
       readStripeEvent(stripe, webhookSecrets, body, headers['stripe-signature']?.toString() ?? ''),
   }

@@ -24,7 +24,7 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
       return [
         {
           code: 'QUESTION_NOT_IN_RATE',
-          message: 'The rate asks no such question.',
+          message: 'The rate has no such question.',
           path: ['answers', index, 'questionId'],
         },
       ]
@@ -32,7 +32,7 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
       return [
         {
           code: 'DUPLICATE_ANSWER',
-          message: 'A question is answered once.',
+          message: 'A question can be answered only once.',
           path: ['answers', index, 'questionId'],
         },
       ]
@@ -60,9 +60,9 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
   ]
 }
 
-// Whole years on the day that the event starts, as the calendar on the location's wall has it.
-function ageAt(birthday: string, moment: Date, timezone: string): number {
-  const day = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short' }).format(moment)
+// Age in whole years on a calendar day in the location's time zone. Swedish formats dates as YYYY-MM-DD.
+function ageAt(birthday: string, time: Date, timezone: string): number {
+  const day = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short' }).format(time)
   const years = Number(day.slice(0, 4)) - Number(birthday.slice(0, 4))
   return day.slice(5) < birthday.slice(5) ? years - 1 : years
 }
@@ -74,7 +74,7 @@ function checkAge({ birthday }: CheckoutEntry, { event, timezone }: Terms): Prob
   return [
     {
       code: 'UNDER_AGE',
-      message: `The event is for people of ${minimum} or older on the day it starts.`,
+      message: `Attendees must be at least ${minimum} years old on the day the event starts.`,
       path: ['birthday'],
       facts: { minimumAge: minimum },
     },
@@ -103,7 +103,8 @@ function checkQrCodes(entries: CheckoutEntry[]): Problem[] {
   })
 }
 
-/** What is wrong with the entries of a checkout, each named by its place (DECISIONS 4). */
+/** Checks the entries of a checkout against the terms of its rate. Each problem has the path of its field
+ *  (DECISIONS 4). */
 export const checkEntries = (entries: CheckoutEntry[], terms: Terms): Problem[] => [
   ...entries.flatMap((entry, index) =>
     [checkSupplements, checkAnswers, checkAge, checkWarranty]

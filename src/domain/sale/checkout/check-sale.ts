@@ -4,21 +4,26 @@ import { currentPrice, leftOf } from '../../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'
 
-/** Says that `wanted` places are more than the `available` ones; `place` is what has too few of them. */
-export const tooFew = (available: number, place: string, path: (string | number)[]): Problem =>
+/** Reports that fewer places are available than requested. `subject` is the rate or price that has too
+ *  few. */
+export const availabilityProblem = (
+  available: number,
+  subject: string,
+  path: (string | number)[],
+): Problem =>
   available === 0
-    ? { code: 'SOLD_OUT', message: `The ${place} is sold out.`, path, facts: { available } }
+    ? { code: 'SOLD_OUT', message: `The ${subject} is sold out.`, path, facts: { available } }
     : {
         code: 'INSUFFICIENT_AVAILABILITY',
-        message: `The ${place} has ${available} left.`,
+        message: `The ${subject} has ${available} left.`,
         path,
         facts: { available },
       }
 
 function checkPrices(prices: Price[], now: Date, path: string[]): Problem[] {
   if (currentPrice(prices, now)) return []
-  const inTime = prices.some((price) => !price.validUntil || price.validUntil > now)
-  if (inTime) return [tooFew(0, 'ticket rate', path)]
+  const isInTime = prices.some((price) => !price.validUntil || price.validUntil > now)
+  if (isInTime) return [availabilityProblem(0, 'ticket rate', path)]
   const last = Math.max(...prices.map((price) => price.validUntil?.getTime() ?? 0))
   const facts = prices.length > 0 ? { validUntil: new Date(last).toISOString() } : {}
   return [{ code: 'SALE_ENDED', message: 'The sale of this ticket rate has ended.', path, facts }]
@@ -33,11 +38,11 @@ function checkCount(rate: TicketRate, count: number): Problem[] {
   if (count > max)
     return [{ code: 'MAX_TICKETS', message: `A checkout takes at most ${max}.`, path, facts: { min, max } }]
   const left = leftOf(rate)
-  return left !== null && left < count ? [tooFew(left, 'ticket rate', path)] : []
+  return left !== null && left < count ? [availabilityProblem(left, 'ticket rate', path)] : []
 }
 
-/** What stands against selling `count` tickets of a rate now: the rate, its event, its time,
- *  its stock (DECISIONS 4). */
+/** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started, it is
+ *  on sale, and it has stock (DECISIONS 4). */
 export function checkSale({ rate, event, prices }: Terms, count: number, now: Date): Problem[] {
   const path = ['ticketRateId']
   if (rate.complete || rate.removed)
@@ -46,7 +51,7 @@ export function checkSale({ rate, event, prices }: Terms, count: number, now: Da
     return [
       {
         code: 'EVENT_STARTED',
-        message: 'The event has begun: its sale is over.',
+        message: 'The event has started and is no longer on sale.',
         path,
         facts: { startDate: event.startDate.toISOString() },
       },

@@ -17,30 +17,30 @@ import { quoteCheckout } from './quote-checkout.ts'
 import { CheckoutRefusedRef } from './refused-graphql.ts'
 
 const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').implement({
-  description: 'A checkout that was made: its tickets are held until the payment expires.',
+  description: 'Successful checkout. The tickets are held until the payment expires.',
   fields: (t) => ({
     payment: t.field({
       type: PaymentRef,
-      description: 'What is to be paid.',
+      description: 'Payment; send the buyer to its `url`.',
       resolve: ({ payment }) => payment,
     }),
     tickets: t.field({
       type: [TicketRef],
       complexity: { field: 1, multiplier: maxTickets },
-      description: 'One ticket per entry.',
+      description: 'Tickets, one per entry of the input.',
       resolve: ({ tickets }) => tickets,
     }),
     totalAmount: t.float({
-      description: 'What the buyer pays, in major units.',
+      description: 'Amount the buyer pays, in major units.',
       resolve: ({ payment }) => toMajor(payment.totalAmount, payment.currency),
     }),
     conditionsChanged: t.boolean({
       description:
-        "A named price can't be bought any more and the current one took its place: show the new total first.",
+        "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
       resolve: ({ payment }) => payment.conditionsChanged,
     }),
     idempotentReplayed: t.exposeBoolean('replayed', {
-      description: 'Whether this is an earlier answer again, under the same idempotency key.',
+      description: 'True if this repeats an earlier result under the same idempotency key.',
     }),
   }),
 })
@@ -48,68 +48,68 @@ const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').
 type Quoted = PricedTicket & { currency: string }
 
 const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
-  description: 'What one ticket would cost. Major units.',
+  description: 'Price of one ticket in a quote. Amounts in major units.',
   fields: (t) => {
-    const amount = (description: string, of: (ticket: Quoted) => number) =>
-      t.float({ description, resolve: (ticket) => toMajor(of(ticket), ticket.currency) })
+    const amount = (description: string, minorUnits: (ticket: Quoted) => number) =>
+      t.float({ description, resolve: (ticket) => toMajor(minorUnits(ticket), ticket.currency) })
     return {
       price: t.field({
         type: PriceRef,
-        description: 'The price it would be sold at.',
+        description: 'Price of the rate that the ticket would be sold at.',
         resolve: ({ price }) => price,
       }),
-      totalSupplements: amount('Its supplements.', (ticket) => ticket.supplementsAmount),
-      totalFees: amount('The fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
-      totalWarranty: amount('Its warranty.', (ticket) => ticket.warrantyAmount),
-      totalPrice: amount('Price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
+      totalSupplements: amount('Sum of the supplements.', (ticket) => ticket.supplementsAmount),
+      totalFees: amount('Fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
+      totalWarranty: amount('Price of the warranty.', (ticket) => ticket.warrantyAmount),
+      totalPrice: amount('Sum of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
     }
   },
 })
 
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
-  description: 'What a checkout would sell, and for how much. Nothing is held.',
+  description: 'Quote for a checkout. Holds nothing.',
   fields: (t) => ({
     ticketRate: t.field({
       type: TicketRateRef,
-      description: 'The ticket rate.',
+      description: 'Ticket rate to be sold.',
       resolve: ({ rate }) => rate,
     }),
     tickets: t.field({
       type: [QuotedTicketRef],
       complexity: { field: 1, multiplier: maxTickets },
-      description: 'One per entry.',
+      description: 'Quoted tickets, one per entry of the input.',
       resolve: ({ tickets, currency }) => tickets.map((ticket) => ({ ...ticket, currency })),
     }),
     totalAmount: t.float({
-      description: 'What the buyer would pay, in major units.',
+      description: 'Amount the buyer would pay, in major units.',
       resolve: ({ totalAmount, currency }) => toMajor(totalAmount, currency),
     }),
     currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
-      description: "Whether a named price can't be bought any more and the current one would take its place.",
+      description:
+        "True if a requested price is no longer available and the rate's current price would replace it.",
     }),
   }),
 })
 
 const CheckoutResultRef = builder.unionType('CheckoutResult', {
-  description: 'A checkout, or why there is none.',
+  description: 'Successful checkout, or the reasons for the refusal.',
   types: [CheckoutPayloadRef, CheckoutRefusedRef],
   resolveType: (result) => (isRefused(result) ? CheckoutRefusedRef : CheckoutPayloadRef),
 })
 
 const QuoteResultRef = builder.unionType('QuoteResult', {
-  description: 'A quote, or why such a checkout would be refused.',
+  description: 'Quote, or the reasons why the checkout would be refused.',
   types: [CheckoutQuoteRef, CheckoutRefusedRef],
   resolveType: (result) => (isRefused(result) ? CheckoutRefusedRef : CheckoutQuoteRef),
 })
 
-const args = { input: 'What is bought, and for whom.' }
-
 builder.queryField('quoteCheckout', (t) =>
   t.field({
     type: QuoteResultRef,
-    description: 'What a checkout would cost, by the same rules and prices, holding nothing.',
-    args: { input: t.arg({ type: CheckoutInputRef, required: true, description: args.input }) },
+    description:
+      'Quotes a checkout by the same rules and prices as `checkout`, but holds nothing. Channels only.',
+    args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Checkout to quote.' }) },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
         async () => requireChannel(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx),
@@ -120,8 +120,9 @@ builder.queryField('quoteCheckout', (t) =>
 builder.mutationField('checkout', (t) =>
   t.field({
     type: CheckoutResultRef,
-    description: 'Holds tickets of one rate and creates the payment for them. All tickets or none.',
-    args: { input: t.arg({ type: CheckoutInputRef, required: true, description: args.input }) },
+    description:
+      'Holds tickets of one rate, all or none, and creates the payment for them. A total of 0 is paid at once. Channels only.',
+    args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Tickets to check out.' }) },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
         async () => requireChannel(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx),

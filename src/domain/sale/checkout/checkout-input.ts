@@ -2,47 +2,55 @@ import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
 
 const entry = z.strictObject({
-  priceId: scalars.identifier.meta({ description: 'Id of a price of the rate.' }),
-  qrCode: scalars.qrCode.nullish().meta({ description: 'Kept as it is; generated where it is absent.' }),
-  fullName: scalars.text(200).meta({ description: 'Name of the attendee.' }),
-  phone: scalars.phone.nullish().meta({ description: 'International format with leading plus sign.' }),
+  priceId: scalars.identifier.meta({ description: 'Identifier of a price of the rate.' }),
+  qrCode: scalars.qrCode.nullish().meta({
+    description:
+      'Code to put on the ticket, stored as given; must be unused within the event. Generated if omitted.',
+  }),
+  fullName: scalars.text(200).meta({ description: 'Full name of the attendee.' }),
+  phone: scalars.phone
+    .nullish()
+    .meta({ description: 'Phone number in international format, with a leading plus sign.' }),
   email: scalars.email.meta({ description: 'E-mail address.' }),
-  gender: scalars.gender.nullish().meta({ description: 'Digit as text.' }),
-  birthday: scalars.birthday.nullish().meta({ description: 'Date, YYYY-MM-DD.' }),
+  gender: scalars.gender.nullish().meta({ description: 'Gender code: a digit as text.' }),
+  birthday: scalars.birthday.nullish().meta({ description: 'Date of birth, YYYY-MM-DD.' }),
   address: scalars.text(500).nullish().meta({ description: 'Street and number.' }),
   postalCode: scalars.text(20).nullish().meta({ description: 'Postal code.' }),
-  countryCode: scalars.countryCode.nullish().meta({ description: 'Two-letter country code.' }),
-  personalDocumentType: scalars.documentType.nullish().meta({ description: 'Kind of document.' }),
-  personalDocumentNumber: scalars.text(50).nullish().meta({ description: 'Number of the document.' }),
+  countryCode: scalars.countryCode.nullish().meta({ description: 'Two-letter country code (ISO 3166).' }),
+  personalDocumentType: scalars.documentType.nullish().meta({ description: 'Type of identity document.' }),
+  personalDocumentNumber: scalars.text(50).nullish().meta({ description: 'Identity document number.' }),
   answers: z
     .array(z.strictObject({ questionId: scalars.identifier, answer: scalars.text(1000) }))
     .nullish()
-    .meta({ description: 'Answers to questions of the rate.' }),
+    .meta({ description: 'Answers to the rate’s questions; required ones must be answered.' }),
   supplements: z
     .array(z.strictObject({ supplementId: scalars.identifier }))
     .nullish()
-    .meta({ description: 'Supplements of the rate, each at most once.' }),
+    .meta({ description: 'Supplements to buy, each at most once.' }),
   warranty: z
     .boolean()
     .nullish()
-    .meta({ description: 'Whether the warranty is bought, where the rate offers it.' }),
+    .meta({ description: 'True to buy the warranty; refused if the rate offers none.' }),
 })
 
-/** What is asked for in a checkout, as both surfaces take it (INTERFACE, POST /tickets/checkout; DECISIONS 4). */
+/** Input of a checkout that REST and GraphQL share (INTERFACE, POST /tickets/checkout; DECISIONS 4). */
 export const checkoutBody = z.strictObject({
-  ticketRateId: scalars.identifier.meta({ description: 'Id of the ticket rate.' }),
-  tickets: z.array(entry).meta({ description: 'One entry per attendee.' }),
-  redirectUrl: scalars.httpUrl
+  ticketRateId: scalars.identifier.meta({ description: 'Ticket rate identifier.' }),
+  tickets: z.array(entry).meta({ description: 'Tickets to buy, one entry per attendee.' }),
+  redirectUrl: scalars.httpUrl.nullish().meta({ description: 'URL the buyer is sent to after paying.' }),
+  errorUrl: scalars.httpUrl
     .nullish()
-    .meta({ description: 'Where the buyer is sent once the checkout is paid.' }),
-  errorUrl: scalars.httpUrl.nullish().meta({ description: 'Where the buyer is sent if the checkout fails.' }),
-  sendResourcers: z.boolean().nullish().meta({ description: 'Whether the tickets are sent to the buyer.' }),
+    .meta({ description: 'URL the buyer is sent to if the payment fails, expires or is cancelled.' }),
+  sendResourcers: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'True to send the tickets to the attendees once they are paid.' }),
   metadata: scalars.metadata
     .nullish()
-    .meta({ description: 'Stored on each ticket; at most 1024 bytes as JSON.' }),
+    .meta({ description: 'JSON object stored on each ticket; at most 1024 bytes.' }),
 })
 
-/** What GraphQL takes beside it; REST has a header for the key. */
+/** Input of a checkout over GraphQL. REST takes the idempotency key in a header and has no expected total. */
 export const checkoutInput = checkoutBody.extend({
   idempotencyKey: scalars.idempotencyKey.nullish(),
   /** Major units. */

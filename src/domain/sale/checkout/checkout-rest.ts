@@ -22,18 +22,18 @@ const checkoutAnswer = z
   .object({
     data: z.object({
       payment_id: z.string(),
-      payment_url: z.url().meta({ description: 'Where to send the buyer.' }),
-      total_amount: z.number().meta({ description: 'What the buyer pays, in major units.' }),
+      payment_url: z.url().meta({ description: 'Payment page to send the buyer to.' }),
+      total_amount: z.number().meta({ description: 'Amount the buyer pays, in major units.' }),
       tickets: z.array(issuedTicketBody),
       conditions_changed: z.boolean().meta({
         description:
-          "A named price can't be bought any more and the current one took its place: show the new total first.",
+          "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
       }),
     }),
   })
-  .meta({ description: 'The checkout: its tickets are held until the payment expires.' })
+  .meta({ description: 'Successful checkout. The tickets are held until the payment expires.' })
 
-// Prefetches by a guess: whoever checks out goes by what the body says once it is parsed.
+// Guesses the rate from the raw body, to prefetch its terms. The checkout itself uses the parsed body.
 const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
 
 async function createContextOfCheckout(
@@ -46,13 +46,13 @@ async function createContextOfCheckout(
   return createCheckoutContext(services, credentials, id)
 }
 
-async function issuedTicket(ticket: Ticket, { loaders }: Context) {
+async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
   const price = await loaders.load(priceById, ticket.priceId)
-  if (!price) throw new Error('a ticket is sold at a price')
+  if (!price) throw new Error(`price of ticket ${ticket.id} not found`)
   return toIssuedTicketBody(ticket, price)
 }
 
-/** POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
+/** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
 export const checkoutRoutes =
   (services: Services): FastifyPluginAsyncZod =>
   async (app) => {
@@ -64,7 +64,7 @@ export const checkoutRoutes =
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',
           description:
-            'Holds the tickets, all or none, until the payment expires. The same `Idempotency-Key` and body give the first answer again for 24 hours, marked `Idempotent-Replayed: true`.',
+            'Holds tickets of one rate, all or none, until the payment expires. Retrying with the same `Idempotency-Key` and body returns the first response for 24 hours, marked `Idempotent-Replayed: true`.',
           tags: ['Channels'],
           security: [{ apiKey: [] }],
           headers: z.object({ 'idempotency-key': scalars.idempotencyKey.optional() }),
@@ -81,7 +81,7 @@ export const checkoutRoutes =
             payment_id: payment.id,
             payment_url: paymentUrl(payment, services.publicUrl()),
             total_amount: toMajor(payment.totalAmount, payment.currency),
-            tickets: await Promise.all(tickets.map((ticket) => issuedTicket(ticket, ctx))),
+            tickets: await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx))),
             conditions_changed: payment.conditionsChanged,
           },
         }

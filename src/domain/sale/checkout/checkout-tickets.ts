@@ -20,20 +20,20 @@ import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
 import { readTerms } from './read-terms.ts'
 import type { Terms } from './terms-loaders.ts'
 
-/** A checkout, and whether it is an earlier one answered again under its key. */
+/** Checkout that a client receives. `replayed` if it was made by an earlier request under the same
+ *  idempotency key. */
 export type CheckoutAnswer = Checkout & { replayed: boolean }
 
-function idempotencyOf({ idempotencyKey, ...asked }: CheckoutInput, channelId: string): Idempotency | null {
+function hashIdempotency({ idempotencyKey, ...body }: CheckoutInput, channelId: string): Idempotency | null {
   if (!idempotencyKey) return null
   return {
     id: sha256(JSON.stringify([channelId, idempotencyKey])),
-    // The parser puts the fields in its own order, so the same checkout is the same text.
-    requestHash: sha256(JSON.stringify(asked)),
+    // Parsing has put the fields in a fixed order, so equal checkouts serialize to the same text.
+    requestHash: sha256(JSON.stringify(body)),
   }
 }
 
-// A key is asked for once by each checkout, and kept ones by those that come again.
-const keptById = coalesceReads(
+const findCompletedKey = coalesceReads(
   async (db, ids) =>
     new Map(
       (
@@ -43,25 +43,25 @@ const keptById = coalesceReads(
             .from(idempotencyKeys)
             .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh)),
         ).execute({ ids })
-      ).map((kept) => [kept.id, kept]),
+      ).map((key) => [key.id, key]),
     ),
 )
 
 async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<CheckoutAnswer | null> {
-  const kept = await keptById(ctx.db, id)
-  if (!kept) return null
-  if (kept.requestHash !== requestHash)
+  const key = await findCompletedKey(ctx.db, id)
+  if (!key) return null
+  if (key.requestHash !== requestHash)
     throw new Refusal({
       code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'Another checkout was made under this key.',
+      message: 'This key was already used for another checkout.',
       path: ['idempotencyKey'],
     })
-  const payment = await ctx.loaders.load(paymentById, kept.paymentId)
-  if (!payment) throw new Error('a key belongs to a payment of its channel')
+  const payment = await ctx.loaders.load(paymentById, key.paymentId)
+  if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
   return { payment, tickets: await ctx.loaders.load(ticketsByPaymentId, payment.id), replayed: true }
 }
 
-function refuseDearer(
+function refuseHigherTotal(
   { totalAmount, currency }: CheckoutPlan,
   expectedTotal: number | null | undefined,
 ): void {
@@ -69,7 +69,7 @@ function refuseDearer(
   if (expectedTotal != null && total > expectedTotal)
     throw new Refusal({
       code: 'TOTAL_INCREASED',
-      message: `The total is ${total} ${currency} now.`,
+      message: `The total is now ${total} ${currency}.`,
       path: ['expectedTotal'],
       facts: { totalAmount: total },
     })
@@ -78,29 +78,31 @@ function refuseDearer(
 const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
 
-// A refusal stands when no overdue hold was in the way, and nobody else freed one since its stock was read.
-async function isWorthAnotherLook({ rate }: Terms, ctx: Context): Promise<boolean> {
+// Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
+// its stock was read.
+async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean> {
   ctx.loaders.clear()
-  const now = await readTerms(rate.id, ctx)
-  if (!now) return false
-  if (now.hasOverdueHolds) {
-    // Those that are gone by now are no less worth it: somebody else was at them since.
+  const current = await readTerms(rate.id, ctx)
+  if (!current) return false
+  if (current.hasOverdueHolds) {
     await expireHoldsOf(ctx.db, rate.id)
+    // Even if another process was faster and this call expired nothing.
     return true
   }
-  return (leftOf(now.rate) ?? 0) > (leftOf(rate) ?? 0)
+  return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
 }
 
-/** An answer, and the prices that its tickets were planned by. */
-type Attempted = { answer: CheckoutAnswer; prices: Price[] }
+/** Answer of a checkout, and the prices that its tickets were planned by. */
+type Attempt = { answer: CheckoutAnswer; prices: Price[] }
 
-/** One try. Null where it is worth another: somebody was quicker, or overdue holds were in the way. */
-async function attempt(
+/** Tries a checkout once. Null if it should be retried: another one was faster, or overdue holds took up
+ *  places. */
+async function tryCheckout(
   input: CheckoutInput,
   idempotency: Idempotency | null,
   channelId: string,
   ctx: Context,
-): Promise<Attempted | null> {
+): Promise<Attempt | null> {
   const [replayed, terms] = await Promise.all([
     idempotency && replay(idempotency, ctx),
     readTerms(input.ticketRateId, ctx),
@@ -108,7 +110,7 @@ async function attempt(
   if (replayed) return { answer: replayed, prices: [] }
   try {
     const plan = await planCheckout(input, terms, ctx)
-    refuseDearer(plan, input.expectedTotal)
+    refuseHigherTotal(plan, input.expectedTotal)
     const { provider, holdMinutes } = ctx.services
     const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
@@ -118,25 +120,27 @@ async function attempt(
     )
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
-    if (terms && isAboutStock(error) && (await isWorthAnotherLook(terms, ctx))) return null
+    if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
     throw error
   }
 }
 
-const attempts = 5
+const maxAttempts = 5
 
-/** Holds stock for one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is paid at
- *  once. The same idempotency key and input give the first answer again for 24 hours. Amounts in minor units.
+/** Holds stock of one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is
+ *  paid at once. The same idempotency key and input return the first result for 24 hours. Amounts in minor
+ *  units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdStock refuse, TOTAL_INCREASED,
  *  IDEMPOTENCY_KEY_REUSED, BUSY (INTERFACE, checkout; DECISIONS 4). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const { channelId } = requireChannel(ctx)
-  const idempotency = idempotencyOf(input, channelId)
-  for (let tried = 0; tried < attempts; tried++) {
-    const attempted = await attempt(input, idempotency, channelId, ctx).finally(() => ctx.loaders.clear())
-    if (!attempted) continue
-    for (const price of attempted.prices) ctx.loaders.get(priceById).prime(price.id, price)
-    return attempted.answer
+  const idempotency = hashIdempotency(input, channelId)
+  for (let tried = 0; tried < maxAttempts; tried++) {
+    const attempt = await tryCheckout(input, idempotency, channelId, ctx).finally(() => ctx.loaders.clear())
+    if (!attempt) continue
+    // The response shows the prices that the plan used, even if they have changed since.
+    for (const price of attempt.prices) ctx.loaders.get(priceById).prime(price.id, price)
+    return attempt.answer
   }
   throw new Refusal({
     code: 'BUSY',

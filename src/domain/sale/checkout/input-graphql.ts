@@ -1,60 +1,77 @@
 import { builder } from '../../../graphql/builder.ts'
 
 const AnswerInputRef = builder.inputType('AnswerInput', {
-  description: 'An answer to a question of the rate.',
+  description: 'Answer to a question of the rate.',
   fields: (t) => ({
-    questionId: t.id({ required: true, description: 'The question.' }),
-    answer: t.string({ required: true, description: 'The answer; for a dropdown one of its items.' }),
+    questionId: t.id({ required: true, description: 'Question identifier.' }),
+    answer: t.string({ required: true, description: 'Answer; for a dropdown, one of its items.' }),
   }),
 })
 
 const SupplementInputRef = builder.inputType('SupplementInput', {
-  description: 'A supplement that is bought.',
-  fields: (t) => ({ supplementId: t.id({ required: true, description: 'The supplement.' }) }),
+  description: 'Supplement to buy with a ticket.',
+  fields: (t) => ({ supplementId: t.id({ required: true, description: 'Supplement identifier.' }) }),
 })
 
 const CheckoutTicketInputRef = builder.inputType('CheckoutTicketInput', {
-  description: 'One attendee.',
+  description: 'Ticket for one attendee.',
   fields: (t) => ({
-    priceId: t.id({ required: true, description: 'A price of the rate.' }),
+    priceId: t.id({ required: true, description: 'Identifier of a price of the rate.' }),
     qrCode: t.string({
-      description: 'Kept as it is, and unused within the event; generated where it is absent.',
+      description:
+        'Code to put on the ticket, stored as given; must be unused within the event. Generated if omitted.',
     }),
-    fullName: t.string({ required: true, description: 'Name.' }),
-    phone: t.string({ description: 'International number, with its plus sign.' }),
+    fullName: t.string({ required: true, description: 'Full name.' }),
+    phone: t.string({ description: 'Phone number in international format, with a leading plus sign.' }),
     email: t.string({ required: true, description: 'E-mail address.' }),
-    gender: t.string({ description: 'Digit as text.' }),
-    birthday: t.string({ description: 'YYYY-MM-DD.' }),
+    gender: t.string({ description: 'Gender code: a digit as text.' }),
+    birthday: t.string({ description: 'Date of birth, YYYY-MM-DD.' }),
     address: t.string({ description: 'Street and number.' }),
     postalCode: t.string({ description: 'Postal code.' }),
-    countryCode: t.string({ description: 'ISO 3166 two-letter code.' }),
-    personalDocumentType: t.string({ description: '`dni`, `nie`, `passport` or `other`.' }),
-    personalDocumentNumber: t.string({ description: 'Number of the document.' }),
-    answers: t.field({ type: [AnswerInputRef], description: 'Answers to the rate’s questions.' }),
-    supplements: t.field({ type: [SupplementInputRef], description: 'Supplements, each at most once.' }),
-    warranty: t.boolean({ description: 'Whether the warranty is bought, where the rate offers it.' }),
+    countryCode: t.string({ description: 'Two-letter country code (ISO 3166).' }),
+    personalDocumentType: t.string({
+      description: 'Type of identity document: `dni`, `nie`, `passport` or `other`.',
+    }),
+    personalDocumentNumber: t.string({ description: 'Identity document number.' }),
+    answers: t.field({
+      type: [AnswerInputRef],
+      description: 'Answers to the rate’s questions; required ones must be answered.',
+    }),
+    supplements: t.field({
+      type: [SupplementInputRef],
+      description: 'Supplements to buy, each at most once.',
+    }),
+    warranty: t.boolean({ description: 'True to buy the warranty; refused if the rate offers none.' }),
   }),
 })
 
 export const CheckoutInputRef = builder.inputType('CheckoutInput', {
-  description: 'What is bought, and for whom.',
+  description: 'Checkout of tickets of one rate.',
   fields: (t) => ({
-    ticketRateId: t.id({ required: true, description: 'The ticket rate.' }),
+    ticketRateId: t.id({ required: true, description: 'Ticket rate identifier.' }),
     tickets: t.field({
       type: [CheckoutTicketInputRef],
       required: true,
-      description: 'One entry per attendee.',
+      description: 'Tickets to buy, one entry per attendee.',
     }),
-    redirectUrl: t.string({ description: 'Where the buyer is sent once it is paid.' }),
-    errorUrl: t.string({ description: 'Where the buyer is sent if it fails.' }),
-    sendResourcers: t.boolean({ description: 'Whether the tickets are sent to the buyer.' }),
-    metadata: t.field({ type: 'JSON', description: 'Stored on each ticket; at most 1024 bytes as JSON.' }),
+    redirectUrl: t.string({ description: 'URL the buyer is sent to after paying.' }),
+    errorUrl: t.string({
+      description: 'URL the buyer is sent to if the payment fails, expires or is cancelled.',
+    }),
+    sendResourcers: t.boolean({
+      description: 'True to send the tickets to the attendees once they are paid.',
+    }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'JSON object stored on each ticket; at most 1024 bytes.',
+    }),
     idempotencyKey: t.string({
-      description: 'The same key and input give the first answer again, for 24 hours.',
+      description:
+        'Key that makes retries safe: the same key and input return the first result for 24 hours.',
     }),
     expectedTotal: t.float({
       description:
-        'What the buyer was shown, in major units: a dearer total is refused, and nothing is held.',
+        'Total the buyer was shown, in major units. A higher total is refused, and nothing is held.',
     }),
   }),
 })

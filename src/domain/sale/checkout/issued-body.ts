@@ -5,25 +5,24 @@ import * as views from '../../ticket/views.ts'
 import { priceBody, toPriceBody } from '../../ticket-rate/body.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 
-// The JSON shape of a ticket in the answer to its checkout. Amounts are in major units of the ticket's currency.
-
 const amount = (description: string) => z.number().meta({ description })
-const moment = z.iso.datetime().nullable()
+const timestamp = z.iso.datetime().nullable()
 
+/** JSON shape of a ticket in a checkout response. Amounts in major units of the ticket's currency. */
 export const issuedTicketBody = z.object({
   _id: z.string(),
   event_id: z.string(),
   ticket_rate_id: z.string(),
-  qr_code: z.string().meta({ description: 'What is scanned at the door.' }),
+  qr_code: z.string().meta({ description: 'Code scanned at the door.' }),
   status: z
     .enum(views.checkoutStatuses)
-    .meta({ description: '`active` from the start, even before it is paid.' }),
+    .meta({ description: 'Ticket status; `active` from the start, even before it is paid.' }),
   price: priceBody,
   payment_currency: z.string(),
   channel_id: z.string(),
   fees: z.object({
-    organization: amount('What the organization puts on top of the price.'),
-    platform: amount('What the platform keeps from the organization: no part of the total.'),
+    organization: amount('Fee the organization adds to the price.'),
+    platform: amount('Commission the platform keeps from the organization; not part of the total.'),
   }),
   full_name: z.string(),
   phone: z.string().nullable(),
@@ -37,15 +36,15 @@ export const issuedTicketBody = z.object({
   personal_document_number: z.string().nullable(),
   answers: z.array(z.object({ question_id: z.string(), answer: z.string() })),
   supplements: z.array(z.object({ supplement_id: z.string(), price: z.number() })),
-  refunded: amount('What was paid back.'),
-  refunded_at: moment,
+  refunded: amount('Amount refunded so far.'),
+  refunded_at: timestamp,
   refunds: z.array(z.object({ channel_id: z.string(), amount: z.number(), at: z.iso.datetime() })),
-  for: z.int().meta({ description: 'People that it admits.' }),
-  enter: z.int().meta({ description: 'People already in.' }),
-  entry_time: moment.meta({ description: 'The last entry.' }),
+  for: z.int().meta({ description: 'Number of people the ticket admits.' }),
+  enter: z.int().meta({ description: 'Number of people who have entered.' }),
+  entry_time: timestamp.meta({ description: 'Time of the last entry.' }),
   total_supplements: z.number(),
   total_fees: z.number(),
-  total_price: amount('Price, supplements, fees and warranty.'),
+  total_price: amount('Sum of price, supplements, fees and warranty.'),
   warranty: z.object({ total: z.number(), hours: z.int() }),
 })
 

@@ -4,23 +4,23 @@ import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
-import { checkSale, tooFew } from './check-sale.ts'
+import { availabilityProblem, checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
 import { type PricedTicket, priceTicket } from './price-tickets.ts'
 import type { Terms } from './terms-loaders.ts'
 
-/** What a checkout would sell, and for how much. Amounts in minor units. */
+/** Tickets that a checkout would sell, and their prices. Amounts in minor units. */
 export type CheckoutPlan = {
   rate: TicketRate
   tickets: PricedTicket[]
   totalAmount: number
   currency: string
-  /** A named price can't be bought any more, and the rate's current price took its place. */
+  /** True if a requested price was no longer available, and the rate's current price replaced it. */
   conditionsChanged: boolean
 }
 
-// A named price that is no longer listed counts as one that can't be bought any more.
-async function namesPriceOfRate(
+// A price of the rate that is no longer listed is known, too: it counts as no longer available.
+async function isPriceOfRate(
   { priceId }: CheckoutEntry,
   terms: Terms,
   { loaders }: Context,
@@ -30,7 +30,7 @@ async function namesPriceOfRate(
 }
 
 async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Context): Promise<Problem[]> {
-  const known = await Promise.all(entries.map((entry) => namesPriceOfRate(entry, terms, ctx)))
+  const known = await Promise.all(entries.map((entry) => isPriceOfRate(entry, terms, ctx)))
   return known.flatMap((isKnown, index): Problem[] =>
     isKnown
       ? []
@@ -44,29 +44,32 @@ async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Contex
   )
 }
 
-/** The price that each entry is sold at: the named one, or the current one where that can't be bought any more. */
+/** Chooses the price that each entry is sold at: the requested one, or the current one if that is not
+ *  available. */
 function choosePrices(entries: CheckoutEntry[], { prices }: Terms, now: Date): Price[] {
   const current = currentPrice(prices, now)
   return entries.flatMap(({ priceId }) => {
-    const named = prices.find((price) => price.id === priceId)
-    return named && isBuyable(named, now) ? [named] : current ? [current] : []
+    const requested = prices.find((price) => price.id === priceId)
+    return requested && isBuyable(requested, now) ? [requested] : current ? [current] : []
   })
 }
 
-// The first entry of each price that asks for more than the price has left.
+// Reports, for each price, the first entry that exceeds what the price has left.
 function checkPriceStock(chosen: Price[]): Problem[] {
-  const wanted = new Map<string, number>()
+  const counts = new Map<string, number>()
   return chosen.flatMap((price, index): Problem[] => {
-    const count = (wanted.get(price.id) ?? 0) + 1
-    wanted.set(price.id, count)
+    const count = (counts.get(price.id) ?? 0) + 1
+    counts.set(price.id, count)
     const left = leftOf(price)
-    return left !== null && count === left + 1 ? [tooFew(left, 'price', ['tickets', index, 'priceId'])] : []
+    return left !== null && count === left + 1
+      ? [availabilityProblem(left, 'price', ['tickets', index, 'priceId'])]
+      : []
   })
 }
 
-/** Decides what a checkout sells and at what price, by the database's clock and counters, and holds nothing. `terms`
- *  are those of the input's rate. Refuses: NOT_FOUND where there are none, and what the entries, the rate or its stock
- *  do not allow: everything that is wrong, at once (INTERFACE, checkout; DECISIONS 3 and 4). */
+/** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
+ *  of the input's rate. Refuses: NOT_FOUND if there are none; else all problems of the entries, the rate and
+ *  its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
 export async function planCheckout(
   input: CheckoutInput,
   terms: Terms | null,

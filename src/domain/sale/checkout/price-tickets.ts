@@ -4,24 +4,24 @@ import type { Price } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 
-/** A ticket as it will be sold. Amounts in minor units. */
+/** Ticket as it will be sold. Amounts in minor units. */
 export type PricedTicket = {
   entry: CheckoutEntry
   price: Price
   supplements: SoldSupplement[]
   priceAmount: number
   supplementsAmount: number
-  /** What the organization puts on top of the price. */
+  /** Fee the organization adds to the price. */
   organizationFeeAmount: number
-  /** What the platform keeps from the organization: no part of the total. */
+  /** Commission the platform keeps from the organization; not part of the total. */
   platformFeeAmount: number
   warrantyAmount: number
   warrantyHours: number
   totalAmount: number
 }
 
-/** Prices one ticket from the rate's own rows, never from what the client says. Percentages are rounded half up, once
- *  per ticket and part. Supplements are those of the rate; the entry was checked before (DECISIONS 1 and 4). */
+/** Prices one ticket from the rate's rows, never from client input. Percentages round half up, once per
+ *  ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1 and 4). */
 export function priceTicket(
   entry: CheckoutEntry,
   price: Price,

@@ -3,7 +3,8 @@ import type { CheckoutInput } from './checkout-input.ts'
 import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
 import { readTerms } from './read-terms.ts'
 
-/** What a checkout would sell and for how much, by the same rules and prices, holding nothing. Amounts in minor units.
+/** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor
+ *  units.
  *  Refuses: FORBIDDEN, NOT_FOUND, and whatever planCheckout refuses. */
 export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
   requireChannel(ctx)

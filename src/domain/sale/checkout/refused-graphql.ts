@@ -2,7 +2,7 @@ import { builder } from '../../../graphql/builder.ts'
 import { problemRef, RefusalErrorRef, type Refused } from '../../../graphql/mutation-result.ts'
 import type { Problem } from '../../../shared/errors.ts'
 
-const CheckoutErrorRef = problemRef('CheckoutError', 'Why a checkout was refused.', {
+const CheckoutErrorRef = problemRef('CheckoutError', 'Reason why a checkout was refused.', {
   SOLD_OUT: 'AvailabilityError',
   INSUFFICIENT_AVAILABILITY: 'AvailabilityError',
   MIN_TICKETS: 'TicketCountError',
@@ -16,101 +16,112 @@ const CheckoutErrorRef = problemRef('CheckoutError', 'Why a checkout was refused
   BUSY: 'BusyError',
 })
 
-const moment = (iso: string | undefined) => (iso === undefined ? null : new Date(iso))
+const toDate = (iso: string | undefined) => (iso === undefined ? null : new Date(iso))
 
 builder.objectType(builder.objectRef<Problem>('InputError'), {
-  description: 'Something in the input is not as it must be.',
+  description: 'Invalid input.',
   interfaces: [CheckoutErrorRef, RefusalErrorRef],
 })
 
 builder.objectType(builder.objectRef<Problem>('AvailabilityError'), {
-  description: 'There are fewer places left than were asked for.',
+  description: 'Fewer places are available than were requested.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
-    available: t.int({ description: 'What is left.', resolve: ({ facts }) => facts?.available ?? 0 }),
+    available: t.int({
+      description: 'Number of places available.',
+      resolve: ({ facts }) => facts?.available ?? 0,
+    }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('TicketCountError'), {
-  description: 'Fewer or more tickets than a checkout of this rate takes.',
+  description: 'Number of tickets outside the limits of this rate.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
-    min: t.int({ nullable: true, description: 'The fewest.', resolve: ({ facts }) => facts?.min }),
-    max: t.int({ nullable: true, description: 'The most.', resolve: ({ facts }) => facts?.max }),
+    min: t.int({ nullable: true, description: 'Minimum per checkout.', resolve: ({ facts }) => facts?.min }),
+    max: t.int({ nullable: true, description: 'Maximum per checkout.', resolve: ({ facts }) => facts?.max }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('SaleTimeError'), {
-  description: 'The rate is not on sale now.',
+  description: 'Ticket rate is not on sale at this time.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     validFrom: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it will be.',
-      resolve: ({ facts }) => moment(facts?.validFrom),
+      description: 'Time when the sale starts, if it has not started.',
+      resolve: ({ facts }) => toDate(facts?.validFrom),
     }),
     validUntil: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Until when it was.',
-      resolve: ({ facts }) => moment(facts?.validUntil),
+      description: 'Time when the sale ended, if it has.',
+      resolve: ({ facts }) => toDate(facts?.validUntil),
     }),
     startDate: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the event began.',
-      resolve: ({ facts }) => moment(facts?.startDate),
+      description: 'Time when the event started, if it has.',
+      resolve: ({ facts }) => toDate(facts?.startDate),
     }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('UnderAgeError'), {
-  description: 'The attendee is too young on the day that the event starts.',
+  description: 'Attendee is under the minimum age on the day the event starts.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
-    minimumAge: t.int({ nullable: true, description: 'Years.', resolve: ({ facts }) => facts?.minimumAge }),
+    minimumAge: t.int({
+      nullable: true,
+      description: 'Minimum age in years.',
+      resolve: ({ facts }) => facts?.minimumAge,
+    }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('TotalIncreasedError'), {
-  description: 'The total is dearer than was expected.',
+  description: 'Total is higher than `expectedTotal`.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     totalAmount: t.float({
       nullable: true,
-      description: 'What it is now, in major units.',
+      description: 'Current total, in major units.',
       resolve: ({ facts }) => facts?.totalAmount,
     }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('SizeError'), {
-  description: 'Something in the input is too large.',
+  description: 'Input field is too large.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
-    limit: t.int({ nullable: true, description: 'The most bytes.', resolve: ({ facts }) => facts?.limit }),
+    limit: t.int({
+      nullable: true,
+      description: 'Maximum size in bytes.',
+      resolve: ({ facts }) => facts?.limit,
+    }),
   }),
 })
 
 builder.objectType(builder.objectRef<Problem>('BusyError'), {
-  description: 'Too many checkouts at once.',
+  description: 'Too many checkouts at once. Retry after `retryAfter` seconds.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     retryAfter: t.int({
       nullable: true,
-      description: 'Seconds to wait.',
+      description: 'Seconds to wait before retrying.',
       resolve: ({ facts }) => facts?.retryAfter,
     }),
   }),
 })
 
 export const CheckoutRefusedRef = builder.objectRef<Refused>('CheckoutRefused').implement({
-  description: 'Nothing was sold and nothing is held.',
+  description: 'Refused checkout or quote. Nothing was sold and nothing is held.',
   fields: (t) => ({
     errors: t.field({
       type: [CheckoutErrorRef],
-      description: 'Everything that stands against it.',
+      description: 'All reasons for the refusal.',
       resolve: ({ refused }) => refused,
     }),
   }),

@@ -9,7 +9,7 @@ import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
-import { listedPrices, listedQuestions, listedSupplements, rateColumns } from '../../ticket-rate/loaders.ts'
+import { rateColumns, ratePrices, rateQuestions, rateSupplements } from '../../ticket-rate/loaders.ts'
 import {
   type Price,
   type Question,
@@ -19,18 +19,18 @@ import {
   ticketRates,
 } from '../../ticket-rate/table.ts'
 
-/** What a checkout of a rate goes by, as it stood in one turn of the event loop. */
+/** Terms of sale: all rows that a checkout of a rate depends on, read in one statement. */
 export type Terms = {
   rate: TicketRate
   event: Pick<Event, 'startDate' | 'age'>
-  /** Of the event's location; null where it has none. */
+  /** Time zone of the event's location; null if the event has none. */
   timezone: string | null
   organization: Pick<Organization, 'currency' | 'platformFeePercentage'>
-  /** Those that are listed, in their order, with what is left of each. */
+  /** Listed prices by position, with their stock. */
   prices: Price[]
   supplements: Supplement[]
   questions: Question[]
-  /** Whether unpaid holds whose time is over still take places of the rate. */
+  /** True if overdue unpaid holds still take up places of the rate. */
   hasOverdueHolds: boolean
 }
 
@@ -39,7 +39,7 @@ const { currency, platformFeePercentage } = getTableColumns(organizations)
 const { timezone } = getTableColumns(locations)
 
 const saleRows = fewRowsOf({ ...rateColumns, startDate, age, currency, platformFeePercentage, timezone })
-// A rate with what there is one of.
+// Rate with its event, organization and location.
 type SaleRow = ReturnType<typeof saleRows.read>[number]
 const sales: Find<SaleRow> = {
   rows: saleRows,
@@ -65,10 +65,10 @@ const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
-/** What finds the terms of rates by the rates' ids, whoever asks: rows for `toTerms`. */
-const findTerms: Finds<Parts> = [sales, listedPrices, listedSupplements, listedQuestions, overdueHolds]
+// Queries for the terms of rates by rate id. Convert their rows with `toTerms`.
+const findTerms: Finds<Parts> = [sales, ratePrices, rateSupplements, rateQuestions, overdueHolds]
 
-/** The terms of each rate, by its id. */
+// Groups rows by rate id.
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
   const listed = {
     prices: byRate(prices),
@@ -93,16 +93,17 @@ function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>)
   )
 }
 
-// Checkouts that come in the same turn of the event loop, of any rates and callers, read theirs in one statement.
-const findTermsOf = coalesceReads(async (db, ids) =>
+// Checkouts in one turn of the event loop, of any rates and callers, share one statement.
+const readTermsTogether = coalesceReads(async (db, ids) =>
   toTerms(await findTogether(db, 'terms_by_ticket_rate_id', findTerms, { keys: ids })),
 )
 
-/** Loads the terms of rates, whoever asks: see readTerms. */
+/** Loads the terms of rates without permission checks: use `readTerms`. */
 export const termsByTicketRateId = ({ own: { db } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map((id) => findTermsOf(db, id))))
+  new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether(db, id))))
 
-/** Creates the context of a request that checks out one rate, whose terms it reads with the key. */
+/** Creates the context of a checkout request. Reads the terms of its rate and the API key in one
+ *  statement. */
 export const createCheckoutContext = createContextWith<Terms>({
   async find(db, keyIds, ids) {
     const [keys, ...terms] = await findTogether(db, 'key_and_terms_by_id', [keysByKeyId, ...findTerms], {

@@ -1,17 +1,18 @@
 import type { Payment } from '../../payment/table.ts'
-import type { MoneyBack } from '../refund/queue-refund.ts'
+import type { AutomaticReason } from '../refund/queue-refund.ts'
 
-/** Where the buyer goes on, with what became of the payment: never personal data. Only who has tickets goes to the
- *  address for those who do. `moneyBack` is why money goes back by itself. Null where the channel gave no address. */
+/** Builds the channel's URL that a buyer is redirected to, with the outcome of the payment and no personal
+ *  data. Only buyers who got tickets go to `redirectUrl`, others to `errorUrl`. Null if the channel gave
+ *  none. */
 export function buyerUrl(
   { id, status, redirectUrl, errorUrl, paidAt }: Payment,
-  moneyBack: MoneyBack | null,
+  refundReason: AutomaticReason | null,
 ): string | null {
-  const address = paidAt ? redirectUrl : errorUrl
-  if (!address) return null
-  const url = new URL(address)
+  const target = paidAt ? redirectUrl : errorUrl
+  if (!target) return null
+  const url = new URL(target)
   url.searchParams.set('payment_id', id)
   url.searchParams.set('status', status)
-  if (moneyBack || !paidAt) url.searchParams.set('code', moneyBack ?? `PAYMENT_${status.toUpperCase()}`)
+  if (refundReason || !paidAt) url.searchParams.set('code', refundReason ?? `PAYMENT_${status.toUpperCase()}`)
   return url.href
 }

@@ -9,18 +9,18 @@ import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
-import { automaticReasons, type MoneyBack } from '../refund/queue-refund.ts'
+import { type AutomaticReason, automaticReasons } from '../refund/queue-refund.ts'
 
-// Buyers come in a rush: those who look in the same turn are read together.
+// Buyers come in a rush: reads in the same turn of the event loop share one statement.
 const paymentsByTokens = (db: Database) =>
   statement(db, 'payments_by_tokens', (db) =>
     db
       .select({
         payment: payments,
-        /** Whole seconds that the hold lasts yet, by the database's clock; 0 or less where its time is over. */
+        /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
         secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
-        /** Why money that came for it goes back by itself. */
-        moneyBack: sql<MoneyBack | null>`(${db
+        /** Reason for the first automatic refund of the payment. */
+        refundReason: sql<AutomaticReason | null>`(${db
           .select({ reason: refunds.reason })
           .from(refunds)
           .where(and(eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons)))
@@ -42,7 +42,7 @@ const paymentsByTokens = (db: Database) =>
       .where(anyOf(payments.pageToken, 'tokens')),
   )
 
-// Nothing of the person that a ticket is for: whoever has the address sees the page.
+// No personal data: anybody with the page's address can see it.
 const linesByPayments = (db: Database) =>
   statement(db, 'ticket_lines_by_payments', (db) =>
     db
@@ -67,23 +67,23 @@ export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['
 
 const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) => {
   const found = await paymentsByTokens(db).execute({ tokens })
-  return new Map(found.map((one) => [one.payment.pageToken, one]))
+  return new Map(found.map((row) => [row.payment.pageToken, row]))
 })
 
 const linesByPayment = coalesceReads<TicketLine[]>(async (db, paymentIds) =>
   byKey(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
 )
 
-const token = /^[0-9A-Za-z]{43}$/
+const tokenPattern = /^[0-9A-Za-z]{43}$/
 
-/** Whether there may be a payment page of that token at all. */
-export const isPageToken = (given: string) => token.test(given)
+/** Reports whether a text has the form of a page token. */
+export const isPageToken = (token: string) => tokenPattern.test(token)
 
-/** The payment whose page has this token, and what it is for. The token entitles, so there is no caller. Null where
- *  there is none; what can't be a token costs no SQL. */
-export const findPayment = async (db: Database, given: string): Promise<FoundPayment | null> =>
-  isPageToken(given) ? paymentByToken(db, given) : null
+/** Finds the payment whose page has this token, with its event and rate. The token is the permission: there
+ *  is no caller. Null if there is none. A malformed token costs no SQL. */
+export const findPayment = async (db: Database, token: string): Promise<FoundPayment | null> =>
+  isPageToken(token) ? paymentByToken(db, token) : null
 
-/** Each ticket of a payment as the buyer is to read it. Amounts in minor units. */
+/** Reads the tickets of a payment as its page lists them. Amounts in minor units. */
 export const readLines = async (db: Database, paymentId: string): Promise<TicketLine[]> =>
   (await linesByPayment(db, paymentId)) ?? []

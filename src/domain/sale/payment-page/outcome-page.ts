@@ -1,84 +1,87 @@
 import { html, type Page } from '../../../http/html.ts'
 import type { Payment } from '../../payment/table.ts'
-import type { MoneyBack } from '../refund/queue-refund.ts'
+import type { AutomaticReason } from '../refund/queue-refund.ts'
 import type { FoundPayment } from './find-payment.ts'
 import { ticketStyle } from './page-style.ts'
-import { footer, stub } from './pending-page.ts'
+import { footer, ticketStub } from './pending-page.ts'
 
 type Outcome = { title: string; text: string }
 
 const outcomes: Record<Exclude<Payment['status'], 'pending' | 'processing'>, Outcome> = {
   paid: { title: 'Paid', text: 'Your tickets are active. You can close this page.' },
-  partially_refunded: { title: 'Partly refunded', text: 'Part of what was paid has been given back.' },
-  refunded: { title: 'Refunded', text: 'What was paid has been given back.' },
+  partially_refunded: { title: 'Partly refunded', text: 'Part of the amount you paid has been refunded.' },
+  refunded: { title: 'Refunded', text: 'The amount you paid has been refunded.' },
   failed: { title: 'Not paid', text: 'The payment failed, and the tickets are no longer held.' },
   expired: { title: 'Time is over', text: 'The tickets were not paid in time, and are no longer held.' },
   cancelled: { title: 'Cancelled', text: 'The tickets are no longer held.' },
 }
 
-/** What is over, or so it seems: a status that a payment ends with. */
-export type Ended = keyof typeof outcomes
+/** Status that ends a payment as far as the buyer can see. */
+export type EndStatus = keyof typeof outcomes
 
-const whyBack: Record<MoneyBack, string> = {
+const refundCauses: Record<AutomaticReason, string> = {
   CANCELLED: 'Your payment arrived after the order was cancelled',
   LATE_NO_CAPACITY: 'Your payment arrived when the time was over and the places had gone to others',
   PAID_TWICE: 'Your payment arrived a second time',
-  AMOUNT_MISMATCH: 'What arrived is not the amount, or not in the currency, that was asked for',
+  AMOUNT_MISMATCH: 'Your payment does not match the amount or the currency of the order',
 }
 
-// Money that came and could not be kept: what happened, then where the money is.
-function moneyBackText({ payment, moneyBack }: FoundPayment): Outcome | null {
-  if (!moneyBack) return null
+// Explains an automatic refund: what happened, then where the money is.
+function describeRefund({ payment, refundReason }: FoundPayment): Outcome | null {
+  if (!refundReason) return null
   if (payment.paidAt)
     return {
       title: 'Paid',
       text:
-        moneyBack === 'AMOUNT_MISMATCH'
-          ? 'Your tickets are active. More money came than was asked for: what is too much is given back by itself, to where it came from.'
-          : 'Your tickets are active. You paid twice: the second payment is given back by itself, to where it came from.',
+        refundReason === 'AMOUNT_MISMATCH'
+          ? 'Your tickets are active. You paid more than the price: the surplus is refunded automatically.'
+          : 'Your tickets are active. You paid twice: the second payment is refunded automatically.',
     }
   const [title, back] =
     payment.status === 'refunded'
       ? ['Your money is back', 'All of it has been given back.']
-      : ['Your money goes back', 'All of it is given back by itself, to where it came from.']
-  return { title, text: `${whyBack[moneyBack]}, so you have no tickets. ${back}` }
+      : [
+          'Your money goes back',
+          'All of it is given back to where it came from. There is nothing you need to do.',
+        ]
+  return { title, text: `${refundCauses[refundReason]}, so you have no tickets. ${back}` }
 }
 
-/** What became of the payment, for a buyer whom nobody waits for elsewhere. */
-export function outcomePage(found: FoundPayment, status: Ended): Page {
-  const { title, text } = moneyBackText(found) ?? outcomes[status]
+/** Renders the outcome of a payment, for buyers whose channel gave no URL to redirect to. */
+export function outcomePage(found: FoundPayment, status: EndStatus): Page {
+  const { title, text } = describeRefund(found) ?? outcomes[status]
   return {
     title: `${title}: ${found.event.name}`,
     style: ticketStyle,
     body: html`<main>
-${stub(found)}
+${ticketStub(found)}
 <section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p></section>
 </main>
 ${footer(found)}`,
   }
 }
 
-// Seconds: soon enough for a card, and no burden for a bank that takes days.
-const askAgain = 3
+// Soon enough for a card, and no burden for a bank that takes days.
+const refreshSeconds = 3
 
 const undecided: Record<'pending' | 'processing', Outcome> = {
-  // The buyer is back, and the provider has not told yet.
+  // The buyer is back, and the provider's event has not arrived yet.
   pending: {
     title: 'One moment',
     text: 'Your payment is being confirmed. That takes a few seconds.',
   },
   processing: {
     title: 'Waiting for your bank',
-    text: 'With a card that takes seconds, with a transfer some days. Your tickets are kept for you meanwhile.',
+    text: 'A card takes seconds, a bank transfer a few days. Your tickets are held for you in the meantime.',
   },
 }
 
-/** That nothing is decided yet: there is nothing to press, and the page goes on by itself. */
+/** Renders a payment that is not decided yet. There is nothing to press: the page reloads by itself. */
 export function undecidedPage(found: FoundPayment, status: keyof typeof undecided): Page {
   const { title, text } = undecided[status]
   return {
     title: `${title}: ${found.event.name}`,
-    refresh: askAgain,
+    refresh: refreshSeconds,
     style: `${ticketStyle}
 .working { display: flex; align-items: center; gap: 1.1rem }
 .working::before {
@@ -88,7 +91,7 @@ export function undecidedPage(found: FoundPayment, status: keyof typeof undecide
 @keyframes turn { to { transform: rotate(1turn) } }
 @media (prefers-reduced-motion: reduce) { .working::before { animation-duration: 4s } }`,
     body: html`<main>
-${stub(found)}
+${ticketStub(found)}
 <section class="padded stack" role="status">
 <h2 class="outcome working">${title}</h2>
 <p class="soft">${text}</p>

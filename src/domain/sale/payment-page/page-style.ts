@@ -1,4 +1,5 @@
-/** The payment page as a ticket: a coloured stub that is torn off along the holes, and what is printed below. */
+/** Style of the payment page, which looks like a ticket: a coloured stub above a row of holes, and the order
+ *  below. */
 export const ticketStyle = `
 .stub {
   position: relative; padding: clamp(1.5rem, 6vw, 2.25rem); color: #fff;

@@ -13,7 +13,7 @@ import { outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
 
 const apologies: Record<number, [title: string, text: string]> = {
-  404: ['No such payment', 'The address is not complete, or it was never one of ours.'],
+  404: ['No such payment', 'The address is incomplete or wrong.'],
   415: ['That can’t be read', 'Go back to the payment and press one of its buttons.'],
   429: ['One moment', 'There were too many requests. Wait a little and try again.'],
   500: ['Something went wrong on our side', 'Nothing is lost: try again in a moment.'],
@@ -33,11 +33,11 @@ ${status >= 429 && html`<p><a href="">Back to the payment</a></p>`}</main>
   })
 }
 
-const noPayment = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
+const paymentNotFound = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
 
-const tokenIn = ({ params }: FastifyRequest) => (params as { '*': string })['*']
+const readToken = ({ params }: FastifyRequest) => (params as { '*': string })['*']
 
-function readWish(body: unknown): BuyerAction {
+function readAction(body: unknown): BuyerAction {
   const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
   if (action === 'pay' || action === 'cancel') return action
   throw new Refusal({
@@ -47,8 +47,8 @@ function readWish(body: unknown): BuyerAction {
   })
 }
 
-/** `/pay/{token}`: what is being bought, Pay and Cancel, without a script. What is over leads to where the channel
- *  wants the buyer, or tells how it ended. Errors are pages too (issue: payment page). */
+/** Serves `/pay/{token}`: the order with Pay and Cancel, without a script. Once the payment has ended,
+ *  redirects to the channel's URL, or shows the outcome if there is none. Errors are pages, too. */
 export async function addPaymentPage(
   app: FastifyInstance,
   services: Services,
@@ -61,13 +61,14 @@ export async function addPaymentPage(
     action: BuyerAction,
     isBack = false,
   ) => {
-    const token = tokenIn(request)
+    const token = readToken(request)
     const found = await limits.lookUpToken(request, () => findPayment(db, token))
-    if (!found) throw noPayment()
+    if (!found) throw paymentNotFound()
     const { status, sendTo, isOpen, failure } = await decidePayment(services, found, action)
-    if (failure) logFailure(reply.log, failure, 'the provider does not answer')
+    if (failure) logFailure(reply.log, failure, 'payment provider call failed')
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
-    // Who is back from paying is not asked to pay again, nor told that it was not paid, as long as nobody knows.
+    // A buyer who is back from paying is neither asked to pay again nor told that the payment failed until
+    // the provider has decided.
     const mayBePaid = isBack && found.payment.sessionOpen && !isOpen
     if (mayBePaid && !found.payment.paidAt && status === found.payment.status)
       return sendPage(reply, 200, undecidedPage(found, 'pending'))
@@ -76,11 +77,11 @@ export async function addPaymentPage(
       const lines = await readLines(db, found.payment.id)
       return sendPage(reply, 200, pendingPage(found, lines, provider))
     }
-    // What may just have become of it decides where the buyer goes.
-    const isAsFound = status === found.payment.status && !found.payment.sessionOpen
-    const ended = isAsFound ? found : await findPayment(db, token)
-    if (!ended) throw noPayment()
-    const url = buyerUrl(ended.payment, ended.moneyBack)
+    // The payment may have just changed: its current row decides where the buyer goes.
+    const isCurrent = status === found.payment.status && !found.payment.sessionOpen
+    const ended = isCurrent ? found : await findPayment(db, token)
+    if (!ended) throw paymentNotFound()
+    const url = buyerUrl(ended.payment, ended.refundReason)
     return url ? reply.redirect(url, 303) : sendPage(reply, 200, outcomePage(ended, status))
   }
   await app.register(async (scope) => {
@@ -94,15 +95,15 @@ export async function addPaymentPage(
         'x-robots-tag': 'noindex',
       })
     })
-    // A wildcard, because an address of the wrong length or depth is answered with a page as well.
+    // A wildcard, so that addresses of the wrong length or depth get an error page, too.
     const tokenOf = (request: FastifyRequest) => {
-      const token = tokenIn(request)
+      const token = readToken(request)
       return isPageToken(token) ? token : null
     }
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get<{ Querystring: { paid?: string } }>('/pay/*', options, (request, reply) =>
-      answer(request, reply, 'look', request.query.paid !== undefined),
+      answer(request, reply, 'view', request.query.paid !== undefined),
     )
-    scope.post('/pay/*', options, (request, reply) => answer(request, reply, readWish(request.body)))
+    scope.post('/pay/*', options, (request, reply) => answer(request, reply, readAction(request.body)))
   })
 }

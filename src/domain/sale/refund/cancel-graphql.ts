@@ -5,24 +5,24 @@ import type { Ticket } from '../../ticket/table.ts'
 import { cancelTicket } from './cancel-ticket.ts'
 
 const CancelTicketPayloadRef = builder.objectRef<{ ticket: Ticket }>('CancelTicketPayload').implement({
-  description: 'A ticket that is cancelled: its place is free.',
+  description: 'Result of cancelling a ticket. Its place is available again.',
   fields: (t) => ({
-    ticket: t.field({ type: TicketRef, description: 'The ticket.', resolve: ({ ticket }) => ticket }),
+    ticket: t.field({ type: TicketRef, description: 'Cancelled ticket.', resolve: ({ ticket }) => ticket }),
   }),
 })
 
 const CancelTicketResultRef = resultUnion(
   'CancelTicketResult',
   CancelTicketPayloadRef,
-  'A ticket that is cancelled, or why it is not.',
+  'Cancelled ticket, or the reasons for the refusal.',
 )
 
 builder.mutationField('cancelTicket', (t) =>
   t.field({
     type: CancelTicketResultRef,
     description:
-      'Cancels a paid ticket of the caller, and frees its place at once. No money moves: see `refundTicket`. A ticket that is cancelled already is answered as it is.',
-    args: { ticketId: t.arg.id({ required: true, description: 'The ticket.' }) },
+      'Cancels a paid ticket and makes its place available again at once. Moves no money: see `refundTicket`. Idempotent: returns a ticket that is already cancelled unchanged.',
+    args: { ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to cancel.' }) },
     resolve: (_root, { ticketId }, ctx) =>
       catchRefusal(async () => ({ ticket: await cancelTicket(ticketId, ctx) })),
   }),

@@ -3,15 +3,15 @@ import { type Context, requireCaller } from '../../../request/context.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { type Cancelled, recordCancelled } from './record-cancelled.ts'
+import { type CancelledTicket, recordCancelled } from './record-cancelled.ts'
 
-/** Cancels a paid ticket of the caller's, and frees its place at once. No money moves. One that is cancelled already is
- *  answered as it is. Refuses: NOT_FOUND, ALREADY_ENTERED, ILLEGAL_TRANSITION (DECISIONS 5). */
+/** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is
+ *  already cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, ILLEGAL_TRANSITION (DECISIONS 5). */
 export async function cancelTicket(ticketId: string, ctx: Context): Promise<Ticket> {
   requireCaller(ctx)
   const { db } = ctx
   const { id } = await requireTicket(ticketId, ctx)
-  const { ticket, flipped } = await db.transaction(async (tx): Promise<Cancelled> => {
+  const { ticket, flipped } = await db.transaction(async (tx): Promise<CancelledTicket> => {
     const locked = await lockTicket(tx, id)
     return locked.status === 'cancelled' ? { ticket: locked, flipped: [] } : recordCancelled(tx, locked)
   })

@@ -8,19 +8,20 @@ import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
-import { leaseSeconds } from './give-back.ts'
+import { leaseSeconds } from './request-provider-refund.ts'
 
-type Wanted = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
+type NewRefund = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
   reason: 'REQUESTED' | 'WARRANTY'
-  /** Minor units; all that is left where there is none. */
+  /** Minor units; everything left to refund if omitted. */
   amount?: number
-  /** What is not given back of what was paid, in minor units. */
-  kept?: number
+  /** Part of the price that is not refundable, in minor units. */
+  nonRefundable?: number
 }
 
-// The money that pays, as opposed to what came besides and goes back by itself. Of the former a surplus may go back.
+// Finds the charge that paid for the tickets. Extra charges are refunded in full by themselves; of this one
+// at most a surplus is.
 async function findPayingCharge(tx: Connection, paymentId: string): Promise<Charge> {
-  const goesBack = tx
+  const fullRefund = tx
     .select({ one: sql`1` })
     .from(refunds)
     .where(
@@ -29,40 +30,40 @@ async function findPayingCharge(tx: Connection, paymentId: string): Promise<Char
   const [charge] = await tx
     .select()
     .from(charges)
-    .where(and(eq(charges.paymentId, paymentId), notExists(goesBack)))
+    .where(and(eq(charges.paymentId, paymentId), notExists(fullRefund)))
     .orderBy(asc(charges.createdAt), asc(charges.id))
     .limit(1)
-  if (!charge) throw new Error('what was paid was taken by a provider')
+  if (!charge) throw new Error(`payment ${paymentId} has no charge to refund`)
   return charge
 }
 
-// What went back for a ticket already, or is on its way.
-async function readGone(tx: Connection, ticketId: string): Promise<number> {
-  const [gone] = await tx
+// Adds up the refunds of a ticket that have succeeded or are pending.
+async function sumRefunds(tx: Connection, ticketId: string): Promise<number> {
+  const [sum] = await tx
     .select({ amount: sql<number>`coalesce(sum(${refunds.amount}), 0)::float8` })
     .from(refunds)
     .where(and(eq(refunds.ticketId, ticketId), inArray(refunds.status, ['pending', 'succeeded'])))
-  return gone?.amount ?? 0
+  return sum?.amount ?? 0
 }
 
-/** Puts money that was paid for a ticket on its way back, and gives that attempt, which the caller makes at once and
- *  others only if it does not. The rows of the payment, then of the ticket, are locked in this transaction, so that all
- *  attempts together never exceed what was paid.
- *  Refuses: ILLEGAL_TRANSITION, where it was not paid; REFUND_TOO_HIGH. */
+/** Creates a pending refund of a ticket. The caller makes the first attempt at once; a background job takes
+ *  over when its lease ends. Requires this transaction to hold the row locks of the payment, then of the
+ *  ticket, so that all refunds together never exceed the amount paid.
+ *  Refuses: ILLEGAL_TRANSITION if the ticket is unpaid; REFUND_TOO_HIGH. */
 export async function openRefund(
   tx: Connection,
   payment: Payment,
   ticket: Ticket,
-  { amount: asked, kept = 0, ...wanted }: Wanted,
+  { amount: requested, nonRefundable = 0, ...columns }: NewRefund,
 ): Promise<Refund> {
   if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment.status, 'refunded'))
   const { currency } = ticket
-  const refundable = Math.max(0, ticket.totalAmount - kept - (await readGone(tx, ticket.id)))
-  const amount = asked ?? refundable
+  const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (await sumRefunds(tx, ticket.id)))
+  const amount = requested ?? refundable
   if (amount === 0 || amount > refundable)
     throw new Refusal({
       code: 'REFUND_TOO_HIGH',
-      message: refundable === 0 ? 'Nothing is left to be refunded.' : 'More than is left to be refunded.',
+      message: refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
       facts: { refundable: toMajor(refundable, currency) },
     })
   const [refund] = await tx
@@ -78,9 +79,9 @@ export async function openRefund(
       currency,
       attempts: 1,
       dueAt: inSeconds(leaseSeconds),
-      ...wanted,
+      ...columns,
     })
     .returning()
-  if (!refund) throw new Error('what is written is given back')
+  if (!refund) throw new Error('the inserted refund was not returned')
   return refund
 }

@@ -9,27 +9,27 @@ import { moveStock, type StockFlip, stockMoves } from '../../ticket-rate/move-st
 import { recordAvailability } from '../record-availability.ts'
 import { recordChanges } from '../record-changes.ts'
 
-/** A ticket that was cancelled, and the rates and prices that have places again: then `touchCatalogue` once it is
- *  committed. */
-export type Cancelled = { ticket: Ticket; flipped: StockFlip[] }
+/** Cancelled ticket, and the rates and prices that are available again. If there are any, call
+ *  `invalidateCatalogue` after the commit. */
+export type CancelledTicket = { ticket: Ticket; flipped: StockFlip[] }
 
-/** Cancels a ticket whose row this transaction has locked, and all that follows from it: its place is free, and clients
- *  are told. No money moves. Refuses: ALREADY_ENTERED, where somebody is or was in with it; ILLEGAL_TRANSITION, where
- *  it is not active (DECISIONS 5). */
-export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Cancelled> {
+/** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
+ *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with
+ *  it; ILLEGAL_TRANSITION if it is not active (DECISIONS 5). */
+export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<CancelledTicket> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
   if (ticket.entered > 0 || ticket.firstEntryAt)
-    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody was let in with this ticket.' })
+    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
   const [cancelled] = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
     .where(and(eq(tickets.id, ticket.id), ticketCanBecome('cancelled')))
     .returning()
-  if (!cancelled) throw new Error('a ticket that may be cancelled is, once it is locked')
+  if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)
   await recordChanges(tx, [ticketChange('ticket.cancelled', cancelled)])
   const flipped = await moveStock(tx, stockMoves([cancelled], { sold: -1 }))
-  if (!flipped) throw new Error('what was sold can be given back')
+  if (!flipped) throw new Error(`stock of ticket ${ticket.id} was not released`)
   await recordAvailability(tx, flipped)
   return { ticket: cancelled, flipped }
 }

@@ -8,22 +8,27 @@ import type { Refund } from '../../refund/table.ts'
 import { type RefundMade, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../record-changes.ts'
 
-/** A refund that has succeeded, and when. */
-type Made = Refund & { at: Date }
+/** Refund that has succeeded, and when. */
+type SucceededRefund = Refund & { at: Date }
 
-/** Writes down all that follows from money that went back, for a payment whose row this transaction has locked: how the
- *  payment and the ticket stand, the corrective invoice, and that clients are told. */
-export async function recordRefunded(tx: Connection, payment: Payment, refund: Made): Promise<void> {
-  if (refund.ticketId) return recordOfTicket(tx, payment, refund, refund.ticketId)
-  // What came a second time, or does not match, is no part of what was paid; nor is what came too late, once other money
-  // has paid. What does not match may also be of another currency than the payment's sums.
+/** Records the consequences of a successful refund: the new state of the payment and the ticket, the
+ *  corrective invoice and the change that clients receive. Requires this transaction to hold the payment's
+ *  row lock. */
+export async function recordRefunded(
+  tx: Connection,
+  payment: Payment,
+  refund: SucceededRefund,
+): Promise<void> {
+  if (refund.ticketId) return recordTicketRefund(tx, payment, refund, refund.ticketId)
+  // A second or mismatching charge was never part of the amount paid, nor was a late one if another charge
+  // has paid. A mismatching charge may even be in another currency.
   if (refund.reason === 'PAID_TWICE' || refund.reason === 'AMOUNT_MISMATCH' || payment.paidAt) return
   const refundedAmount = Math.min(payment.refundedAmount + refund.amount, payment.totalAmount)
-  await recordOnPayment(tx, payment, { status: 'refunded', refundedAmount })
+  await updatePayment(tx, payment, { status: 'refunded', refundedAmount })
 }
 
-// Gives whether the payment could become that.
-async function recordOnPayment(
+// Returns false if the payment's status does not allow it.
+async function updatePayment(
   tx: Connection,
   { id }: Payment,
   to: { status: 'partially_refunded' | 'refunded'; refundedAmount: number },
@@ -37,25 +42,25 @@ async function recordOnPayment(
   return refunded !== undefined
 }
 
-async function recordOfTicket(
+async function recordTicketRefund(
   tx: Connection,
   payment: Payment,
-  { id, amount, currency, at, channelId }: Made,
+  { id, amount, currency, at, channelId }: SucceededRefund,
   ticketId: string,
 ): Promise<void> {
-  const made: RefundMade = { channelId, amount, at: at.toISOString() }
+  const entry: RefundMade = { channelId, amount, at: at.toISOString() }
   await tx
     .update(tickets)
     .set({
       refundedAmount: sql`${tickets.refundedAmount} + ${amount}`,
       refundedAt: at,
-      refunds: sql`${tickets.refunds} || ${JSON.stringify([made])}::text::jsonb`,
+      refunds: sql`${tickets.refunds} || ${JSON.stringify([entry])}::text::jsonb`,
     })
     .where(eq(tickets.id, ticketId))
   const refundedAmount = payment.refundedAmount + amount
   const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
-  if (!(await recordOnPayment(tx, payment, { status, refundedAmount })))
-    throw new Error('a payment is refunded that was paid')
+  if (!(await updatePayment(tx, payment, { status, refundedAmount })))
+    throw new Error(`payment ${payment.id} of a refunded ticket is not paid`)
   const series = { organizationId: payment.organizationId, kind: 'corrective' } as const
   const [reference] = await issueInvoices(tx, series, [
     { paymentId: payment.id, refundId: id, amount, currency },

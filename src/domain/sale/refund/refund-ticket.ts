@@ -10,11 +10,11 @@ import { lockPayment } from '../../payment/lock-payment.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
-import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
 import { refundTransaction } from './refund-transaction.ts'
+import { requestProviderRefundNow } from './request-provider-refund.ts'
 
-/** What is to be refunded of a ticket: an amount in major units, or all that is left. */
+/** Refund of a ticket: an amount in major units, or everything left to refund. */
 export const refundInput = z.strictObject({
   ticketId: z.string(),
   amount: z.number().gt(0, 'must be more than 0').nullish(),
@@ -23,7 +23,7 @@ export const refundInput = z.strictObject({
 
 export type RefundInput = z.output<typeof refundInput>
 
-function amountOf({ amount }: RefundInput, currency: string): number | undefined {
+function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount === undefined || amount === null) return undefined
   if (!isAmount(amount, currency))
     throw new Refusal({
@@ -34,27 +34,31 @@ function amountOf({ amount }: RefundInput, currency: string): number | undefined
   return toMinor(amount, currency)
 }
 
-async function findKept(tx: Connection, idempotencyKey: string, requestHash: string): Promise<Refund | null> {
-  const [kept] = await tx.select().from(refunds).where(eq(refunds.idempotencyKey, idempotencyKey))
-  if (!kept) return null
-  if (kept.requestHash !== requestHash)
+async function findByKey(
+  tx: Connection,
+  idempotencyKey: string,
+  requestHash: string,
+): Promise<Refund | null> {
+  const [refund] = await tx.select().from(refunds).where(eq(refunds.idempotencyKey, idempotencyKey))
+  if (!refund) return null
+  if (refund.requestHash !== requestHash)
     throw new Refusal({
       code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'Another refund was asked for under this key.',
+      message: 'This key was already used for another refund.',
       path: ['idempotencyKey'],
     })
-  return kept
+  return refund
 }
 
-/** Gives back what was paid for a ticket of the integration's organization, or part of it, as often as something is
- *  left; the ticket stays as it is. The same key and request are answered with the same refund. Succeeded where the
- *  provider says so at once, else pending. Refuses: NOT_FOUND, INVALID, ILLEGAL_TRANSITION where it was not paid,
- *  REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
+/** Refunds all or part of the amount paid for a ticket of the integration's organization; can be repeated
+ *  until nothing is left. Does not cancel the ticket. The same idempotency key and request return the same
+ *  refund. The refund is pending unless the provider decides at once. Refuses: NOT_FOUND, INVALID,
+ *  ILLEGAL_TRANSITION if the ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
 export async function refundTicket(input: RefundInput, ctx: Context): Promise<Refund> {
   const { integrationId } = requireIntegration(ctx)
   const { db, provider } = ctx.services
   const { id, paymentId, currency } = await requireTicket(input.ticketId, ctx)
-  const amount = amountOf(input, currency)
+  const amount = toMinorAmount(input, currency)
   const key = input.idempotencyKey
     ? {
         idempotencyKey: sha256(JSON.stringify([integrationId, input.idempotencyKey])),
@@ -64,18 +68,19 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
   const open = () =>
     refundTransaction(db, async (tx) => {
       const payment = await lockPayment(tx, paymentId)
-      const kept = key && (await findKept(tx, key.idempotencyKey, key.requestHash))
+      const earlier = key && (await findByKey(tx, key.idempotencyKey, key.requestHash))
       const ticket = await lockTicket(tx, id)
-      if (kept) return { refund: kept, isNew: false }
+      if (earlier) return { refund: earlier, isNew: false }
       const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...key })
       return { refund, isNew: true }
     })
-  // Two requests for different payments under one key are told apart by its uniqueness alone.
+  // Requests for different payments under one key share no lock: only the unique index stops the second,
+  // which then finds the first.
   const { refund, isNew } = await open().catch((error: unknown) => {
     if (isDuplicate(error)) return open()
     throw error
   })
-  const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
+  const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
   ctx.loaders.clear()
-  return given
+  return current
 }

@@ -1,4 +1,4 @@
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 
-/** Transactions that decide about refunds: two at a time in a process. No provider is asked inside of one. */
+/** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
 export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })

@@ -8,28 +8,33 @@ import { refundInput, refundTicket } from './refund-ticket.ts'
 import { requestRefund } from './request-refund.ts'
 
 const RefundPayloadRef = builder.objectRef<{ refund: Refund }>('RefundPayload').implement({
-  description: 'Money that is on its way back, or there already.',
+  description: 'Refund that was started, and possibly completed.',
   fields: (t) => ({
     refund: t.field({
       type: RefundAttemptRef,
-      description: 'The refund: `pending` until the provider has decided.',
+      description: 'Refund; `pending` until the provider decides.',
       resolve: ({ refund }) => refund,
     }),
   }),
 })
 
-const RefundResultRef = resultUnion('RefundResult', RefundPayloadRef, 'A refund, or why there is none.')
+const RefundResultRef = resultUnion(
+  'RefundResult',
+  RefundPayloadRef,
+  'Refund, or the reasons for the refusal.',
+)
 
 builder.mutationField('refundTicket', (t) =>
   t.field({
     type: RefundResultRef,
     description:
-      'For integrations: gives back what was paid for a ticket of the organization, or part of it, as often as something is left. The ticket stays as it is: see `cancelTicket`.',
+      'Refunds all or part of the amount paid for a ticket of the organization. Integrations only. Can be repeated until nothing is left to refund. Does not cancel the ticket: see `cancelTicket`.',
     args: {
-      ticketId: t.arg.id({ required: true, description: 'The ticket.' }),
-      amount: t.arg.float({ description: 'Major units; all that is left where it is absent.' }),
+      ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to refund.' }),
+      amount: t.arg.float({ description: 'Amount in major units; everything left to refund if omitted.' }),
       idempotencyKey: t.arg.string({
-        description: 'The same key and request give the same refund again; another request is refused.',
+        description:
+          'Key that makes retries safe: the same key and request return the same refund; the same key with another request is refused.',
       }),
     },
     resolve: (_root, args, ctx) =>
@@ -44,8 +49,8 @@ builder.mutationField('requestRefund', (t) =>
   t.field({
     type: RefundResultRef,
     description:
-      'For channels: gives a ticket back by its warranty, until so many hours before the event. It is cancelled, and what was paid for it goes back but for the warranty’s own price. Asked again it is the same refund.',
-    args: { ticketId: t.arg.id({ required: true, description: 'The ticket.' }) },
+      'Returns a ticket under its warranty, which ends some hours before the event. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund.',
+    args: { ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to return.' }) },
     resolve: (_root, { ticketId }, ctx) =>
       catchRefusal(async () => ({ refund: await requestRefund(ticketId, ctx) })),
   }),

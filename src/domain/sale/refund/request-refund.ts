@@ -10,12 +10,12 @@ import { type Refund, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { giveBackAtOnce } from './give-back.ts'
 import { openRefund } from './open-refund.ts'
 import { recordCancelled } from './record-cancelled.ts'
 import { refundTransaction } from './refund-transaction.ts'
+import { requestProviderRefundNow } from './request-provider-refund.ts'
 
-async function findAsked(tx: Connection, ticketId: string): Promise<Refund | null> {
+async function findWarrantyRefund(tx: Connection, ticketId: string): Promise<Refund | null> {
   const [last] = await tx
     .select()
     .from(refunds)
@@ -30,7 +30,7 @@ async function checkWarranty(
   { eventId, warrantyHours, warrantyAmount }: Ticket,
 ): Promise<void> {
   if (warrantyHours === 0 && warrantyAmount === 0)
-    throw new Refusal({ code: 'NO_WARRANTY', message: 'This ticket was bought without a warranty.' })
+    throw new Refusal({ code: 'NO_WARRANTY', message: 'This ticket has no warranty.' })
   const end = sql`${events.startDate} - ${warrantyHours} * interval '1 hour'`
   const [warranty] = await tx
     .select({
@@ -39,19 +39,19 @@ async function checkWarranty(
     })
     .from(events)
     .where(eq(events.id, eventId))
-  if (!warranty) throw new Error('a ticket is for an event')
+  if (!warranty) throw new Error(`event ${eventId} not found`)
   if (warranty.isOver)
     throw new Refusal({
       code: 'WARRANTY_ENDED',
-      message: 'The warranty of this ticket is over.',
+      message: 'The warranty of this ticket has ended.',
       facts: { validUntil: warranty.validUntil.toISOString() },
     })
 }
 
-/** Gives a ticket of the channel's back by its warranty: it is cancelled, and what was paid for it goes back but for
- *  the warranty's own price and what went back before, all in one. Asked again it is the same refund, and another
- *  attempt only where that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's clock,
- *  ILLEGAL_TRANSITION, ALREADY_ENTERED, REFUND_TOO_HIGH where nothing is left. */
+/** Returns a ticket of the channel under its warranty: cancels it and refunds the amount paid, minus the
+ *  price of the warranty and earlier refunds. Idempotent: a repeated request returns the same refund, or
+ *  opens another one if that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's
+ *  clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, REFUND_TOO_HIGH if nothing is left to refund. */
 export async function requestRefund(ticketId: string, ctx: Context): Promise<Refund> {
   requireChannel(ctx)
   const { db, provider } = ctx.services
@@ -59,18 +59,20 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
   const { refund, isNew, flipped } = await refundTransaction(db, async (tx) => {
     const payment = await lockPayment(tx, paymentId)
     const ticket = await lockTicket(tx, id)
-    const asked = await findAsked(tx, id)
-    if (asked && asked.status !== 'failed') return { refund: asked, isNew: false, flipped: [] }
-    if (!asked) await checkWarranty(tx, ticket)
-    const wanted = { reason: 'WARRANTY', kept: ticket.warrantyAmount } as const
-    const refund = await openRefund(tx, payment, ticket, wanted)
-    // The first attempt has given the ticket back.
-    if (asked) return { refund, isNew: true, flipped: [] }
+    const earlier = await findWarrantyRefund(tx, id)
+    if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false, flipped: [] }
+    if (!earlier) await checkWarranty(tx, ticket)
+    const refund = await openRefund(tx, payment, ticket, {
+      reason: 'WARRANTY',
+      nonRefundable: ticket.warrantyAmount,
+    })
+    // The ticket was cancelled with the earlier refund.
+    if (earlier) return { refund, isNew: true, flipped: [] }
     const { flipped } = await recordCancelled(tx, ticket)
     return { refund, isNew: true, flipped }
   })
   if (flipped.length > 0) invalidateCatalogue(db)
-  const given = isNew ? await giveBackAtOnce(db, provider, refund) : refund
+  const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
   ctx.loaders.clear()
-  return given
+  return current
 }

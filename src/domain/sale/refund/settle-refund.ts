@@ -5,7 +5,7 @@ import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Refund, refunds } from '../../refund/table.ts'
 import { recordRefunded } from './record-refunded.ts'
 
-/** A refund by our own identifier, or by what its provider calls it. */
+/** Identifies a refund by its id, or by its provider's reference. */
 export type RefundName = { id: string } | { reference: string }
 
 const findRefund = async (tx: Connection, name: RefundName): Promise<Refund | undefined> => {
@@ -21,9 +21,9 @@ function changeOf(outcome: RefundOutcome) {
   return { status: 'succeeded', reference, lastError: null, succeededAt: sql`now()` } as const
 }
 
-/** Lets a refund become what its provider says, and all that follows from it, in a transaction of the caller's. It is
- *  decided once: what is told again changes nothing, and a failure after a success undoes nothing, but is kept in
- *  `lastError` for who looks after the money. Gives the refund as it is now; null where there is none. */
+/** Applies a provider's outcome to a refund, with all its consequences, in the caller's transaction. A refund
+ *  is decided once: repeated outcomes change nothing, and a failure after a success undoes nothing, but is
+ *  kept in `lastError` for the operator. Returns the refund's current row, or null if there is none. */
 export async function settleRefund(
   tx: Connection,
   name: RefundName,

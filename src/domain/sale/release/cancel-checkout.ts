@@ -4,16 +4,17 @@ import { paymentById } from '../../payment/loaders.ts'
 import type { Payment } from '../../payment/table.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
 
-const noSuchPayment = () =>
+const paymentNotFound = () =>
   new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })
 
-/** Ends an unpaid checkout of the channel's, and frees its places at once. One that is cancelled already is answered as
- *  it is; one whose time is over expires. Refuses: NOT_FOUND, ILLEGAL_TRANSITION (DECISIONS 5). */
+/** Cancels an unpaid checkout of the channel and frees its places at once. Idempotent: returns a checkout
+ *  that is already cancelled unchanged. An overdue one expires instead. Refuses: NOT_FOUND,
+ *  ILLEGAL_TRANSITION (DECISIONS 5). */
 export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
   requireChannel(ctx)
   const { db, loaders } = ctx
   const found = await loaders.load(paymentById, paymentId)
-  if (!found) throw noSuchPayment()
+  if (!found) throw paymentNotFound()
   const { status } = await settlePayment(db, {
     payment: found,
     outcome: { kind: 'ended', status: 'cancelled' },
@@ -21,6 +22,6 @@ export async function cancelCheckout(paymentId: string, ctx: Context): Promise<P
   loaders.clear()
   if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
   const cancelled = await loaders.load(paymentById, found.id)
-  if (!cancelled) throw noSuchPayment()
+  if (!cancelled) throw paymentNotFound()
   return cancelled
 }

@@ -5,24 +5,28 @@ import type { Payment } from '../../payment/table.ts'
 import { cancelCheckout } from './cancel-checkout.ts'
 
 const CancelCheckoutPayloadRef = builder.objectRef<{ payment: Payment }>('CancelCheckoutPayload').implement({
-  description: 'A checkout that is cancelled: its places are free.',
+  description: 'Result of cancelling a checkout. Its places are available again.',
   fields: (t) => ({
-    payment: t.field({ type: PaymentRef, description: 'Its payment.', resolve: ({ payment }) => payment }),
+    payment: t.field({
+      type: PaymentRef,
+      description: 'Cancelled payment.',
+      resolve: ({ payment }) => payment,
+    }),
   }),
 })
 
 const CancelCheckoutResultRef = resultUnion(
   'CancelCheckoutResult',
   CancelCheckoutPayloadRef,
-  'A checkout that is cancelled, or why it is not.',
+  'Cancelled checkout, or the reasons for the refusal.',
 )
 
 builder.mutationField('cancelCheckout', (t) =>
   t.field({
     type: CancelCheckoutResultRef,
     description:
-      'Ends an unpaid checkout of the channel, and frees its places at once. One that is cancelled already is answered as it is.',
-    args: { paymentId: t.arg.id({ required: true, description: 'Its payment.' }) },
+      'Cancels an unpaid checkout of the channel and makes its places available again at once. Idempotent: returns a checkout that is already cancelled unchanged.',
+    args: { paymentId: t.arg.id({ required: true, description: 'Identifier of the checkout’s payment.' }) },
     resolve: (_root, { paymentId }, ctx) =>
       catchRefusal(async () => ({ payment: await cancelCheckout(paymentId, ctx) })),
   }),

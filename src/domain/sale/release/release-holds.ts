@@ -8,7 +8,7 @@ import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability } from '../record-availability.ts'
 import { recordChanges } from '../record-changes.ts'
 
-/** An unpaid payment, and how it ends. */
+/** Unpaid payment, and the status it ends with. */
 export type Ending = { id: string; status: 'failed' | 'expired' | 'cancelled' }
 
 async function endAs(tx: Connection, status: Ending['status'], endings: Ending[]): Promise<Payment[]> {
@@ -17,21 +17,22 @@ async function endAs(tx: Connection, status: Ending['status'], endings: Ending[]
   return (
     tx
       .update(payments)
-      // Nobody is to pay any more where they were sent.
+      // Makes the provider session due to be closed, so that nobody can pay there any more.
       .set({ status, sessionDueAt: sql`now()` })
       .where(and(inArray(payments.id, ids), canBecome(status)))
       .returning()
   )
 }
 
-/** Ends unpaid payments whose rows this transaction has locked, and gives back the stock that they hold. Returns
- *  whether that freed a rate or a price that was used up: then `touchCatalogue` once it is committed. */
+/** Ends unpaid payments and releases the stock that they hold. Requires this transaction to hold their row
+ *  locks. Returns true if a used-up rate or price is available again: call `invalidateCatalogue` after the
+ *  commit. */
 export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<boolean> {
   if (endings.length === 0) return false
   const failed = await endAs(tx, 'failed', endings)
   const expired = await endAs(tx, 'expired', endings)
   await endAs(tx, 'cancelled', endings)
-  // Whoever cancels knows.
+  // No change for cancelled payments: the client that cancels knows.
   await recordChanges(tx, [
     ...failed.map((payment) => paymentChange('payment.failed', payment)),
     ...expired.map((payment) => paymentChange('payment.expired', payment)),
@@ -43,7 +44,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<b
     .where(and(inArray(tickets.paymentId, ids), eq(tickets.status, 'held')))
     .returning({ ticketRateId: tickets.ticketRateId, priceId: tickets.priceId })
   const flipped = await moveStock(tx, stockMoves(released, { held: -1 }))
-  if (!flipped) throw new Error('what was held can be given back')
+  if (!flipped) throw new Error('stock of held tickets could not be released')
   await recordAvailability(tx, flipped)
   return flipped.length > 0
 }

@@ -3,11 +3,11 @@ import type { Database } from '../../../database/database.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { expireHolds } from './expire-holds.ts'
 
-const batch = 100
+const batchSize = 100
 
-/** Expires all overdue holds, and forgets idempotency keys of more than 24 hours. Any number of processes may sweep the
- *  same database. */
+/** Expires all overdue holds, and deletes idempotency keys older than 24 hours. Safe to run in many
+ *  processes. */
 export async function sweepHolds(db: Database): Promise<void> {
-  while ((await expireHolds(db, batch)) === batch);
+  while ((await expireHolds(db, batchSize)) === batchSize);
   await db.delete(idempotencyKeys).where(not(isFresh))
 }

@@ -4,10 +4,10 @@ import type { Connection } from '../../../database/database.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import type { Received } from './receive-money.ts'
+import type { SettledStatuses } from './receive-money.ts'
 import { isOwn, type LockedSettlement } from './settlement.ts'
 
-// A provider that has not decided by then never will: what comes later is late money.
+// A provider that has not decided by then is given up on: a charge after that is late.
 const maxProcessingSeconds = 7 * 24 * 3600
 
 async function startProcessing(tx: Connection, ids: string[]): Promise<string[]> {
@@ -20,25 +20,26 @@ async function startProcessing(tx: Connection, ids: string[]): Promise<string[]>
   return processing.map(({ id }) => id)
 }
 
-function endingOf({ settlement: { outcome }, payment }: LockedSettlement): Ending[] {
+function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Ending[] {
   if (outcome.kind !== 'ended') return []
   const { id, isOverdue } = payment
   const status = payment.status === 'pending' && isOverdue ? 'expired' : outcome.status
   return mayBecome(payment.status, status) ? [{ id, status }] : []
 }
 
-/** Lets payments of one rate end without money, or become what their provider still decides, under their locks. What one
- *  may not become it doesn't; a pending one whose time is over by the database's clock expires (DECISIONS 5). */
-export async function endUnpaid(tx: Connection, told: LockedSettlement[]): Promise<Received> {
-  const statuses = new Map(told.map(({ payment }) => [payment.id, payment.status]))
-  const own = told.filter(isOwn)
-  const decided = own.filter(({ settlement }) => settlement.outcome.kind === 'processing')
+/** Ends locked payments of one rate without a charge, or makes them `processing`. Transitions that a
+ *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
+ *  expires (DECISIONS 5). */
+export async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
+  const statuses = new Map(settlements.map(({ payment }) => [payment.id, payment.status]))
+  const own = settlements.filter(isOwn)
+  const undecided = own.filter(({ settlement }) => settlement.outcome.kind === 'processing')
   const processing = await startProcessing(
     tx,
-    decided.map(({ payment }) => payment.id),
+    undecided.map(({ payment }) => payment.id),
   )
   for (const id of processing) statuses.set(id, 'processing')
-  const endings = own.flatMap(endingOf)
+  const endings = own.flatMap(toEnding)
   for (const { id, status } of endings) statuses.set(id, status)
-  return { statuses, touched: await releaseHolds(tx, endings) }
+  return { statuses, catalogueChanged: await releaseHolds(tx, endings) }
 }

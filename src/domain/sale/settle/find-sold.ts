@@ -19,7 +19,7 @@ const soldColumns = {
   entered: tickets.entered,
 }
 
-/** Columns of a ticket that its sale goes by. */
+/** Columns of a ticket that settling its payment needs. */
 export type SoldTicket = Pick<Ticket, keyof typeof soldColumns>
 
 const find = preparedRows('tickets_to_be_sold', () => ({
@@ -36,7 +36,7 @@ const find = preparedRows('tickets_to_be_sold', () => ({
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
 }))
 
-/** Finds the tickets of payments that are in a status, in their order, by their payments. */
+/** Finds the tickets of payments in a given status, in order of position, grouped by payment id. */
 export async function findSold(
   tx: Connection,
   paymentIds: string[],

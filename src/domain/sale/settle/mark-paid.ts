@@ -7,24 +7,24 @@ import { payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 
-/** A payment that becomes paid. `endsSession` where its session is over with it. */
-export type Marked = { id: string; invoiceReference: string | null; endsSession: boolean }
+/** Payment to mark as paid. `endsSession` if that ends its provider session. */
+export type PaymentToMark = { id: string; invoiceReference: string | null; endsSession: boolean }
 
-type Activated = { id: string; documentToken: string; now: number }
+type ActivatedTicket = { id: string; documentToken: string; now: number }
 
-const paid = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
-const { id, invoiceReference, endsSession } = paid.cells
+const markedRows = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
+const { id, invoiceReference, endsSession } = markedRows.cells
 
-// 244 random bits of the database's cryptographic source, new ones for each row.
+// 244 random bits from the database's cryptographic source, for each row.
 const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
 
-const mark = preparedSql<Activated>(
+const mark = preparedSql<ActivatedTicket>(
   'mark_paid',
   () => sql`
   with paid as (
     update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${invoiceReference},
       session_open = session_open and not ${endsSession}
-    from ${paid.rows} where ${payments.id} = ${id} and ${canBecome('paid')}
+    from ${markedRows.rows} where ${payments.id} = ${id} and ${canBecome('paid')}
     returning ${payments.id}, ${payments.invoiceReference}
   )
   update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${newToken},
@@ -34,14 +34,14 @@ const mark = preparedSql<Activated>(
     (extract(epoch from ${nowMs}) * 1000)::float8 as now`,
 )
 
-/** Makes payments paid and their tickets active, both in one statement. Gives the token of each ticket's document by the
- *  ticket's id, and the moment. */
+/** Marks payments as paid and activates their tickets, in one statement. Returns the tokens of the tickets'
+ *  documents by ticket id, and the time of payment. */
 export async function markPaid(
   tx: Connection,
-  marked: Marked[],
+  marked: PaymentToMark[],
   from: Extract<Ticket['status'], 'held' | 'expired'>,
 ): Promise<{ tokens: Map<string, string>; at: Date }> {
-  const activated = await mark(tx, { ...paid.values(marked), from })
+  const activated = await mark(tx, { ...markedRows.values(marked), from })
   const [first] = activated
   if (!first) throw new Error('no payment was marked as paid')
   return {

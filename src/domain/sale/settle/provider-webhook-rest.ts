@@ -7,9 +7,9 @@ import { receiveEvent } from './receive-event.ts'
 const unsigned = () =>
   new Refusal({ code: 'BAD_REQUEST', message: 'The signature is missing, wrong or too old.' })
 
-/** `POST /webhooks/{provider}`: what the provider tells by itself, signed byte by byte. What is signed is answered with
- *  200 once its effect is committed; anything else makes the provider tell it again. It has no limit, because a provider
- *  that is turned away in a rush tells later; what is not signed counts for its address. */
+/** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is
+ *  committed; any other status makes the provider retry. Signed events have no rate limit, because a refused
+ *  event would only come back later; unsigned requests count as failures of their address. */
 export async function addProviderEvents(
   app: FastifyInstance,
   { db, provider }: Services,
@@ -30,7 +30,8 @@ export async function addProviderEvents(
       }
       const received = await receiveEvent(db, provider.name, event)
       const { id, type } = event
-      if (received === 'unknown') log.warn({ event: id, type }, 'a provider tells of what is not here')
+      if (received === 'unknown')
+        log.warn({ event: id, type }, 'provider event is about an unknown payment or refund')
       return { success: true, received }
     })
   })

@@ -8,14 +8,14 @@ import { settleRefund } from '../refund/settle-refund.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Settlement } from './settlement.ts'
 
-/** What was done with an event: it had its effect, it had had it before, it is of nothing that we know, or tells
- *  nothing that we need. */
-export type Received = 'done' | 'repeated' | 'unknown' | 'ignored'
+/** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
+ *  refund does not exist, `ignored` if it concerns neither. */
+export type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
-type Named<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
+type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 
-// An event names its payment alone; payments are settled with others of their rate.
-const paymentById = coalesceReads<Settlement['payment']>(async (db, ids) => {
+// An event carries no more than a payment's id, but settlements are batched by rate.
+const findPayment = coalesceReads<Settlement['payment']>(async (db, ids) => {
   const found = await statement(db, 'rates_of_payments', (db) =>
     db
       .select({ id: payments.id, ticketRateId: payments.ticketRateId })
@@ -29,10 +29,10 @@ const receiveRefund = (
   db: Database,
   provider: string,
   { id, type }: ProviderEvent,
-  refund: Named<'refund'>,
-): Promise<Received> =>
+  refund: Subject<'refund'>,
+): Promise<EventResult> =>
   refundTransaction(db, async (tx) => {
-    // Another transaction that has just written the same is waited for.
+    // Waits for another transaction that is inserting the same event.
     const written = await tx
       .insert(providerEvents)
       .values({ provider, id, type, paymentId: null })
@@ -42,13 +42,18 @@ const receiveRefund = (
     return (await settleRefund(tx, refund, refund.outcome)) ? 'done' : 'unknown'
   })
 
-/** Takes note of what a provider tells by itself, in one transaction with its effect: so it has that once, however
- *  often it is told. What comes in another order than it happened changes only what it still may (see settlePayment). */
-export async function receiveEvent(db: Database, provider: string, event: ProviderEvent): Promise<Received> {
+/** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
+ *  delivered. An event that arrives out of order makes only changes that are still allowed (see
+ *  settlePayment). */
+export async function receiveEvent(
+  db: Database,
+  provider: string,
+  event: ProviderEvent,
+): Promise<EventResult> {
   const { id, type, about } = event
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
-  const payment = await paymentById(db, about.paymentId)
+  const payment = await findPayment(db, about.paymentId)
   if (!payment) return 'unknown'
   const { isRepeated } = await settlePayment(db, {
     payment,

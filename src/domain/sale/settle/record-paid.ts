@@ -8,31 +8,32 @@ import { moveStock, type StockFlip, stockMoves } from '../../ticket-rate/move-st
 import { recordAvailability } from '../record-availability.ts'
 import { recordChanges } from '../record-changes.ts'
 import type { SoldTicket } from './find-sold.ts'
-import { type Marked, markPaid } from './mark-paid.ts'
+import { markPaid, type PaymentToMark } from './mark-paid.ts'
 
-/** A payment whose row this transaction has locked or written, its tickets, and whether its session is over with it. */
+/** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
+ *  its provider session. */
 export type Payable<Sold extends SoldTicket> = { payment: Payment; tickets: Sold[]; endsSession?: boolean }
 
-/** Payments and their tickets as they are now, and the rates and prices that this used up. */
-export type Paid<Sold extends SoldTicket> = { paid: Payable<Sold>[]; flipped: StockFlip[] }
+/** Paid payments and their tickets, and the rates and prices that they used up. */
+export type PaidPayments<Sold extends SoldTicket> = { paid: Payable<Sold>[]; flipped: StockFlip[] }
 
-// Held places are sold; places that were given back already are taken again, if they are still there.
+// Sells held places; takes the places of expired tickets again, if they are still available.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 
-/** Makes payments of one organization paid, and all that follows from it: their tickets are active, they have invoices,
- *  clients are told, and buyers are sent their tickets. Six statements at most, however many payments. Null where
- *  tickets had expired and there are not enough places left for all: then nothing is changed. No invoice for a total
- *  of 0 (DECISIONS 5). */
+/** Marks payments of one organization as paid, with all consequences: activates their tickets, issues
+ *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes six statements
+ *  at most, however many payments. Null if the tickets had expired and there are not enough places left for
+ *  all; nothing is changed then (DECISIONS 5). */
 export async function recordPaid<Sold extends SoldTicket>(
   tx: Connection,
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
-): Promise<Paid<Sold> | null> {
+): Promise<PaidPayments<Sold> | null> {
   if (payables.length === 0) return { paid: [], flipped: [] }
   const sold = payables.flatMap(({ tickets }) => tickets)
   const moves = stockMoves(sold, moveOf[from])
-  // Late, the counters decide whether anything is done at all; in time, they are locked as late as can be, because they
-  // are what a sale waits for.
+  // For expired tickets the counters decide whether anything happens at all. For held ones they are locked as
+  // late as possible, because all checkouts of the rate wait for them.
   const claimed = from === 'expired' ? await moveStock(tx, moves) : []
   if (!claimed) return null
   await recordChanges(
@@ -43,7 +44,8 @@ export async function recordPaid<Sold extends SoldTicket>(
     ]),
   )
   await queueDeliveries(tx, payables)
-  if (from === 'held' && !(await moveStock(tx, moves))) throw new Error('held places could not be sold')
+  if (from === 'held' && !(await moveStock(tx, moves)))
+    throw new Error('stock of held tickets could not be sold')
   await recordAvailability(tx, claimed)
   return { paid: await writePaid(tx, payables, from), flipped: claimed }
 }
@@ -53,9 +55,9 @@ async function writePaid<Sold extends SoldTicket>(
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
 ): Promise<Payable<Sold>[]> {
-  const references = await issueFor(tx, payables)
+  const references = await issueReferences(tx, payables)
   const marked = payables.map(
-    ({ payment: { id }, endsSession = false }): Marked => ({
+    ({ payment: { id }, endsSession = false }): PaymentToMark => ({
       id,
       endsSession,
       invoiceReference: references.get(id) ?? null,
@@ -75,8 +77,11 @@ async function writePaid<Sold extends SoldTicket>(
   })
 }
 
-// References by payments.
-async function issueFor(tx: Connection, payables: Payable<SoldTicket>[]): Promise<Map<string, string>> {
+// Returns invoice references by payment id.
+async function issueReferences(
+  tx: Connection,
+  payables: Payable<SoldTicket>[],
+): Promise<Map<string, string>> {
   const invoiced = payables.flatMap(({ payment }) => (payment.totalAmount > 0 ? [payment] : []))
   const [first] = invoiced
   if (!first) return new Map()

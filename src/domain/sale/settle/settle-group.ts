@@ -10,14 +10,15 @@ import {
   endsSession,
   isOwn,
   type LockedSettlement,
-  type Settled,
   type Settlement,
+  type SettlementResult,
   settlesAlone,
 } from './settlement.ts'
 
-type Outcome = Settled | typeof deferred
+type Outcome = SettlementResult | typeof deferred
 
-// The first settlement of each payment, of those whose payment could be locked.
+// Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
+// settlements that have to run alone.
 async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'wait' | 'skip') {
   const ids = [...new Set(group.map(({ payment }) => payment.id))]
   const locked = await lockPayments(tx, ids, onLocked)
@@ -28,34 +29,37 @@ async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'w
       if (onLocked === 'wait') throw new Error(`payment ${settlement.payment.id} not found`)
       continue
     }
-    // What else is told of it comes after.
+    // Further settlements of the same payment are deferred.
     locked.delete(payment.id)
-    const one = { settlement, payment }
-    if (group.length === 1 || !settlesAlone(one)) taken.set(settlement, one)
+    const lockedSettlement = { settlement, payment }
+    if (group.length === 1 || !settlesAlone(lockedSettlement)) taken.set(settlement, lockedSettlement)
   }
   return taken
 }
 
-// Events that are told for the first time. Another transaction that has just written the same is waited for.
+// Records events and drops settlements whose event is a duplicate. Waits for transactions that insert the
+// same events.
 async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<LockedSettlement[]> {
-  const told = taken.flatMap(({ settlement: { event, payment } }) =>
+  const events = taken.flatMap(({ settlement: { event, payment } }) =>
     event ? [{ ...event, paymentId: payment.id }] : [],
   )
-  if (told.length === 0) return taken
-  const written = await tx
+  if (events.length === 0) return taken
+  const inserted = await tx
     .insert(providerEvents)
-    .values(told)
+    .values(events)
     .onConflictDoNothing()
     .returning({ id: providerEvents.id })
-  const news = new Set(written.map(({ id }) => id))
-  return taken.filter(({ settlement: { event } }) => !event || news.has(event.id))
+  const newIds = new Set(inserted.map(({ id }) => id))
+  return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
-// A session that is not the one its buyer was sent to is due to be ended at the provider.
-async function closeSessionsOf(tx: Connection, told: LockedSettlement[]): Promise<void> {
-  const ended = told.filter(({ settlement }) => endsSession(settlement))
+// Marks the sessions that have ended. A charge of another session than the buyer's makes the buyer's due to be
+// closed at the provider; nothing else of another session counts.
+async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]): Promise<void> {
+  const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
-  const [own, others] = [idsOf(ended.filter(isOwn)), idsOf(ended.filter((one) => !isOwn(one)))]
+  const own = idsOf(ended.filter(isOwn))
+  const others = idsOf(ended.filter((locked) => !isOwn(locked) && locked.settlement.outcome.kind === 'paid'))
   if (own.length > 0)
     await tx
       .update(payments)
@@ -65,31 +69,31 @@ async function closeSessionsOf(tx: Connection, told: LockedSettlement[]): Promis
     await tx.update(payments).set({ sessionDueAt: sql`now()` }).where(inArray(payments.id, others))
 }
 
-/** Settles payments of one rate in one transaction, all with money or all without: each becomes what it is told to,
- *  unless it may not, as if it were settled by itself. Deferred, and untouched, are payments that somebody else has
- *  locked, where those are skipped, the second settlement of a payment, and late or mismatching money that does not come
+/** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
+ *  outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
+ *  (with `skip`), second settlements of a payment, and late or mismatching charges, unless they come
  *  alone. */
 export async function settleGroup(
   db: Database,
   group: Settlement[],
   onLocked: 'wait' | 'skip',
 ): Promise<Outcome[]> {
-  const { outcomes, touched } = await db.transaction(async (tx) => {
+  const { outcomes, catalogueChanged } = await db.transaction(async (tx) => {
     const taken = await lockSettlements(tx, group, onLocked)
-    const told = await recordEvents(tx, [...taken.values()])
-    const withMoney = told.filter(({ settlement }) => settlement.outcome.kind === 'paid')
-    const { statuses, touched } =
-      withMoney.length > 0 ? await receiveMoney(tx, withMoney) : await endUnpaid(tx, told)
-    await closeSessionsOf(tx, told)
-    const news = new Set(told)
+    const applied = await recordEvents(tx, [...taken.values()])
+    const withCharge = applied.filter(({ settlement }) => settlement.outcome.kind === 'paid')
+    const { statuses, catalogueChanged } =
+      withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, applied)
+    await closeSessionsOf(tx, applied)
+    const appliedSet = new Set(applied)
     const outcomes = group.map((settlement): Outcome => {
-      const one = taken.get(settlement)
-      if (!one) return deferred
-      const { id, status } = one.payment
-      return { status: statuses.get(id) ?? status, isRepeated: !news.has(one) }
+      const locked = taken.get(settlement)
+      if (!locked) return deferred
+      const { id, status } = locked.payment
+      return { status: statuses.get(id) ?? status, isRepeated: !appliedSet.has(locked) }
     })
-    return { outcomes, touched }
+    return { outcomes, catalogueChanged }
   })
-  if (touched) invalidateCatalogue(db)
+  if (catalogueChanged) invalidateCatalogue(db)
   return outcomes
 }

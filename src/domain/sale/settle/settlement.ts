@@ -3,38 +3,39 @@ import type { Outcome, ProviderEvent } from '../../payment/provider.ts'
 import type { Payment } from '../../payment/table.ts'
 import { surplusOf } from './refuse-mismatch.ts'
 
-/** Word of what becomes of a payment, from its buyer or its provider. */
+/** Outcome of a payment, reported by its buyer or its provider. */
 export type Settlement = {
   payment: Pick<Payment, 'id' | 'ticketRateId'>
   outcome: Outcome
-  /** The provider's session that came to it. */
+  /** Provider session that had this outcome. */
   sessionId?: string
-  /** The provider's event that tells it: it has its effect once, however often it is told. */
+  /** Provider event that reported it; applied once, however often it is delivered. */
   event?: Pick<ProviderEvent, 'id' | 'type'> & { provider: string }
 }
 
-/** How the payment stands now, and whether the event had been told before. */
-export type Settled = { status: Payment['status']; isRepeated: boolean }
+/** Current status of the payment. `isRepeated` if the event was a duplicate. */
+export type SettlementResult = { status: Payment['status']; isRepeated: boolean }
 
-/** A settlement under the lock of its payment. */
+/** Settlement whose payment's row is locked. */
 export type LockedSettlement = { settlement: Settlement; payment: LockedPayment }
 
-/** Whether it comes from the session that the buyer was sent to, or from no session at all. Of another session nothing
- *  counts but the money. */
+/** True if the outcome is from the session that the buyer was sent to, or from no session. Other sessions can
+ *  only pay: any other outcome of theirs is ignored. */
 export const isOwn = ({ settlement: { sessionId }, payment }: LockedSettlement): boolean =>
   sessionId === undefined || sessionId === payment.sessionId
 
-/** Whether money comes for a payment that is over: its places are claimed again, if they are still there. */
+/** True for a charge on a payment that has failed or expired: it takes the places again, if they are still
+ *  available. */
 export const isLate = ({ settlement: { outcome }, payment: { status } }: LockedSettlement): boolean =>
   outcome.kind === 'paid' && (status === 'failed' || status === 'expired')
 
-/** Whether it takes its counters in another order than those that are settled together: money that claims its places
- *  again, or gives them back because it does not pay. */
+/** True if a settlement locks stock in another order than batched ones: a late charge, which takes places
+ *  again, or a mismatching one, which releases them. */
 export const settlesAlone = (locked: LockedSettlement): boolean => {
   const { outcome } = locked.settlement
   return isLate(locked) || (outcome.kind === 'paid' && surplusOf(locked.payment, outcome.money) === null)
 }
 
-/** Whether the session that told it is over with it. */
+/** True if the outcome ends the session that reported it. */
 export const endsSession = ({ outcome, sessionId }: Settlement): boolean =>
   sessionId !== undefined && outcome.kind !== 'processing'

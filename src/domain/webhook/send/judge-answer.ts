@@ -3,7 +3,7 @@ import type { Answer } from './post-signed.ts'
 const minutes = 60
 const hours = 60 * minutes
 
-// Seconds from one try to the next: the schedule of Standard Webhooks, over three days.
+// Seconds between attempts: the schedule of Standard Webhooks, over three days.
 const schedule = [
   5,
   5 * minutes,
@@ -16,20 +16,20 @@ const schedule = [
   24 * hours,
 ]
 
-// A receiver may ask for a pause, and for no longer one than this. Where it doesn't say for how long, for this long.
-const longestPause = hours
-const usualPause = minutes
+// Seconds of the pause that a receiver may ask for at most, and of one that names no duration.
+const maxPause = hours
+const defaultPause = minutes
 
-/** What follows from an answer for the delivery and for its webhook. */
+/** Consequences of a response for the delivery and for its webhook. */
 export type Verdict = {
   status: 'delivered' | 'pending' | 'dead'
-  /** Seconds until the next try. */
-  again: number
+  /** Seconds until the next attempt. */
+  retrySeconds: number
   lastStatus: number | null
   lastError: string | null
   isGone: boolean
-  /** Seconds for which nothing is to be sent to the webhook. */
-  pause: number
+  /** Seconds for which the webhook receives nothing. */
+  pauseSeconds: number
 }
 
 function errorOf({ status, error }: Answer): string {
@@ -39,27 +39,34 @@ function errorOf({ status, error }: Answer): string {
 }
 
 function pauseOf({ status, retryAfter }: Answer): number {
-  if (retryAfter !== null) return Math.min(longestPause, retryAfter)
-  return status === 429 || status === 502 || status === 504 ? usualPause : 0
+  if (retryAfter !== null) return Math.min(maxPause, retryAfter)
+  return status === 429 || status === 502 || status === 504 ? defaultPause : 0
 }
 
-/** Says what follows from the answer to the so manieth try: 2xx is success and all else is not, 410 ends it, 429, 502,
- *  504 and `Retry-After` slow it down. Up to a tenth later than planned, so that what failed together does not come
- *  back together (Standard Webhooks, operational considerations). */
+/** Decides what follows from the response to an attempt. 2xx is success, 410 disables the webhook, and 429,
+ *  502, 504 and `Retry-After` pause it. Retries have up to 10 % jitter, so that deliveries which failed
+ *  together spread out (Standard Webhooks, operational considerations). */
 export function judgeAnswer(answer: Answer, attempts: number): Verdict {
   const { status } = answer
   const isGone = status === 410
   if (status !== null && status >= 200 && status < 300)
-    return { status: 'delivered', again: 0, lastStatus: status, lastError: null, isGone, pause: 0 }
+    return {
+      status: 'delivered',
+      retrySeconds: 0,
+      lastStatus: status,
+      lastError: null,
+      isGone,
+      pauseSeconds: 0,
+    }
   const planned = schedule[attempts - 1]
-  const pause = pauseOf(answer)
+  const pauseSeconds = pauseOf(answer)
   return {
-    // What a receiver that is gone was to be told waits for it to be enabled.
+    // Deliveries to a receiver that is gone wait until it is enabled again.
     status: planned === undefined && !isGone ? 'dead' : 'pending',
-    again: Math.max(planned ?? 0, pause) * (1 + Math.random() / 10),
+    retrySeconds: Math.max(planned ?? 0, pauseSeconds) * (1 + Math.random() / 10),
     lastStatus: status,
     lastError: errorOf(answer),
     isGone,
-    pause,
+    pauseSeconds,
   }
 }

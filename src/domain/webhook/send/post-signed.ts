@@ -5,20 +5,20 @@ import { request as overHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isPublicAddress, literalAddress } from './public-address.ts'
 
-// What a receiver says besides its status is of no use to anybody.
+// Only the status of a response matters.
 const maxAnswerBytes = 64 * 1024
 
-/** What came of it: a status, or a code that says why there is none.
- *  `retryAfter`: seconds that the receiver asks for. */
+/** Response to a request: a status, or an error code if there was none. `retryAfter` is the pause that the
+ *  receiver asks for, in seconds. */
 export type Answer = { status: number | null; error: string | null; retryAfter: number | null }
 
-/** How something is sent: where it may go to, how long it may take in all, and until when it is worth while. */
+/** `privateWebhooks` allows private addresses, `timeoutSeconds` bounds the exchange, `stopping` aborts it. */
 export type PostOptions = { privateWebhooks: boolean; timeoutSeconds: number; stopping: AbortSignal }
 
 const notAllowed = () =>
   Object.assign(new Error('the address is not a public one'), { code: 'ADDRESS_NOT_ALLOWED' })
 
-// The connection is made to the very addresses that were looked at here, so a name can't lead elsewhere in between.
+// The connection uses the very addresses that are checked here, which rules out DNS rebinding.
 const publicOnly: LookupFunction = (hostname, options, callback) =>
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const [first] = addresses ?? []
@@ -28,19 +28,19 @@ const publicOnly: LookupFunction = (hostname, options, callback) =>
     else callback(null, first.address, first.family)
   })
 
-// Seconds, or a date.
+// `Retry-After` holds seconds or a date.
 function readRetryAfter({ headers, statusCode = 0 }: IncomingMessage): number | null {
-  const given = headers['retry-after']
-  if (!given || statusCode < 300) return null
-  const seconds = /^\d{1,9}$/.test(given) ? Number(given) : (Date.parse(given) - Date.now()) / 1000
+  const value = headers['retry-after']
+  if (!value || statusCode < 300) return null
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
   return Number.isNaN(seconds) ? null : Math.max(0, seconds)
 }
 
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'FAILED'
 
-/** Posts a body of JSON, follows no redirect, and waits for the whole answer, of which only the status counts. Never
- *  throws: what goes wrong is the answer. */
+/** Posts a JSON body without following redirects, and waits for the whole response. Never throws: a failure
+ *  is returned as an error code. */
 export async function postSigned(
   url: URL,
   { headers, body }: { headers: Record<string, string>; body: string },
@@ -52,7 +52,7 @@ export async function postSigned(
   stopping.addEventListener('abort', end)
   if (stopping.aborted) end()
   const { signal } = ending
-  // A name is looked up on the way; an address is not.
+  // A literal address skips the lookup, so it is checked here.
   const literal = literalAddress(url)
   try {
     if (!privateWebhooks && literal && !isPublicAddress(literal)) throw notAllowed()
@@ -64,9 +64,9 @@ export async function postSigned(
       signal,
       ...(!privateWebhooks && { lookup: publicOnly }),
     })
-    // By the signal as well, because a receiver that switches protocols gives neither an answer nor an error.
+    // The signal is needed because a receiver that switches protocols causes neither a response nor an error.
     const answered = once(sent, 'response', { signal })
-    // Once there is an answer, what goes wrong is told by the answer as well.
+    // After the response has begun, reading it reports the same error.
     sent.on('error', () => {})
     sent.end(body)
     const [answer] = (await answered) as [IncomingMessage]

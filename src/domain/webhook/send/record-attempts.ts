@@ -3,17 +3,17 @@ import { nowMs } from '../../../data/leased-jobs.ts'
 import { byKey, preparedSql } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
+import type { ClaimedDelivery } from './claim-deliveries.ts'
 import type { Verdict } from './judge-answer.ts'
-import type { TakenDelivery } from './take-deliveries.ts'
 
-/** A delivery that was tried, and what follows. */
-export type Attempt = { taken: TakenDelivery; verdict: Verdict }
+/** A delivery that was attempted, and its outcome. */
+export type Attempt = { claimed: ClaimedDelivery; verdict: Verdict }
 
-// Nothing gets through for so long, and it is disabled: longer than the tries of any one delivery.
+// A webhook is disabled after failing for this long, which is longer than all attempts of one delivery take.
 const maxFailing = sql`interval '5 days'`
 
-// Where another has taken it since, because the lease was over, or it is to be sent anew,
-// that one tells what became of it.
+// Matching on `attempts` and `pending` leaves alone a delivery that another process has claimed since, or
+// that was redelivered.
 const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
@@ -26,7 +26,7 @@ const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
     and ${attempts} = tried.attempts and ${status} = 'pending'`
 })
 
-// What an address that was changed in between answered says nothing of the new one.
+// Matching on the URL ignores answers of a URL that has been replaced since.
 const recordWebhooks = preparedSql('record_webhooks', () => {
   const { failingSince, pausedUntil } = webhooks
   const hasFailed = sql`not of.works and ${failingSince} < ${nowMs} - ${maxFailing}`
@@ -40,31 +40,33 @@ const recordWebhooks = preparedSql('record_webhooks', () => {
   where ${webhooks.id} = of.id and ${webhooks.url} = of.url and ${webhooks.status} = 'enabled'`
 })
 
-const webhookOf = (of: Attempt[]) => ({
-  id: of[0]?.taken.webhookId,
-  url: of[0]?.taken.url,
-  works: of.some(({ verdict }) => verdict.status === 'delivered'),
-  gone: of.some(({ verdict }) => verdict.isGone),
-  pause: Math.max(...of.map(({ verdict }) => verdict.pause)),
+const webhookOf = (attempts: Attempt[]) => ({
+  id: attempts[0]?.claimed.webhookId,
+  url: attempts[0]?.claimed.url,
+  works: attempts.some(({ verdict }) => verdict.status === 'delivered'),
+  gone: attempts.some(({ verdict }) => verdict.isGone),
+  pause: Math.max(...attempts.map(({ verdict }) => verdict.pauseSeconds)),
 })
 
-/** Writes down what became of deliveries that were tried, and what it says of their webhooks: one that is gone, or
- *  through to which nothing got for five days, is disabled, and its owner sees why (Standard Webhooks). */
+/** Records the outcome of attempts, on the deliveries and on their webhooks: one that is gone, or has failed
+ *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
-  const rows = tried.map(({ taken, verdict }) => ({
-    webhook_id: taken.webhookId,
-    change_id: taken.change.id,
-    attempts: taken.attempts,
+  const rows = tried.map(({ claimed, verdict }) => ({
+    webhook_id: claimed.webhookId,
+    change_id: claimed.change.id,
+    attempts: claimed.attempts,
     status: verdict.status,
-    again: verdict.again,
+    again: verdict.retrySeconds,
     last_status: verdict.lastStatus,
     last_error: verdict.lastError,
   }))
   await recordDeliveries(db, { tried: JSON.stringify(rows) })
-  // As a rule all is well and was before, and there is nothing to write.
-  const of = [...byKey(tried, ({ taken }) => taken.webhookId).values()]
-    .filter((of) => of.some(({ taken, verdict }) => taken.isFailing || verdict.status !== 'delivered'))
+  // Usually nothing fails and nothing did before, so no webhook needs an update.
+  const changed = [...byKey(tried, ({ claimed }) => claimed.webhookId).values()]
+    .filter((attempts) =>
+      attempts.some(({ claimed, verdict }) => claimed.isFailing || verdict.status !== 'delivered'),
+    )
     .map(webhookOf)
-  if (of.length > 0) await recordWebhooks(db, { of: JSON.stringify(of) })
+  if (changed.length > 0) await recordWebhooks(db, { of: JSON.stringify(changed) })
 }

@@ -6,7 +6,7 @@ import type { CheckoutInput } from '../checkout-input.ts'
 import type { CheckoutPlan } from '../plan-checkout.ts'
 import type { PricedTicket } from '../price-tickets.ts'
 
-/** A checkout that is planned and wants its stock. */
+/** Planned checkout whose stock is to be held. */
 export type HoldJob = {
   plan: CheckoutPlan
   input: CheckoutInput
@@ -17,11 +17,11 @@ export type HoldJob = {
 }
 
 export type Checkout = { payment: Payment; tickets: Ticket[] }
-/** The `Idempotency-Key` that a checkout is kept under, and what it asked for. */
+/** Hashed `Idempotency-Key` of a checkout, and the hash of its input. */
 export type Idempotency = { id: string; requestHash: string }
 
-// Until the database's clock tells it.
-const noTime = new Date(0)
+// Placeholder until `setTimes`: the database's clock decides.
+const unsetTime = new Date(0)
 
 const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
   id: newId('pay'),
@@ -44,13 +44,13 @@ const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
   sessionOpen: false,
   sessionDueAt: null,
   sessionAskedAt: null,
-  createdAt: noTime,
-  expiresAt: noTime,
+  createdAt: unsetTime,
+  expiresAt: unsetTime,
   paidAt: null,
 })
 
-/** What a new payment leaves to the defaults of its columns: nobody has done anything to it yet. */
-export const untouchedPayment = [
+/** Columns of a new payment that keep their defaults and are not sent to the database. */
+export const defaultedPaymentColumns = [
   'refundedAmount',
   'invoiceReference',
   'sessionId',
@@ -60,8 +60,8 @@ export const untouchedPayment = [
   'sessionAskedAt',
 ] satisfies (keyof Payment)[]
 
-/** The same of a new ticket. */
-export const untouchedTicket = [
+/** Columns of a new ticket that keep their defaults and are not sent to the database. */
+export const defaultedTicketColumns = [
   'refundedAmount',
   'refundedAt',
   'refunds',
@@ -75,7 +75,8 @@ export const untouchedTicket = [
   'correctiveInvoiceReferences',
 ] satisfies (keyof Ticket)[]
 
-// Written out column by column: made by spreading, these objects were a fifth of all that a checkout allocated.
+// Spelled out column by column: with spreads, these objects were a fifth of everything that a checkout
+// allocated.
 const toTicket = (
   { plan, input }: HoldJob,
   payment: Payment,
@@ -124,12 +125,12 @@ const toTicket = (
   cancelledAt: null,
   invoiceReference: null,
   correctiveInvoiceReferences: [],
-  createdAt: noTime,
+  createdAt: unsetTime,
   activatedAt: null,
 })
 
-/** The rows of a checkout, whole but for their times: what it answers with is what is written, and nothing is read
- *  back. */
+/** Builds the rows of a checkout, complete but for their times. The checkout returns these same rows: nothing
+ *  is read back. */
 export function toCheckout(job: HoldJob): Checkout {
   const payment = toPayment(job)
   return {
@@ -138,31 +139,31 @@ export function toCheckout(job: HoldJob): Checkout {
   }
 }
 
-/** Puts the times into the rows of a checkout: those that the statement that wrote it gave it. */
+/** Sets the times of a checkout's rows to those that the database wrote. */
 export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, now: Date): void {
   payment.createdAt = now
   payment.expiresAt = new Date(now.getTime() + holdMinutes * 60_000)
   for (const ticket of tickets) ticket.createdAt = now
 }
 
-/** What costs nothing is paid at once (DECISIONS 4). */
+/** True for a total of 0, which is paid at once (DECISIONS 4). */
 export const isFree = ({ plan }: HoldJob): boolean => plan.totalAmount === 0
 
-/** What a checkout takes of its rate and prices. */
+/** Stock that a checkout takes from its rate and prices. */
 export const movesOf = ({ plan }: HoldJob): StockMove[] =>
   stockMoves(
     plan.tickets.map(({ price }) => ({ ticketRateId: plan.rate.id, priceId: price.id })),
     { held: 1 },
   )
 
-/** What checkouts take together, of each rate and price once. */
-export function sumOf(jobs: HoldJob[]): { ticketRateId: string; id: string; held: number }[] {
-  const sums = new Map<string, { ticketRateId: string; id: string; held: number }>()
+/** Adds up the stock that checkouts take, with one entry per rate and price. */
+export function totalMoves(jobs: HoldJob[]): { ticketRateId: string; id: string; held: number }[] {
+  const totals = new Map<string, { ticketRateId: string; id: string; held: number }>()
   for (const job of jobs)
     for (const { id, held } of movesOf(job)) {
-      const sum = sums.get(id)
-      if (sum) sum.held += held
-      else sums.set(id, { ticketRateId: job.plan.rate.id, id, held })
+      const total = totals.get(id)
+      if (total) total.held += held
+      else totals.set(id, { ticketRateId: job.plan.rate.id, id, held })
     }
-  return [...sums.values()]
+  return [...totals.values()]
 }

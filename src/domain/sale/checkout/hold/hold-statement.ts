@@ -10,15 +10,15 @@ import { lockedStock, movedStock } from '../../../ticket-rate/locked-stock.ts'
 import { stock } from '../../../ticket-rate/table.ts'
 import {
   type Checkout,
+  defaultedPaymentColumns,
+  defaultedTicketColumns,
   type HoldJob,
   setTimes,
-  sumOf,
   toCheckout,
-  untouchedPayment,
-  untouchedTicket,
+  totalMoves,
 } from './hold-rows.ts'
 
-// What is written of the rates that are held, and nothing of the others.
+// Inserts the rows of the rates that are held, and none of the others.
 function insertHeld(table: PgTable, { rows }: ArrayRows, cells: Record<string, SQL>): SQL {
   return sql`insert into ${table} (${columnsOf(table, cells)})
     select ${list(Object.values(cells))} from ${rows} join held using ("ticketRateId")`
@@ -30,18 +30,19 @@ const keys = arrayRows('keys', {
   ...typesOf(idempotencyKeys, { except: ['createdAt'] }),
 })
 const newPayments = arrayRows('payments', {
-  ...typesOf(payments, { except: [...untouchedPayment, 'createdAt', 'expiresAt', 'paidAt'] }),
+  ...typesOf(payments, { except: [...defaultedPaymentColumns, 'createdAt', 'expiresAt', 'paidAt'] }),
   holdMinutes: 'integer',
 })
 const newTickets = arrayRows(
   'tickets',
-  typesOf(tickets, { except: [...untouchedTicket, 'createdAt', 'activatedAt'] }),
+  typesOf(tickets, { except: [...defaultedTicketColumns, 'createdAt', 'activatedAt'] }),
 )
 
 const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 
-// The statement's snapshot is older than the locks that it waits for. Counters are read again under the lock; a key or
-// a code that was written meanwhile is not seen, but met as a duplicate, for which the whole statement fails.
+// The statement's snapshot is older than the locks that it waits for. PostgreSQL reads the counters again
+// under the lock, but a key or a code that another transaction has committed since stays unseen: it violates
+// a unique index, which fails the whole statement.
 function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
   const { holdMinutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
@@ -76,23 +77,30 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
 
 type Held = { ticketRateId: string; now: number }
 const statements = {
-  wait: preparedSql<Held>('hold', () => holdStatement('wait', '<')),
-  skip: preparedSql<Held>('hold_what_is_not_locked', () => holdStatement('skip', '<')),
-  last: preparedSql<Held>('hold_to_the_last', () => holdStatement('wait', '<=')),
+  optimistic: preparedSql<Held>('hold_optimistic', () => holdStatement('wait', '<')),
+  optimisticSkipLocked: preparedSql<Held>('hold_optimistic_skip_locked', () => holdStatement('skip', '<')),
+  exact: preparedSql<Held>('hold_exact', () => holdStatement('wait', '<=')),
 }
 
-/** Holds the stock of planned checkouts and writes their rows, in one statement: all checkouts of a rate, or none of it
- *  where they would leave nothing of the rate or of a price, somebody else has one of their keys, or, with `skip`, one
- *  of their counters. With `last` they may leave nothing: who calls tells of that. Gives the checkout of each job, or
- *  null, in their order. Fails as a whole on a key or a code that there is already. */
+/** Modes of `writeHolds`.
+ *  `optimistic` waits for locked stock. It holds all jobs of a rate if some of the rate and of each price
+ *  remains, and else none of them: whoever takes the last place must also record that the rate is sold out.
+ *  `optimisticSkipLocked` does the same, and holds nothing of a rate whose stock is locked.
+ *  `exact` may take the last place. The caller has locked the stock, checked that the jobs fit, and records
+ *  what they use up. */
+export type HoldMode = keyof typeof statements
+
+/** Holds the stock of planned checkouts and writes their rows, in one statement. Holds all jobs of a rate or,
+ *  if the mode does not allow it or an idempotency key is locked, none of them. Returns the checkout of each
+ *  job, in order, or null. Fails as a whole on a duplicate idempotency key or ticket code. */
 export async function writeHolds(
   connection: Connection,
   jobs: HoldJob[],
-  manner: keyof typeof statements,
+  mode: HoldMode,
 ): Promise<(Checkout | null)[]> {
   const drafts = jobs.map(toCheckout)
-  const held = await statements[manner](connection, {
-    ...moves.values(sumOf(jobs)),
+  const held = await statements[mode](connection, {
+    ...moves.values(totalMoves(jobs)),
     ...keys.values(
       jobs.flatMap(({ idempotency, plan }, index) =>
         idempotency

@@ -2,24 +2,23 @@ import { and, asc, eq, inArray, ne, not, sql } from 'drizzle-orm'
 import { anyOf } from '../../../../data/prepared.ts'
 import { invalidateCatalogue } from '../../../../database/catalogue-version.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
-import { type Problem, Refusal } from '../../../../shared/errors.ts'
+import type { Refusal } from '../../../../shared/errors.ts'
 import { idempotencyKeys, isFresh } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
 import { leftOf } from '../../../ticket-rate/current-price.ts'
 import { stock } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../record-availability.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
-import { type Checkout, type HoldJob, type Idempotency, isFree, movesOf, sumOf } from './hold-rows.ts'
+import { type Checkout, type HoldJob, type Idempotency, isFree, totalMoves } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
+import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
 
-/** What became of a job: a checkout, why there is none, or null where the caller is to look again: the stock that the
- *  plan saw is gone meanwhile, or the key's checkout was made meanwhile. */
+/** Outcome of a job: its checkout, a refusal, or null if the caller should plan it again, because the stock
+ *  that the plan saw is gone, or another request has completed a checkout under the same idempotency key. */
 export type HoldOutcome = Checkout | Refusal | null
 
-type Taken = Map<string, 'in use' | 'made'>
-
-/** Takes the idempotency keys for this transaction, and says of those that it could not take, why. */
-async function takeKeys(tx: Connection, keys: Idempotency[]): Promise<Taken> {
+/** Locks idempotency keys until the transaction ends. Returns those that it can't have. */
+async function lockKeys(tx: Connection, keys: Idempotency[]): Promise<TakenKeys> {
   if (keys.length === 0) return new Map()
   const ids = [...new Set(keys.map(({ id }) => id))]
   const locked = await tx
@@ -27,25 +26,23 @@ async function takeKeys(tx: Connection, keys: Idempotency[]): Promise<Taken> {
     .from(sql`unnest(${sql.placeholder('ids')}::text[]) as id`)
     .prepare('lock_idempotency_keys')
     .execute({ ids })
-  // Older than 24 hours, they stand for nothing any more.
+  // Keys older than 24 hours no longer count.
   await tx.delete(idempotencyKeys).where(and(inArray(idempotencyKeys.id, ids), not(isFresh)))
-  const made = await tx
+  const completed = await tx
     .select({ id: idempotencyKeys.id })
     .from(idempotencyKeys)
     .where(anyOf(idempotencyKeys.id, 'ids'))
     .prepare('kept_idempotency_keys')
     .execute({ ids })
   return new Map([
-    ...locked.filter(({ taken }) => !taken).map(({ id }) => [id, 'in use'] as const),
-    ...made.map(({ id }) => [id, 'made'] as const),
+    ...locked.filter(({ taken }) => !taken).map(({ id }) => [id, 'in progress'] as const),
+    ...completed.map(({ id }) => [id, 'completed'] as const),
   ])
 }
 
-const codesOf = ({ input }: HoldJob) => input.tickets.flatMap(({ qrCode }) => (qrCode ? [qrCode] : []))
-
-/** Which of the channels' own codes are used already within the event. */
-async function takenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<string>> {
-  const codes = jobs.flatMap(codesOf)
+/** Finds codes sent by channels that are already used within the event. */
+async function findTakenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<string>> {
+  const codes = jobs.flatMap(requestedCodes)
   const eventId = jobs[0]?.plan.rate.eventId
   if (codes.length === 0 || !eventId) return new Set()
   const taken = await tx
@@ -55,8 +52,8 @@ async function takenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<string>>
   return new Set(taken.map(({ qrCode }) => qrCode))
 }
 
-/** What is left of each rate and price that the jobs want, under a lock that this transaction keeps, in the order of
- *  their ids, so that two never wait for each other. */
+/** Locks the stock rows of the jobs until the transaction ends, in the order of their ids, so that two
+ *  transactions can't deadlock. Returns what is left of each rate and price. */
 async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, number>> {
   const rows = await tx
     .select()
@@ -65,77 +62,49 @@ async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, n
     .orderBy(asc(stock.id))
     .for('update')
     .prepare('lock_stock')
-    .execute({ ids: sumOf(jobs).map(({ id }) => id) })
+    .execute({ ids: totalMoves(jobs).map(({ id }) => id) })
   return new Map(rows.map((row) => [row.id, leftOf(row) ?? Number.POSITIVE_INFINITY]))
 }
 
-function codeProblems({ input }: HoldJob, taken: Set<string>): Problem[] {
-  return input.tickets.flatMap(({ qrCode }, index): Problem[] =>
-    qrCode && taken.has(qrCode)
-      ? [
-          {
-            code: 'QR_CODE_TAKEN',
-            message: 'The code is already used within the event.',
-            path: ['tickets', index, 'qrCode'],
-          },
-        ]
-      : [],
-  )
-}
-
-const keyInUse = () =>
-  new Refusal({
-    code: 'IDEMPOTENCY_KEY_IN_USE',
-    message: 'A checkout with this key is still in progress.',
-    path: ['idempotencyKey'],
-  })
-
-/** Decides job by job, first come first served, what fits: a small one may where a large one before it did not. */
-function decide(jobs: HoldJob[], keys: Taken, codes: Set<string>, left: Map<string, number>) {
-  return jobs.map((job): 'fits' | Refusal | null => {
-    const key = job.idempotency && keys.get(job.idempotency.id)
-    if (key) return key === 'made' ? null : keyInUse()
-    const [problem, ...more] = codeProblems(job, codes)
-    if (problem) return new Refusal(problem, ...more)
-    const moves = movesOf(job)
-    if (moves.some(({ id, held }) => (left.get(id) ?? 0) < held)) return null
-    for (const { id, held } of moves) left.set(id, (left.get(id) ?? 0) - held)
-    for (const code of codesOf(job)) codes.add(code)
-    if (job.idempotency) keys.set(job.idempotency.id, 'made')
-    return 'fits'
-  })
-}
-
-// A total of 0 is paid at once (DECISIONS 4).
+// Pays checkouts with a total of 0 at once (DECISIONS 4), and replaces them by their paid state.
 async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | null)[]): Promise<void> {
   const free = checkouts.flatMap((checkout, index) => {
     const job = jobs[index]
     return checkout && job && isFree(job) ? [checkout] : []
   })
   const { paid } = (await recordPaid(tx, free, 'held')) ?? { paid: [] }
-  for (const made of paid)
-    checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === made.payment.id)] = made
+  for (const paidCheckout of paid) {
+    const { id } = paidCheckout.payment
+    checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === id)] = paidCheckout
+  }
 }
 
-/** Holds what can be held of planned checkouts of one rate, in one transaction that waits for the rate's counters. Each
- *  is all or nothing by itself, and what one is refused touches no other. (INTERFACE, checkout; DECISIONS 4). */
+/** Holds planned checkouts of one rate, job by job, first come, first served: a small one may fit where a
+ *  large one before it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job
+ *  is held whole or not at all, and a refusal of one affects no other.
+ *
+ *  A rule across checkouts (tickets per buyer, say) belongs here, under the lock, and nowhere else: only here
+ *  can it read what every other checkout of the rate has done. Add its jobs to `needsExact`, so that no
+ *  optimistic statement holds them.
+ *  Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS 4). */
 export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   const { outcomes, usedUp } = await db.transaction(async (tx) => {
-    const keys = await takeKeys(
+    const keys = await lockKeys(
       tx,
       jobs.flatMap(({ idempotency }) => idempotency ?? []),
     )
     const left = await lockStock(tx, jobs)
-    const decided = decide(jobs, keys, await takenCodes(tx, jobs), left)
-    const fitting = jobs.filter((_, index) => decided[index] === 'fits')
-    const checkouts = fitting.length > 0 ? await writeHolds(tx, fitting, 'last') : []
-    const usedUp = sumOf(fitting).flatMap(({ id }) => (left.get(id) === 0 ? { id, usedUp: true } : []))
+    const ledger = new Ledger(keys, await findTakenCodes(tx, jobs), left)
+    const decisions = jobs.map((job) => ledger.take(job))
+    const fitting = jobs.filter((_, index) => decisions[index] === 'taken')
+    const checkouts = fitting.length > 0 ? await writeHolds(tx, fitting, 'exact') : []
+    const usedUp = totalMoves(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
     await recordAvailability(tx, usedUp)
     await payFree(tx, fitting, checkouts)
-    const outcomes = decided.map((outcome) => {
-      if (outcome !== 'fits') return outcome
+    const outcomes = decisions.map((decision) => {
+      if (decision !== 'taken') return decision
       const checkout = checkouts.shift()
-      if (!checkout) throw new Error('what fits under the lock is held')
+      if (!checkout) throw new Error('a job that fits was not held under its lock')
       return checkout
     })
     return { outcomes, usedUp }

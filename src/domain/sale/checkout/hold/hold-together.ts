@@ -1,3 +1,21 @@
+// Holds stock in three steps, from the fastest to the exact one:
+//
+//   holdTogether(job) ──► queue, by rate
+//      │
+//      ▼  try together
+//   1. holdManyRates, `optimisticSkipLocked`: all idle rates in one statement ──────────► held
+//      │
+//      ▼  what is locked, or may not fit, waits alone
+//   2. holdOneRate, `optimistic`: the jobs of one rate in one statement ────────────────► held
+//      │
+//      ▼  what doesn't fit is decided one by one
+//   3. holdStock, `exact`: job by job, under the lock of the rate's stock ──────────────► held, refused,
+//                                                                                         or planned again
+//
+// Steps 1 and 2 only add speed. Slow form: (db, job) => holdStock(db, [job]).then(([outcome]) => outcome)
+//
+// A rule across checkouts belongs in step 3, under the lock, and nowhere else: see `holdStock`, `needsExact`.
+
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../../../../database/database.ts'
 import { perDatabase } from '../../../../database/per-database.ts'
@@ -7,38 +25,43 @@ import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
-// Two at a time write while the process makes ready what comes next. More would only make each of them smaller, and
-// what a run costs beside its rows is worth eight of them. Those that may have to wait for somebody else's lock leave
-// connections to all others.
+// Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
+// and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
+// leave connections for everybody else.
 const limits = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-/** Jobs of one rate: in one statement where they leave something of it, which is nearly always, else decided one by
- *  one. More becomes of what is free than is held: it is paid in the same transaction. */
-async function holdAlone(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
-  if (jobs.some(isFree)) return holdStock(db, jobs)
-  const held = await writeHolds(db, jobs, 'wait').catch((error) => {
+// Jobs that only `holdStock` may decide: free ones, because it pays them in the same transaction. A rule
+// across checkouts adds the jobs that it applies to.
+const needsExact = isFree
+
+/** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
+ *  one by one. */
+async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
+  if (jobs.some(needsExact)) return holdStock(db, jobs)
+  const held = await writeHolds(db, jobs, 'optimistic').catch((error) => {
     if (isDuplicate(error)) return []
     throw error
   })
   return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
 }
 
-/** Jobs of any rates, in one statement. A rate of which it can't decide one is left alone: first come, first served. */
-async function holdMixed(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
-  const free = new Set(jobs.filter(isFree).map(({ plan }) => plan.rate.id))
-  const paid = jobs.filter(({ plan }) => !free.has(plan.rate.id))
-  const held = paid.length > 0 ? await writeHolds(db, paid, 'skip') : []
-  const checkouts = new Map(paid.map((job, index) => [job, held[index]]))
+/** Holds jobs of any rates in one statement. Defers all jobs of a rate if it can't hold one of them, which
+ *  keeps them in order: first come, first served. */
+async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
+  const exactRateIds = new Set(jobs.filter(needsExact).map(({ plan }) => plan.rate.id))
+  const optimistic = jobs.filter(({ plan }) => !exactRateIds.has(plan.rate.id))
+  const held = optimistic.length > 0 ? await writeHolds(db, optimistic, 'optimisticSkipLocked') : []
+  const checkouts = new Map(optimistic.map((job, index) => [job, held[index]]))
   return jobs.map((job) => checkouts.get(job) ?? deferred)
 }
 
 const createQueue = (db: Database) =>
   batchByKey<HoldJob, HoldOutcome>(
     {
-      mixed: (jobs) => holdMixed(db, jobs),
-      alone: (jobs) => holdAlone(db, jobs),
+      mixed: (jobs) => holdManyRates(db, jobs),
+      alone: (jobs) => holdOneRate(db, jobs),
       concernsAll: (error) => isUnavailable(error) && !isTransient(error),
       busy: () => busy('Too many checkouts of this rate at once. Try again.'),
     },
@@ -47,9 +70,9 @@ const createQueue = (db: Database) =>
 
 const queueOf = perDatabase(createQueue)
 
-/** Holds the stock of a planned checkout together with those that wait in this process, in one statement for all rates
- *  that nobody else is at. Each has the outcome that it would have by itself. Refuses: BUSY, where too many wait for
- *  its rate, and what holdStock refuses. */
+/** Holds the stock of a planned checkout, batched with others that wait in this process. The outcome is one
+ *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdStock
+ *  refuses. */
 export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
   if (!isFast('hold-together')) {
     const [outcome = null] = await holdStock(db, [job])

@@ -8,46 +8,47 @@ import { type Refund, refunds } from '../../refund/table.ts'
 import { refundTransaction } from './refund-transaction.ts'
 import { settleRefund } from './settle-refund.ts'
 
-/** How long whoever makes an attempt has it for itself: longer than any attempt takes. */
+/** Lease of a refund attempt; longer than any attempt takes. */
 export const leaseSeconds = 60
 
-// It is money: it is tried until it is decided, once an hour in the end.
-const pauses = { first: 5, max: 3600 }
+// Retried until the provider decides, in the end once an hour: it is the buyer's money.
+const retrySeconds = { first: 5, max: 3600 }
 
 type Failure = Error & { code: string }
 const failure = (code: string): Failure => Object.assign(new Error('the refund was not made'), { code })
 
-async function within<T>(seconds: number, answer: Promise<T>): Promise<T> {
-  const answered = new AbortController()
-  const { signal } = answered
-  const late = wait(seconds * 1000, undefined, { signal }).then(() => Promise.reject(failure('TIMEOUT')))
+async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
+  const done = new AbortController()
+  const { signal } = done
+  const timeout = wait(seconds * 1000, undefined, { signal }).then(() => Promise.reject(failure('TIMEOUT')))
   try {
-    return await Promise.race([answer, late])
+    return await Promise.race([call, timeout])
   } finally {
-    answered.abort()
+    done.abort()
   }
 }
 
-/** Makes one attempt to give money back, outside any transaction, and settles what the provider says within so many
- *  seconds. Where it says nothing, or takes its time, the refund is due again later: under the same identifier, so that
- *  the provider does it once. Gives the refund as it is now. */
-export async function giveBack(
+/** Requests a refund from the provider, outside any transaction, and settles its outcome. If the provider
+ *  fails, takes longer than `maxSeconds`, or has not decided yet, the refund becomes due again later. Each
+ *  attempt uses the refund's id, so that the provider refunds once. Returns the refund's current row. */
+export async function requestProviderRefund(
   db: Database,
   provider: PaymentProvider,
   refund: Refund,
   maxSeconds = 5,
 ): Promise<Refund> {
   const [charge] = await db.select().from(charges).where(eq(charges.id, refund.chargeId))
-  if (!charge) throw new Error('a refund is of a charge')
+  if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
   const { id, amount, currency } = refund
-  const ask = async (): Promise<RefundOutcome> => {
-    // Only who took it can give it back: another would not know it, or only pretend.
+  const call = async (): Promise<RefundOutcome> => {
+    // Only the provider that took the charge can refund it. Another would not know it, and the sandbox would
+    // pretend to.
     if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
     return provider.refund({ id, charge: charge.reference, amount, currency })
   }
   let outcome: RefundOutcome
   try {
-    outcome = await within(maxSeconds, ask())
+    outcome = await withTimeout(maxSeconds, call())
   } catch (error) {
     return postpone(db, refund, { lastError: databaseCode(error) ?? 'UNKNOWN' })
   }
@@ -57,24 +58,29 @@ export async function giveBack(
   return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, decided))) ?? refund
 }
 
-/** The first attempt, while the client waits that asked for the refund. It is written down, so where the database can't
- *  settle it now the client is told that it is pending, and not to ask again: others settle it later. */
-export const giveBackAtOnce = (db: Database, provider: PaymentProvider, refund: Refund): Promise<Refund> =>
-  giveBack(db, provider, refund).catch((error: unknown) => {
+/** Makes the first attempt while the client waits. If the database is unavailable, returns the refund as
+ *  pending instead of failing: its row is committed, so a background job settles it and the client must not
+ *  repeat the request. */
+export const requestProviderRefundNow = (
+  db: Database,
+  provider: PaymentProvider,
+  refund: Refund,
+): Promise<Refund> =>
+  requestProviderRefund(db, provider, refund).catch((error: unknown) => {
     if (isUnavailable(error)) return refund
     throw error
   })
 
-// Unless somebody else has decided it meanwhile: then it stays as it is.
+// Leaves a refund alone that was decided in the meantime.
 async function postpone(
   db: Database,
   refund: Refund,
-  told: Partial<Pick<Refund, 'lastError' | 'reference'>>,
+  update: Partial<Pick<Refund, 'lastError' | 'reference'>>,
 ): Promise<Refund> {
   const isThis = eq(refunds.id, refund.id)
   const [postponed] = await db
     .update(refunds)
-    .set({ ...told, dueAt: inSeconds(backoff(refund.attempts, pauses)) })
+    .set({ ...update, dueAt: inSeconds(backoff(refund.attempts, retrySeconds)) })
     .where(and(isThis, eq(refunds.status, 'pending')))
     .returning()
   if (postponed) return postponed

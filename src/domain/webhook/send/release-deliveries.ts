@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { preparedSql } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { webhookDeliveries } from '../table.ts'
-import type { TakenDelivery } from './take-deliveries.ts'
+import type { ClaimedDelivery } from './claim-deliveries.ts'
 
 const release = preparedSql('give_back_webhook_deliveries', () => {
   const { webhookId, changeId, attempts, status } = webhookDeliveries
@@ -14,12 +14,12 @@ const release = preparedSql('give_back_webhook_deliveries', () => {
     and ${status} = 'pending'`
 })
 
-/** Lets another process have what this one took and did not get to, before the lease is over. */
-export async function giveBack(db: Database, taken: TakenDelivery[]): Promise<void> {
-  if (taken.length === 0) return
+/** Returns claimed but unsent deliveries to the queue before their lease ends. Counts no attempt. */
+export async function releaseDeliveries(db: Database, claimed: ClaimedDelivery[]): Promise<void> {
+  if (claimed.length === 0) return
   await release(db, {
-    webhookIds: taken.map(({ webhookId }) => webhookId),
-    changeIds: taken.map(({ change }) => change.id),
-    attempts: taken.map(({ attempts }) => attempts),
+    webhookIds: claimed.map(({ webhookId }) => webhookId),
+    changeIds: claimed.map(({ change }) => change.id),
+    attempts: claimed.map(({ attempts }) => attempts),
   })
 }

@@ -4,39 +4,38 @@ import type { Database } from '../../../database/database.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
 
-// Of one webhook at a time: some, and only one where nothing gets through, so that it is not pressed.
-const some = 20
-const share = sql`case when ${webhooks.failingSince} is null then ${sql.raw(String(some))} else 1 end`
+// Deliveries that are claimed of one webhook at a time; only one while it is failing.
+const batchSize = 20
+const share = sql`case when ${webhooks.failingSince} is null then ${sql.raw(String(batchSize))} else 1 end`
 
-// To one address at the same time.
-const atOnce = 4
+// Parallel requests to one webhook.
+const concurrency = 4
 
-/** How what was taken of one webhook is to be sent: so many at the same time, and so many one after the other. */
-export const pace = { atOnce, inARow: Math.ceil(some / atOnce) }
+/** Schedule of one webhook's batch: `rounds` of `concurrency` parallel requests. */
+export const pace = { concurrency, rounds: Math.ceil(batchSize / concurrency) }
 
-/** A change that is to be sent now. */
-export type TakenDelivery = {
+/** A change that is leased to this process for sending. */
+export type ClaimedDelivery = {
   webhookId: string
   url: string
-  /** Those that are live now, the newest first. */
+  /** Live secrets, newest first. */
   secrets: string[]
-  /** Whether nothing got through the last time. */
+  /** True if the last attempt to reach the webhook failed. */
   isFailing: boolean
-  /** How often it was tried, with this time. */
+  /** Number of attempts, including this one. */
   attempts: number
   change: Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'data' | 'createdAt'>
 }
 
 type Limits = { limit: number; leaseSeconds: number; except: string[] }
 
-/** Takes what is due for webhooks other than those of `except`, some of each, those that wait longest first, so that
- *  one with much to come or a slow receiver holds up no other.
- *  Until the lease is over no process takes the same again. */
-export async function takeDeliveries(
+/** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
+ *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
+export async function claimDeliveries(
   db: Database,
   { limit, leaseSeconds, except }: Limits,
-): Promise<TakenDelivery[]> {
-  // In any order: where there is more than the limit, nobody is the last each time.
+): Promise<ClaimedDelivery[]> {
+  // Random order, so that no webhook is always last when there is more than the limit.
   const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks}
     where ${webhooks.status} = 'enabled' and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
       and not ${webhooks.id} = any(${sql.param(except)}::text[])

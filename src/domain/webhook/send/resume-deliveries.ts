@@ -3,12 +3,11 @@ import { nowMs } from '../../../data/leased-jobs.ts'
 import type { Connection } from '../../../database/database.ts'
 import { webhookDeliveries } from '../table.ts'
 
-/** Nothing stands against a webhook any more. */
-export const afresh = { failingSince: null, pausedUntil: null }
+/** Columns of a webhook that is to be tried as if it had never failed. */
+export const noFailures = { failingSince: null, pausedUntil: null }
 
-/** Makes all that waits for a webhook due: a receiver that was put right need not wait for what was planned while it
- *  was wrong. */
-export async function sendWaiting(tx: Connection, webhookId: string): Promise<void> {
+/** Makes all pending deliveries of a webhook due now, so that a repaired receiver skips the backoff. */
+export async function resumeDeliveries(tx: Connection, webhookId: string): Promise<void> {
   await tx
     .update(webhookDeliveries)
     .set({ dueAt: sql`now()` })

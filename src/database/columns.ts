@@ -1,0 +1,13 @@
+import { bigint, numeric, timestamp } from 'drizzle-orm/pg-core'
+
+/** `timestamptz(3)`: to the millisecond, as a JavaScript Date, so that a value reads back as it was
+ *  written. */
+export const timestampMs = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
+
+export const createdAt = () => timestampMs('created_at').notNull().defaultNow()
+
+/** An amount of money in minor units. */
+export const minorUnits = (name: string) => bigint(name, { mode: 'number' })
+
+/** A percentage with up to four decimals. */
+export const percentage = (name: string) => numeric(name, { precision: 7, scale: 4, mode: 'number' })

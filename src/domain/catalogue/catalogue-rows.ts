@@ -1,0 +1,127 @@
+import { toMinor } from '../../shared/money.ts'
+import { searchWords, toVector } from '../event/search-words.ts'
+import type { events } from '../event/table.ts'
+import type { Location } from '../location/table.ts'
+import type { Organization } from '../organization/table.ts'
+import type { prices, Question, Supplement, ticketRates } from '../ticket-rate/table.ts'
+import type { Catalogue } from './read-catalogue.ts'
+
+// Maps objects of the file to database rows, with defaults for absent fields.
+
+type Input<Kind extends Exclude<keyof Catalogue, 'named' | 'problems'>> = Catalogue[Kind][number]
+
+export const organizationRow = ({ id, key, input }: Input<'organizations'>): Organization => ({
+  id,
+  name: input.name,
+  slug: key,
+  currency: input.currency,
+  platformFeePercentage: input.platform_fee_percentage ?? 0,
+})
+
+export const locationRow = ({ id, input }: Input<'locations'>): Location => ({
+  id,
+  organizationId: input.organization_id,
+  name: input.name,
+  address: input.address,
+  city: input.city,
+  countryCode: input.country_code,
+  latitude: input.latitude ?? null,
+  longitude: input.longitude ?? null,
+  timezone: input.timezone ?? 'UTC',
+})
+
+export const eventRow = ({
+  id,
+  key,
+  input,
+}: Input<'events'>): Omit<typeof events.$inferSelect, 'revision'> => ({
+  id,
+  organizationId: input.organization_id,
+  locationId: input.location_id ?? null,
+  name: input.name,
+  slug: key,
+  description: input.description,
+  age: input.age,
+  outfit: input.outfit,
+  ambiences: input.ambiences ?? [],
+  musicGenres: input.music_genres ?? [],
+  artists: (input.artists ?? []).map(({ name, image_url }) => ({ name, imageUrl: image_url })),
+  displayDate: input.display_date ?? null,
+  startDate: input.start_date,
+  endDate: input.end_date,
+  imageUrl: input.image_url,
+  iframeTagUrl: input.iframe?.tag_url ?? null,
+  iframeScriptUrl: input.iframe?.script_url ?? null,
+  searchWords: toVector(searchWords(input.name)),
+})
+
+export const ticketRateRow = ({
+  id,
+  key,
+  parentId,
+  organizationId,
+  position,
+  input,
+}: Input<'ticketRates'>): typeof ticketRates.$inferSelect => ({
+  id,
+  organizationId,
+  eventId: parentId,
+  position,
+  name: input.name,
+  slug: key,
+  validFrom: input.valid_from ?? null,
+  complete: input.complete ?? false,
+  type: input.type ?? (input.availability?.available == null ? 'unlimited' : 'limited'),
+  min: input.min || null,
+  max: input.max || null,
+  showAllPrices: input.show_all_prices ?? true,
+  warrantyEnabled: input.warranty?.enabled ?? false,
+  warrantyPercentage: input.warranty?.percentage ?? 0,
+  warrantyHours: input.warranty?.hours ?? 0,
+  removed: false,
+})
+
+export const priceRow = (
+  { id, key, parentId, position, input }: Input<'prices'>,
+  currency: string,
+): typeof prices.$inferSelect => ({
+  id,
+  ticketRateId: parentId,
+  position,
+  name: key,
+  amount: toMinor(input.price, currency),
+  currency,
+  validUntil: input.valid_until ?? null,
+  includes: input.includes,
+  additionalInfo: input.additional_info,
+  feeType: input.fee_type ?? 'percentage',
+  feeQuantity:
+    input.fee_type === 'fixed' ? toMinor(input.fee_quantity ?? 0, currency) : (input.fee_quantity ?? 0),
+  removed: false,
+})
+
+export const supplementRow = (
+  { id, parentId, position, input }: Input<'supplements'>,
+  currency: string,
+): Supplement => ({
+  id,
+  ticketRateId: parentId,
+  position,
+  label: input.label,
+  amount: toMinor(input.price, currency),
+  currency,
+  hasFakePrice: input.has_fake_price ?? false,
+  fakeAmount: input.fake_price == null ? null : toMinor(input.fake_price, currency),
+  removed: false,
+})
+
+export const questionRow = ({ id, parentId, position, input }: Input<'questions'>): Question => ({
+  id,
+  ticketRateId: parentId,
+  position,
+  label: input.label,
+  type: input.type ?? (input.items?.length ? 'dropdown' : 'text'),
+  required: input.required ?? false,
+  items: input.items ?? [],
+  removed: false,
+})

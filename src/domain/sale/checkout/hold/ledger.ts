@@ -1,0 +1,67 @@
+import { type Problem, Refusal } from '../../../../shared/errors.ts'
+import { type HoldJob, movesOf } from './hold-rows.ts'
+
+/** Idempotency keys that jobs can't take: a checkout that uses the key is in progress, or completed. */
+export type TakenKeys = Map<string, 'in progress' | 'completed'>
+
+export const requestedCodes = ({ input }: HoldJob): string[] =>
+  input.tickets.flatMap(({ qrCode }) => (qrCode ? [qrCode] : []))
+
+const keyInUse = () =>
+  new Refusal({
+    code: 'IDEMPOTENCY_KEY_IN_USE',
+    message: 'A checkout with this key is still in progress.',
+    path: ['idempotencyKey'],
+  })
+
+/** Accounts for jobs of one rate that are decided together: what is left of the stock, and which idempotency
+ *  keys and ticket codes are taken. Read it under the lock of the stock rows: it is true for as long as that
+ *  is held. */
+export class Ledger {
+  readonly #keys: TakenKeys
+  readonly #codes: Set<string>
+  readonly #left: Map<string, number>
+
+  /** `left` has what is left of each rate and price, `codes` the codes in use within the event. */
+  constructor(keys: TakenKeys, codes: Iterable<string>, left: Map<string, number>) {
+    this.#keys = new Map(keys)
+    this.#codes = new Set(codes)
+    this.#left = new Map(left)
+  }
+
+  /** Takes all that a job needs, or nothing. Null if the caller should plan the checkout again. */
+  take(job: HoldJob): 'taken' | Refusal | null {
+    const key = job.idempotency && this.#keys.get(job.idempotency.id)
+    if (key) return key === 'completed' ? null : keyInUse()
+    const [problem, ...more] = this.#codeProblems(job)
+    if (problem) return new Refusal(problem, ...more)
+    const moves = movesOf(job)
+    if (moves.some(({ id, held }) => this.#leftOf(id) < held)) return null
+    for (const { id, held } of moves) this.#left.set(id, this.#leftOf(id) - held)
+    for (const code of requestedCodes(job)) this.#codes.add(code)
+    if (job.idempotency) this.#keys.set(job.idempotency.id, 'completed')
+    return 'taken'
+  }
+
+  isUsedUp(id: string): boolean {
+    return this.#left.get(id) === 0
+  }
+
+  #leftOf(id: string): number {
+    return this.#left.get(id) ?? 0
+  }
+
+  #codeProblems({ input }: HoldJob): Problem[] {
+    return input.tickets.flatMap(({ qrCode }, index): Problem[] =>
+      qrCode && this.#codes.has(qrCode)
+        ? [
+            {
+              code: 'QR_CODE_TAKEN',
+              message: 'The code is already used within the event.',
+              path: ['tickets', index, 'qrCode'],
+            },
+          ]
+        : [],
+    )
+  }
+}
