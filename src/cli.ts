@@ -3,21 +3,21 @@ import { parseConfig } from './config/config.ts'
 import type { MigrationWait, OpenDatabase } from './database/database.ts'
 import { openDatabase } from './database/open.ts'
 
-// To standard error, because standard output may be JSON.
-const tellWait = ({ file, tries, pauseMs }: MigrationWait) =>
+// Written to standard error, because standard output may be JSON.
+const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>
   console.error(`${file} waits for a lock (try ${tries}): again in ${pauseMs / 1000} s`)
 
-// The embedded database is migrated by whoever opens it; PostgreSQL only where that is asked for.
-async function openFor(what: 'migrate' | 'use'): Promise<OpenDatabase> {
-  // No payment is taken here, so what production asks of payments doesn't matter.
+// Every command migrates the embedded database; only `migrate` migrates PostgreSQL.
+async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
+  // Commands take no payments, so the payment checks of production do not apply.
   const config = parseConfig({ ...process.env, NODE_ENV: undefined })
   const database = await openDatabase(config)
   try {
-    if (what === 'migrate' || !config.databaseUrl) await database.migrate(tellWait)
+    if (purpose === 'migrate' || !config.databaseUrl) await database.migrate(reportWait)
     else {
       const unready = await database.whyUnready()
-      if (unready?.reason === 'READ_ONLY') throw new Error('The database takes no writes.')
-      // What keeps it from answering is its own to say.
+      if (unready?.reason === 'READ_ONLY') throw new Error('The database is read-only.')
+      // If the database does not answer, this throws its own error.
       if (unready) await database.db.execute('select 1')
       if (unready) throw new Error('The tables are not up to date: run npm run migrate first.')
     }

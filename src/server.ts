@@ -3,13 +3,13 @@ import { parseConfig } from './config/config.ts'
 
 async function start(): Promise<void> {
   const config = parseConfig(process.env)
-  // Who only looks after the others loads nothing of the service.
+  // The primary of a cluster only supervises, so it loads nothing of the service.
   if (config.webConcurrency > 1 && cluster.isPrimary) {
     const { runWorkers } = await import('./app/cluster.ts')
     runWorkers(config)
   } else {
     const { openDatabase } = await import('./database/open.ts')
-    // It opens while the service is loaded.
+    // Opened while the modules of the service load.
     const [database, { serve }] = await Promise.all([openDatabase(config), import('./app/start.ts')])
     await serve(config, database)
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
-import { createSharedReads } from '../cache/response-cache.ts'
+import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { trustProxyOf } from '../config/trust-proxy.ts'
 import type { Database } from '../database/database.ts'
@@ -8,7 +8,7 @@ import type { PaymentProvider } from '../domain/payment/provider.ts'
 import type { Demo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
-import { answerInTime } from '../http/answer-in-time.ts'
+import { limitResponseTime } from '../http/answer-in-time.ts'
 import {
   defaultTimeouts,
   limitConnections,
@@ -19,7 +19,7 @@ import { answerClientError, answerErrors } from '../http/error-handler.ts'
 import { addHealth, type WhyUnready } from '../http/health.ts'
 import { addHome } from '../http/home.ts'
 import { readJsonStrictly } from '../http/json-body.ts'
-import { errorInLogs } from '../http/mask-error.ts'
+import { serializeError } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { logRequests } from '../http/request-log.ts'
@@ -31,40 +31,40 @@ import { addDocumentation } from '../rest/openapi.ts'
 import { validatorCompiler } from '../rest/validator.ts'
 import { Refusal } from '../shared/errors.ts'
 import { type RequestLimits, requestLimits } from '../shared/request-limits.ts'
-import { closeConnectionsAtTheEnd } from './close-connections.ts'
-import { addPages } from './public-routes.ts'
+import { closeConnectionsOnShutdown } from './close-connections.ts'
+import { addPublicRoutes } from './public-routes.ts'
 import { addRoutes } from './routes.ts'
 
 export type AppOptions = {
   db: Database
-  /** Where the catalogue may be read a moment late; `db` where it is absent. */
+  /** Database for catalogue reads, which may lag behind; `db` by default. */
   replica?: () => Database
   config: Config
-  /** Who takes the money. */
   provider: PaymentProvider
   whyUnready?: WhyUnready
-  /** Whether the process is about to end, and answers end their connections. */
+  /** Reports whether the process is shutting down. Responses then close their connections. */
   isLeaving?: () => boolean
   answerTimeoutMs?: number
-  /** What GraphiQL opens with, where the demo catalogue is seeded. */
+  /** Contents of the GraphiQL tabs, if the demo catalogue is seeded. */
   demo?: Demo
-  /** What a request may hold: other bounds than the service's are for tests that look for what these are good for. */
+  /** Limits of a request. Only tests that probe the limits pass other ones. */
   limits?: RequestLimits
-  /** Where log lines go; standard output where it is absent. */
+  /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
-  /** What each log line says besides, such as which of several processes wrote it. */
+  /** Fields that are added to each log line, such as the process that wrote it. */
   logFacts?: Record<string, unknown>
-  /** How slowly a request may come; the defaults where they are absent. */
+  /** Timeouts for receiving a request. */
   timeouts?: RequestTimeouts
 }
 
-// Fastify loads its own, a tenth of a second, where none are given from the start; ours are set before any route.
+// Given from the start, because Fastify would else spend a tenth of a second on loading its own compilers.
+// Ours are set before any route.
 const noCompiler = (): never => {
   throw new Error('a route was added before its compilers were set')
 }
 const compilersFactory = { buildValidator: noCompiler, buildSerializer: noCompiler }
 
-const malformedAddress = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
+const malformedUrl = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
 
 function isDecodable(text: string): boolean {
   if (!text.includes('%')) return true
@@ -76,16 +76,16 @@ function isDecodable(text: string): boolean {
   }
 }
 
-// A query that is no percent-encoded UTF-8 would else be taken for what it spells, and an asterisk (RFC 9112, 3.2.4) for
-// the home page.
-function refuseMalformedAddresses(app: FastifyInstance): void {
+// Fastify would otherwise take a query that is not percent-encoded UTF-8 literally, and route an asterisk
+// (RFC 9112, 3.2.4) to the home page.
+function refuseMalformedUrls(app: FastifyInstance): void {
   app.addHook('onRequest', ({ url }, _reply, done) => {
-    done(/^(\/|https?:)/i.test(url) && isDecodable(url) ? undefined : malformedAddress())
+    done(/^(\/|https?:)/i.test(url) && isDecodable(url) ? undefined : malformedUrl())
   })
 }
 
-/** The whole service as one HTTP application: GraphQL, REST, the payment page, their documentation. It opens nothing
- *  and reads no environment. */
+/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation. Opens no port or
+ *  connection, and reads no environment variables. */
 export async function createApp({
   db,
   replica = () => db,
@@ -104,14 +104,14 @@ export async function createApp({
     logger: {
       level: config.logLevel,
       base: logFacts ?? null,
-      serializers: { req: () => ({}), res: () => ({}), err: errorInLogs },
+      serializers: { req: () => ({}), res: () => ({}), err: serializeError },
       stream: logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => randomUUID(),
     bodyLimit: limits.maxBodyBytes,
     forceCloseConnections: 'idle',
-    // What came before the port was closed is answered as ever.
+    // Requests that arrived before the port closed are answered normally.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     schemaController: { compilersFactory },
@@ -119,9 +119,9 @@ export async function createApp({
     trustProxy: trustProxyOf(config.trustProxy),
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
-      // No hook runs for an address that can't be read.
+      // No hook runs for a URL that can't be parsed.
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
-      sendRefusal(reply, malformedAddress())
+      sendRefusal(reply, malformedUrl())
     },
   })
   const services: Services = {
@@ -135,25 +135,25 @@ export async function createApp({
     publicUrl: publicUrlOf(app, config),
   }
   const rateLimits = createRateLimits(db, config.rateLimit)
-  const sharedReads = createSharedReads(db, config.sharedReadsMs)
+  const responseCache = createResponseCache(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
   readJsonStrictly(app, limits)
   logRequests(app)
-  closeConnectionsAtTheEnd(app, isLeaving)
+  closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)
-  answerInTime(app, answerTimeoutMs)
+  limitResponseTime(app, answerTimeoutMs)
   await addSecurity(app, config.corsOrigins)
   await rateLimits.addTo(app)
-  refuseMalformedAddresses(app)
+  refuseMalformedUrls(app)
   addDocumentation(app)
   addHealth(app, whyUnready)
   addHome(app, printedSchema())
-  await addGraphql(app, services, { sharedReads, demo, limits })
-  await addRoutes(app, services, sharedReads, config)
-  await addPages(app, services, rateLimits)
+  await addGraphql(app, services, { responseCache, demo, limits })
+  await addRoutes(app, services, responseCache, config)
+  await addPublicRoutes(app, services, rateLimits)
   await app.ready()
   return app
 }

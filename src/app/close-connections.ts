@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-// A request follows its connection at once, so one that has not come by then is not on its way.
+// A request follows its connection at once: if none has arrived by then, none is on its way.
 const unusedMs = 250
 
-/** Ends connections when the application closes: each with the answer it waits for, and one that nothing ever came on
- *  soon after. Else a client that keeps a connection, used or in store, would keep the service from ending. Already
- *  while it leaves, which is before the port is closed, each answer ends its connection: who asks again asks on a new one,
- *  which a load balancer leads elsewhere. */
-export function closeConnectionsAtTheEnd(app: FastifyInstance, isLeaving: () => boolean): void {
+/** Closes connections when the application closes: busy ones with their response, unused ones shortly after.
+ *  Otherwise an idle client connection would keep the service from exiting. While the process is leaving,
+ *  before the port closes, every response already closes its connection, so that a load balancer sends the
+ *  client's next request elsewhere. */
+export function closeConnectionsOnShutdown(app: FastifyInstance, isLeaving: () => boolean): void {
   const connections = new Set<Socket>()
   let closing = false
   const destroyUnused = () => {
@@ -20,7 +20,8 @@ export function closeConnectionsAtTheEnd(app: FastifyInstance, isLeaving: () => 
   })
   app.addHook('preClose', async () => {
     closing = true
-    // Node 20 takes them for busy ones (nodejs/node#63452). What came while the process was busy is read first.
+    // Node 20 considers unused connections busy (nodejs/node#63452). `setImmediate` reads pending input
+    // first.
     setTimeout(() => setImmediate(destroyUnused), unusedMs).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {

@@ -2,24 +2,25 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
-import { drainer, onShutdown } from './shutdown.ts'
+import { createDrainer, onShutdown } from './shutdown.ts'
 
-// Milliseconds until one that ended has a successor: twice as many each time that one ends before it ran for long.
-const shortestPause = 100
-const longestPause = 30_000
+// Milliseconds until a worker that exited is replaced. Doubled after each run that was short.
+const minPause = 100
+const maxPause = 30_000
 const longRun = 10_000
 
-const backoff = (shortRuns: number) => Math.min(longestPause, shortestPause * 2 ** shortRuns)
+const backoff = (shortRuns: number) => Math.min(maxPause, minPause * 2 ** shortRuns)
 
-/** How a worker ended: 0 where it did as it was told, which it also did when it did not yet listen. */
+/** Resolves to a worker's exit code. SIGTERM, which stops a worker that does not listen yet, counts as 0. */
 async function exitCodeOf(worker: Worker): Promise<number> {
   const [code, signal] = await once(worker, 'exit')
   return signal === 'SIGTERM' ? 0 : (code ?? 1)
 }
 
-/** Runs the service in `webConcurrency` processes on one port. The first starts alone: what keeps it from starting
- *  would keep each of them, and ends the service with its exit code. Later on, one that ends is replaced. On SIGTERM
- *  and SIGINT all are told to leave and, `drainSeconds` later, to end; what has not `shutdownSeconds` after that is killed. */
+/** Runs the service in `webConcurrency` processes on one port. The first worker starts alone: if it fails to
+ *  start, so would the others, and the service exits with its exit code. Later, a worker that exits is
+ *  replaced. On SIGTERM and SIGINT all workers leave and, `drainSeconds` later, stop. Those that have not
+ *  exited after another `shutdownSeconds` are killed. */
 export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSeconds }: Config): void {
   const log = pino({ level: logLevel, base: { pid: process.pid } })
   const workers = new Map<Worker, () => void>()
@@ -31,8 +32,10 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
     const startedAt = Date.now()
     const worker = cluster.fork()
     const { pid } = worker.process
-    workers.set(worker, drainer(worker, drainSeconds))
-    worker.on('error', (error) => log.error({ worker: pid, error: error.name }, 'a process is out of reach'))
+    workers.set(worker, createDrainer(worker, drainSeconds))
+    worker.on('error', (error) =>
+      log.error({ worker: pid, error: error.name }, 'a message to a process failed'),
+    )
     worker.once('listening', () => {
       if (hasStarted) return
       hasStarted = true
@@ -42,10 +45,10 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
       workers.delete(worker)
       if (draining) return
       if (!hasStarted) process.exit(code || 1)
-      const again = Date.now() - startedAt < longRun ? shortRuns + 1 : 0
-      const ms = backoff(again)
-      log.error({ worker: pid, code, signal, ms }, 'a process ended: another takes its place')
-      setTimeout(() => start(again), ms)
+      const runs = Date.now() - startedAt < longRun ? shortRuns + 1 : 0
+      const ms = backoff(runs)
+      log.error({ worker: pid, code, signal, ms }, 'a process ended: it is replaced')
+      setTimeout(() => start(runs), ms)
     })
   }
 
@@ -59,12 +62,12 @@ export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSec
       },
       (drainSeconds + shutdownSeconds) * 1000,
     )
-    const ended = running.map(exitCodeOf)
-    for (const end of workers.values()) end()
-    process.exit(Math.max(0, ...(await Promise.all(ended))))
+    const exitCodes = running.map(exitCodeOf)
+    for (const shutDown of workers.values()) shutDown()
+    process.exit(Math.max(0, ...(await Promise.all(exitCodes))))
   }
 
-  // Each worker has its own time to leave.
+  // The workers drain, so the primary itself stops at once.
   onShutdown({ drainSeconds: 0, leave: () => {}, stop: () => void stop() })
   start(0)
 }

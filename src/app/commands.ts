@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { accessCommands } from '../auth/commands.ts'
+import { authCommands } from '../auth/commands.ts'
 import { type Database, databaseCode, type OpenDatabase } from '../database/database.ts'
 import { catalogueCommands } from '../domain/catalogue/commands.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
@@ -10,23 +10,23 @@ import { parse } from '../shared/input-types.ts'
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
 
   migrate                        bring the tables up to date
-  import FILE                    import a catalogue; a bad file changes nothing
-  import --schema                print the JSON Schema of such a file
-  seed [--events N]              import a demo catalogue (of 60 events)
+  import FILE                    import a catalogue; an invalid file changes nothing
+  import --schema                print the JSON Schema of a catalogue file
+  seed [--events N]              import a demo catalogue (60 events by default)
   key issue channel --name NAME --organization ID… [--expires DATE] [--test]
   key issue channel --channel ID [--expires DATE] [--test]
-                                 issue a key to a new channel; another one to one that is there
+                                 issue a key to a new channel, or another key to an existing one
   key issue integration --name NAME --organization ID [--expires DATE] [--test]
   key issue integration --integration ID [--expires DATE] [--test]
-                                 the same for an integration; a new one gets a secret as well
-  key list                       list the keys that were issued
-  key revoke ID                  revoke a key, or all that a channel or an integration has
+                                 the same for an integration; a new one also gets a secret
+  key list                       list all issued keys
+  key revoke ID                  revoke a key, or all keys of a channel or an integration
   grant add --channel ID --organization ID
   grant revoke --channel ID --organization ID
-                                 let a channel sell for an organization; no longer
+                                 let a channel sell for an organization, or stop it from doing so
   deliveries list [--status STATUS]
-                                 list what was to be sent to buyers and is dead (or sent, pending, skipped)
-  deliveries retry ID…           send dead ones after all; with --all each of them
+                                 list dead deliveries to buyers (or sent, pending, skipped ones)
+  deliveries retry ID…           send dead deliveries again; --all for all of them
 
 With --json, standard output is JSON alone. Settings are environment variables, as for the server.`
 
@@ -45,32 +45,32 @@ const options = {
   all: { type: 'boolean' },
 } as const
 
-/** Opens the database, to bring its tables up to date or to use them as they are. */
-export type OpenFor = (what: 'migrate' | 'use') => Promise<OpenDatabase>
+/** Opens the database, either to migrate it or to use it as it is. */
+export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
 type Output = { json: unknown; text: string }
 type Open = () => Promise<Database>
-/** Parses what it is given, which is a mistake of usage where it can't; then does it. */
-type Command = (given: object) => (open: Open) => Promise<Output>
+/** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
+type Command = (input: object) => (open: Open) => Promise<Output>
 
 const commands: Record<string, Command> = {
-  migrate(given) {
-    parse(z.strictObject({}), given)
+  migrate(input) {
+    parse(z.strictObject({}), input)
     return async (open) => {
       await open()
       return { json: { migrated: true }, text: 'The tables are up to date.' }
     }
   },
   ...catalogueCommands,
-  ...accessCommands,
+  ...authCommands,
   ...deliveryCommands,
 }
 
-/** What the words behind a command stand for, where it takes any. */
-const wordsOf: Record<string, string> = {
+/** Name of the positional arguments of each command that takes any. */
+const positionalNames: Record<string, string> = {
   import: 'file',
   'key revoke': 'id',
   'deliveries retry': 'id',
-  // «--organization A B» is an option and a word.
+  // In «--organization A B», parseArgs takes B for a positional argument.
   'key issue channel': 'organization',
 }
 
@@ -93,16 +93,16 @@ function readArguments(args: string[]) {
   }
 }
 
-function prepare(words: string[], given: { organization?: string[] }) {
+function prepare(words: string[], input: { organization?: string[] }) {
   const name = Object.keys(commands).find((name) => `${words.join(' ')} `.startsWith(`${name} `))
   const command = commands[name ?? '']
   if (!name || !command)
     throw new UsageError(words.length > 0 ? `There is no command ${words.join(' ')}` : 'Name a command')
   const rest = words.slice(name.split(' ').length)
-  const place = wordsOf[name] ?? 'words'
-  const all = place === 'organization' ? [...(given.organization ?? []), ...rest] : rest
+  const positional = positionalNames[name] ?? 'words'
+  const values = positional === 'organization' ? [...(input.organization ?? []), ...rest] : rest
   try {
-    return command(all.length > 0 ? { ...given, [place]: all } : given)
+    return command(values.length > 0 ? { ...input, [positional]: values } : input)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new UsageError(error.problems.map((problem) => usageMistake(name, problem)).join('\n'))
@@ -111,9 +111,9 @@ function prepare(words: string[], given: { organization?: string[] }) {
 
 async function run(args: string[], openFor: OpenFor): Promise<string> {
   const { values, positionals } = readArguments(args)
-  const { json, help, ...given } = values
+  const { json, help, ...input } = values
   if (help) return usage
-  const command = prepare(positionals, given)
+  const command = prepare(positionals, input)
   const databases: OpenDatabase[] = []
   try {
     const output = await command(async () => {
@@ -127,7 +127,7 @@ async function run(args: string[], openFor: OpenFor): Promise<string> {
   }
 }
 
-// Never a stack, and never what a driver's own message holds: statements and parameters.
+// Never prints a stack, nor Drizzle's own message, which contains the statement and its parameters.
 function describe(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\nRun it with --help to see how.`
   if (error instanceof Refusal) {
@@ -136,19 +136,19 @@ function describe(error: unknown): string {
     )
     return lines.length > 1 ? ['Refused, and nothing is changed:', ...lines].join('\n  ') : lines.join()
   }
-  let inmost = error
-  while (inmost instanceof Error && inmost.cause) inmost = inmost.cause
-  const message = inmost instanceof Error ? inmost.message : String(inmost)
+  let rootCause = error
+  while (rootCause instanceof Error && rootCause.cause) rootCause = rootCause.cause
+  const message = rootCause instanceof Error ? rootCause.message : String(rootCause)
   const code = databaseCode(error)
   return code ? `The database refused: ${message.includes(code) ? message : `${message} (${code})`}` : message
 }
 
-/** What a command tells, and the exit code: 0 where it is done, 2 where it was called wrongly, else 1. */
-export type Told = { code: 0 | 1 | 2; output: string; errors: string }
+/** Output and exit code of a command: 0 for success, 2 for a usage error, 1 for any other failure. */
+export type CommandResult = { code: 0 | 1 | 2; output: string; errors: string }
 
-/** Runs one command as the words behind `boxoffice` ask for it. Only a command that needs a database has one opened,
- *  which is closed before this resolves. */
-export async function runCommand(args: string[], openFor: OpenFor): Promise<Told> {
+/** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it
+ *  before this resolves. */
+export async function runCommand(args: string[], openFor: OpenFor): Promise<CommandResult> {
   try {
     return { code: 0, output: await run(args, openFor), errors: '' }
   } catch (error) {

@@ -8,20 +8,20 @@ import { closeSessions } from '../domain/sale/session/close-sessions.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { repeat } from './repeat.ts'
 
-/** What background work runs on. */
-export type BackgroundOptions = {
+/** Dependencies of the background jobs. */
+export type JobOptions = {
   db: Database
   provider: PaymentProvider
   senders: Senders
   privateWebhooks: boolean
-  /** Called once for money that does not match its payment, for the operator. */
+  /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
 }
 
-type Task = { name: string; everySeconds: number; run: (stopping: AbortSignal) => Promise<unknown> }
+type Job = { name: string; everySeconds: number; run: (stopping: AbortSignal) => Promise<unknown> }
 
-// Each process does all of it: whoever is free takes what is due.
-const tasksOf = ({ db, provider, senders, privateWebhooks, onMismatch }: BackgroundOptions): Task[] => [
+// Every process runs every job: leases and locks keep them from doing the same work twice.
+const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Job[] => [
   { name: 'sweep', everySeconds: 1, run: () => sweepHolds(db) },
   { name: 'ending sessions', everySeconds: 1, run: () => closeSessions({ db, provider }) },
   { name: 'refunds', everySeconds: 1, run: () => processDueRefunds(db, provider, onMismatch) },
@@ -34,13 +34,13 @@ const tasksOf = ({ db, provider, senders, privateWebhooks, onMismatch }: Backgro
   },
 ]
 
-/** Begins what is done outside of requests. `onError` is told of what failed, and of what it failed at. Stopping waits
- *  for what runs. */
-export function startBackground(
-  options: BackgroundOptions,
-  onError: (error: unknown, task: string) => void,
+/** Starts the background jobs. `onError` receives each error and the name of its job. The returned function
+ *  stops them, and resolves once running work has finished. */
+export function startJobs(
+  options: JobOptions,
+  onError: (error: unknown, job: string) => void,
 ): () => Promise<void> {
-  const stops = tasksOf(options).map(({ name, everySeconds, run }) =>
+  const stops = jobsOf(options).map(({ name, everySeconds, run }) =>
     repeat(run, everySeconds, (error) => onError(error, name)),
   )
   return async () => {

@@ -5,8 +5,12 @@ import { addProviderEvents } from '../domain/sale/settle/provider-webhook-rest.t
 import type { Services } from '../request/context.ts'
 import type { RateLimits } from '../request/rate-limits.ts'
 
-/** What is reached without a key: the addresses themselves entitle, or what is sent is signed. */
-export async function addPages(app: FastifyInstance, services: Services, limits: RateLimits): Promise<void> {
+/** Adds the routes that need no API key: the URL contains a secret token, or the request is signed. */
+export async function addPublicRoutes(
+  app: FastifyInstance,
+  services: Services,
+  limits: RateLimits,
+): Promise<void> {
   await addPaymentPage(app, services, limits)
   await addDocumentPage(app, services, limits)
   await addProviderEvents(app, services, limits)

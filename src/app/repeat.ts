@@ -1,5 +1,5 @@
-/** Does some work every so many seconds, each time from the end of the last, until it is stopped. What fails is told
- *  of, and done again. Stopping waits for what runs, and tells it so by the signal. */
+/** Repeats work until it is stopped, waiting `seconds` after the end of each run. Errors go to `onError` and
+ *  do not end it. The returned function aborts the signal, and resolves once the current run has finished. */
 export function repeat(
   work: (stopping: AbortSignal) => Promise<unknown>,
   seconds: number,

@@ -1,64 +1,65 @@
 import cluster, { type Worker } from 'node:cluster'
 
-// How one of several processes ends. A worker that closes the port by itself gives back the connections that are still
-// on their way to it, and Node forgets those that the last worker gives back: they stay open, and nobody answers
-// (nodejs/node#21746). So the primary takes the port away first, and whatever it accepted comes before its word.
-const drain = 'drain'
-const listens = 'listens'
-// Before that a worker is told that it leaves: it still answers, and says that it is not ready.
-const leave = 'leave'
+// Messages between the primary of a cluster and its workers. If a worker closed the port itself, it would
+// return connections in transit to the primary, and Node drops those that the last worker returns: they stay
+// open and are never answered (nodejs/node#21746). So the primary disconnects the worker itself; connections
+// already handed over arrive before `drain` does.
+const drainMessage = 'drain'
+const listensMessage = 'listens'
+// Sent before `drain`: the worker still answers, but `/ready` says that it is not ready.
+const leaveMessage = 'leave'
 
-/** Looks after a worker from its fork on. What comes back tells it to leave, and to end so many seconds later; it may be
- *  called again. */
-export function drainer(worker: Worker, drainSeconds: number): () => void {
+/** Tracks a worker from its fork on. The returned function makes it leave, and stop `drainSeconds` later;
+ *  calling it again is harmless. */
+export function createDrainer(worker: Worker, drainSeconds: number): () => void {
   let isListening = false
   let isLeaving = false
   const close = () => {
     if (!worker.isConnected() || worker.exitedAfterDisconnect) return
-    worker.send(drain)
+    worker.send(drainMessage)
     worker.disconnect()
   }
-  const end = () => {
-    // One that does not listen yet has nothing to finish.
+  const shutDown = () => {
+    // A worker that does not listen yet has nothing to finish.
     if (!isListening) worker.process.kill('SIGTERM')
     else if (drainSeconds === 0) close()
     else if (!isLeaving) {
       isLeaving = true
-      worker.send(leave)
+      worker.send(leaveMessage)
       setTimeout(close, drainSeconds * 1000)
     }
   }
-  worker.on('message', (word) => {
-    if (word === listens) isListening = true
-    else end()
+  worker.on('message', (message) => {
+    if (message === listensMessage) isListening = true
+    else shutDown()
   })
-  return end
+  return shutDown
 }
 
-export type Leaving = {
+export type ShutdownHandlers = {
   drainSeconds: number
-  /** Called when the process is told to end: from then on it is not ready. */
+  /** Called when a shutdown is requested. From then on the process must report that it is not ready. */
   leave(): void
-  /** Called `drainSeconds` later, when it is to finish what runs and to end; maybe more than once. */
+  /** Called `drainSeconds` later, possibly more than once. Must finish running work and exit. */
   stop(): void
 }
 
-/** Waits until this process is told to end: by SIGTERM and SIGINT, which a worker passes on to the primary, whose word
- *  it then waits for. */
-export function onShutdown({ drainSeconds, leave: begin, stop }: Leaving): void {
+/** Registers handlers for a shutdown by SIGTERM or SIGINT. A worker passes the signal on to the primary and
+ *  waits for its messages. */
+export function onShutdown({ drainSeconds, leave, stop }: ShutdownHandlers): void {
   const { worker } = cluster
-  const ask = () => {
-    if (worker?.isConnected()) worker.send(drain)
+  const askPrimary = () => {
+    if (worker?.isConnected()) worker.send(drainMessage)
   }
-  const leaveByItself = () => {
-    begin()
+  const shutDown = () => {
+    leave()
     setTimeout(stop, drainSeconds * 1000)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, worker ? ask : leaveByItself)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, worker ? askPrimary : shutDown)
   if (!worker) return
-  process.on('message', (word) => {
-    begin()
-    if (word === drain) stop()
+  process.on('message', (message) => {
+    leave()
+    if (message === drainMessage) stop()
   })
-  worker.send(listens)
+  worker.send(listensMessage)
 }

@@ -7,7 +7,7 @@ import { openProvider } from '../domain/payment/open-provider.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { createApp } from './app.ts'
-import { startBackground } from './jobs.ts'
+import { startJobs } from './jobs.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
@@ -23,7 +23,7 @@ Boxoffice sells tickets at ${url}
                        secret: ${demo.secret}
 `
 
-/** The embedded database belongs to this process alone, so it brings it up to date and fills it by itself. */
+/** Migrates the embedded database and seeds the demo. Safe here, because no other process uses it. */
 async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   await migrate()
   const credentials = await openDemo(db, dataDir)
@@ -35,16 +35,16 @@ const problems: Record<Unready['reason'], string> = {
   UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
   ACCESS_REFUSED: 'the database refuses the role, its password or the name of the database: see DATABASE_URL',
   MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
-  READ_ONLY: 'the database takes no writes',
+  READ_ONLY: 'the database is read-only',
 }
 
-/** Listens on the port. Refuses one that can't be had with the settings that choose another. */
+/** Listens on the port. If that fails, the error names the setting to change. */
 async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken: end what listens there, or set PORT to another.`,
-    EACCES: `Port ${port} needs rights that this process lacks: set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine: set HOST to one.`,
-    ENOTFOUND: `${host} is no address of this machine: set HOST to one.`,
+    EADDRINUSE: `Port ${port} of ${host} is taken: stop the process that listens there, or set PORT to another.`,
+    EACCES: `Port ${port} requires privileges that this process lacks: set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to one.`,
+    ENOTFOUND: `${host} is not an address of this machine: set HOST to one.`,
   }
   return app.listen({ port, host }).catch((error: unknown) => {
     const reason = error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
@@ -52,8 +52,8 @@ async function listen(app: FastifyInstance, { port, host }: Config): Promise<str
   })
 }
 
-/** Serves the port in this process, on this database, until it is told to end. Then it is not ready any more, answers
- *  for `drainSeconds` as ever, finishes what runs and exits with 0; with 1 where that takes longer than
+/** Serves the port in this process until a shutdown is requested. Then it reports that it is not ready, keeps
+ *  answering for `drainSeconds`, finishes running work and exits with 0, or with 1 if that takes longer than
  *  `shutdownSeconds`. */
 export async function serve(config: Config, database: OpenDatabase): Promise<void> {
   const provider = await openProvider(config)
@@ -79,27 +79,27 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   )
   const { senders, close: closeSenders } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
   const { privateWebhooks } = config
-  const stopBackground = startBackground(
+  const stopJobs = startJobs(
     {
       ...{ db, provider, senders, privateWebhooks },
-      onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and goes back'),
+      onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
-    (error, task) => logFailure(app.log, error, `${task} failed`),
+    (error, job) => logFailure(app.log, error, `${job} failed`),
   )
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problems[unready.reason])
   else if (!(await database.hasStatementTimeouts()))
-    app.log.warn('no deadline ends a statement that takes too long: run npm run migrate')
+    app.log.warn('the database sets no statement timeout: run npm run migrate')
   const url = await listen(app, config)
   if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
 
-  // Finish what runs, close: within the deadline, or not at all.
+  // The timer is the deadline: whatever hangs, the process exits.
   const stop = async () => {
     if (draining) return
     draining = true
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
-    await stopBackground()
+    await stopJobs()
     closeSenders()
     await database.close()
     process.exit(0)

@@ -6,31 +6,32 @@ import { anyOf, type Find, rowStatement, statement } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { matchesHash, readKey } from './key.ts'
-import { type Credentials, rememberWhetherGood } from './known-credentials.ts'
+import { type Credentials, rememberValidity } from './known-credentials.ts'
 import { grants, integrations, keys } from './table.ts'
 
-/** Who calls, and whose objects it may see: organizations in the order of their ids. */
+/** An authenticated client, and the organizations whose objects it may see, ordered by id. */
 export type Caller =
   | { kind: 'channel'; channelId: string; organizationIds: string[] }
   | { kind: 'integration'; integrationId: string; organizationIds: [string] }
 
 type Headers = Record<string, string | string[] | undefined>
 
-const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
+const headerText = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
-/** The credentials that a request sends. */
+/** Reads the credentials from the headers of a request. */
 export const readCredentials = (headers: Headers): Credentials => ({
-  apiKey: one(headers['x-api-key']),
-  integrationId: one(headers.integration_id),
-  secret: one(headers.secret),
+  apiKey: headerText(headers['x-api-key']),
+  integrationId: headerText(headers.integration_id),
+  secret: headerText(headers.secret),
 })
 
-/** Whether credentials look like some: what does not is refused without any SQL. */
+/** Reports whether credentials are well formed. Malformed ones are refused without any SQL. */
 export const areWellFormed = ({ apiKey, integrationId, secret }: Credentials): boolean =>
   apiKey === undefined ? Boolean(integrationId && secret) : readKey(apiKey) !== null
 
-/** A caller, and the database's clock at the moment it was let in: the clock of the whole request. On the clock of this
- *  process (`performance.now()`), when that was begun to be looked up, and when its key expires, or before. */
+/** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
+ *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
+ *  (`performance.now()`). */
 export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
 
 const unauthenticated = (message: string, ...path: string[]) =>
@@ -40,7 +41,7 @@ const keyRows = fewRowsOf({
   id: keys.id,
   mode: keys.mode,
   hash: keys.hash,
-  // In milliseconds: null for never.
+  // Milliseconds; null if the key never expires.
   expiresIn: sql<number | null>`(extract(epoch from ${keys.expiresAt} - ${nowMs}) * 1000)::double precision`,
   revoked: sql<boolean>`${keys.revokedAt} is not null`,
   channelId: keys.channelId,
@@ -49,21 +50,21 @@ const keyRows = fewRowsOf({
   granted: sql<
     string[]
   >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1)`,
-  // In milliseconds since 1970.
+  // Milliseconds since 1970.
   now: sql<number>`(extract(epoch from now()) * 1000)::double precision`,
 })
 
 export type KeyRow = ReturnType<typeof keyRows.read>[number]
-/** What a key is held against, and whom it lets in. */
+/** A stored key: the facts that a presented key is checked against, and the result if it passes. */
 export type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'revoked'> & {
   expired: boolean
   authenticated: Authenticated
 }
 
-/** A reader of keys by their public ids. */
+/** Reads a key by its public id. */
 type FindKey = (db: Database, id: string) => Promise<KnownKey | null>
 
-/** What finds the keys of public ids. */
+/** Query for keys by their public ids. */
 export const findKeys: Find<KeyRow> = {
   rows: keyRows,
   query: (select) =>
@@ -80,7 +81,7 @@ function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow):
   throw new Error('a key belongs to a channel or an integration')
 }
 
-/** Keys by their public ids, as they were found by what began at `since`. */
+/** Maps key rows by public id. `since` is when their lookup began. */
 export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> =>
   new Map(
     rows.map((row) => {
@@ -92,8 +93,8 @@ export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> 
     }),
   )
 
-// Requests that arrive together are let in by one statement, and those with the same key as one and the same
-// Authenticated. Nothing is kept here for later ones: a revoked key is refused from the next request on.
+// Requests that arrive together share one statement, and those with the same key one Authenticated. Nothing
+// is cached: a revoked key is refused from the next request on.
 const keyById = coalesceReads<KnownKey>(async (db, ids) => {
   const since = performance.now()
   return knownKeys(await rowStatement(db, 'keys_by_id', findKeys).execute({ keys: ids }), since)
@@ -152,16 +153,16 @@ async function verify(
   if (credentials.integrationId === undefined && credentials.secret === undefined) return byKey
   const bySecret = await authenticateSecret(db, credentials)
   const [organizationId = ''] = bySecret.caller.organizationIds
-  // A channel belongs to the organizations that it sells for.
+  // For a channel, any organization that it sells for will do.
   if (byKey && !byKey.caller.organizationIds.some((id) => id === organizationId))
     throw unauthenticated('The two sets of credentials are not of the same organization.', 'integration_id')
   return byKey ?? bySecret
 }
 
-/** Lets a caller in by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both, which must then
- *  be valid and of the same organization, which for a channel is one that it sells for. Null where no credentials were
- *  sent. A malformed key costs no SQL. `findKey` is for who reads the key together with something else.
- *  Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
+/** Authenticates a caller by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both. If
+ *  both are sent, both must be valid and of the same organization; a channel belongs to each that it sells
+ *  for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read
+ *  the key together with other rows. Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
 export async function authenticate(
   db: Database,
   credentials: Credentials,
@@ -169,10 +170,10 @@ export async function authenticate(
 ): Promise<Authenticated | null> {
   try {
     const authenticated = await verify(db, credentials, findKey)
-    if (authenticated) rememberWhetherGood(db, credentials, true)
+    if (authenticated) rememberValidity(db, credentials, true)
     return authenticated
   } catch (error) {
-    if (error instanceof Refusal) rememberWhetherGood(db, credentials, false)
+    if (error instanceof Refusal) rememberValidity(db, credentials, false)
     throw error
   }
 }

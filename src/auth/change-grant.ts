@@ -4,9 +4,9 @@ import type { Database } from '../database/database.ts'
 import { addGrants, refuseUnknown } from './issue-key.ts'
 import { grants } from './table.ts'
 
-/** Grants an organization's catalogue to a channel, or takes the grant back: from then on the channel sells none of its
- *  events, and sees none, in another process once that no longer remembers who calls. Resolves to whether that changed
- *  anything. Refuses: NOT_FOUND (DECISIONS 2). */
+/** Grants an organization's catalogue to a channel, or revokes the grant: the channel then neither sells nor
+ *  sees that organization's events. Takes effect at once in this process, and in others once their caller
+ *  cache expires. Resolves to true if anything changed. Refuses: NOT_FOUND (DECISIONS 2). */
 export async function changeGrant(
   db: Database,
   { channelId, organizationId, granted }: { channelId: string; organizationId: string; granted: boolean },

@@ -6,18 +6,18 @@ import { issueChannelKey, issueIntegrationKey } from './issue-key.ts'
 import { type ListedKey, listKeys } from './list-keys.ts'
 import { revokeKey } from './revoke-key.ts'
 
-// The command line's side of this folder. A command parses what it is given, and then resolves to what it prints.
+// Commands for keys and grants. Each parses its arguments, then resolves to its output.
 
 type Open = () => Promise<Database>
 
-const one = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
+const once = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
 const key = { expires: moment.optional(), test: z.boolean().optional() }
 const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
-const anotherOfChannel = z.strictObject({ channel: identifier, ...key })
-const newIntegration = z.strictObject({ name: text(200), organization: one(identifier), ...key })
-const anotherOfIntegration = z.strictObject({ integration: identifier, ...key })
-const grant = z.strictObject({ channel: identifier, organization: one(identifier) })
-const named = z.strictObject({ id: one(z.string()) })
+const existingChannel = z.strictObject({ channel: identifier, ...key })
+const newIntegration = z.strictObject({ name: text(200), organization: once(identifier), ...key })
+const existingIntegration = z.strictObject({ integration: identifier, ...key })
+const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
+const byId = z.strictObject({ id: once(z.string()) })
 
 const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
   expiresAt: expires ?? null,
@@ -26,8 +26,8 @@ const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
 
 const shownOnce = 'It is shown here and never again.'
 
-function issueToChannel(given: object) {
-  const options = 'channel' in given ? parse(anotherOfChannel, given) : parse(newChannel, given)
+function issueToChannel(input: object) {
+  const options = 'channel' in input ? parse(existingChannel, input) : parse(newChannel, input)
   return async (open: Open) => {
     const owner =
       'channel' in options
@@ -41,8 +41,8 @@ function issueToChannel(given: object) {
   }
 }
 
-function issueToIntegration(given: object) {
-  const options = 'integration' in given ? parse(anotherOfIntegration, given) : parse(newIntegration, given)
+function issueToIntegration(input: object) {
+  const options = 'integration' in input ? parse(existingIntegration, input) : parse(newIntegration, input)
   return async (open: Open) => {
     const owner =
       'integration' in options
@@ -92,16 +92,16 @@ const lineOf = (key: ListedKey) =>
     .filter(Boolean)
     .join('  ')
 
-function list(given: object) {
-  parse(z.strictObject({}), given)
+function list(input: object) {
+  parse(z.strictObject({}), input)
   return async (open: Open) => {
     const keys = await listKeys(await open())
     return { json: keys.map(bodyOf), text: keys.map(lineOf).join('\n') || 'No key was issued yet.' }
   }
 }
 
-function revoke(given: object) {
-  const [id] = parse(named, given).id
+function revoke(input: object) {
+  const [id] = parse(byId, input).id
   return async (open: Open) => {
     const { keyIds, secret } = await revokeKey(await open(), id)
     const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]
@@ -112,8 +112,8 @@ function revoke(given: object) {
   }
 }
 
-function changeGrantTo(granted: boolean, given: object) {
-  const { channel: channelId, organization } = parse(grant, given)
+function changeGrantTo(granted: boolean, input: object) {
+  const { channel: channelId, organization } = parse(grant, input)
   const [organizationId] = organization
   return async (open: Open) => {
     const changed = await changeGrant(await open(), { channelId, organizationId, granted })
@@ -125,11 +125,11 @@ function changeGrantTo(granted: boolean, given: object) {
   }
 }
 
-export const accessCommands = {
+export const authCommands = {
   'key issue channel': issueToChannel,
   'key issue integration': issueToIntegration,
   'key list': list,
   'key revoke': revoke,
-  'grant add': (given: object) => changeGrantTo(true, given),
-  'grant revoke': (given: object) => changeGrantTo(false, given),
+  'grant add': (input: object) => changeGrantTo(true, input),
+  'grant revoke': (input: object) => changeGrantTo(false, input),
 }

@@ -5,18 +5,18 @@ import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
 import { hashSecret, type KeyMode, newKey } from './key.ts'
-import { forgetListed } from './known-credentials.ts'
+import { invalidateListed } from './known-credentials.ts'
 import { channelOrganizations, channels, grants, integrations, keys } from './table.ts'
 
 type Issue = {
   mode: KeyMode
-  /** When the key ends; absent for never. */
+  /** Expiry of the key; absent for never. */
   expiresAt?: Date | null
 }
 
 const tables = { organization: organizations, channel: channels, integration: integrations }
 
-/** Refuses: NOT_FOUND, for each of the ids that nothing of the kind has. */
+/** Refuses: NOT_FOUND, once for each unknown id. */
 export async function refuseUnknown(tx: Connection, kind: keyof typeof tables, ...ids: string[]) {
   const table = tables[kind]
   const rows = await tx.select({ id: table.id }).from(table).where(inArray(table.id, ids))
@@ -28,7 +28,7 @@ export async function refuseUnknown(tx: Connection, kind: keyof typeof tables, .
   )
 }
 
-/** Grants a channel what it is not granted already. Resolves to the grants that are new. */
+/** Adds the grants that a channel lacks. Resolves to the new ones. */
 export async function addGrants(tx: Connection, channelId: string, organizationIds: string[]) {
   if (organizationIds.length === 0) return []
   const pairs = organizationIds.map((organizationId) => ({ channelId, organizationId }))
@@ -36,9 +36,9 @@ export async function addGrants(tx: Connection, channelId: string, organizationI
   return tx.insert(grants).values(pairs).onConflictDoNothing().returning()
 }
 
-// A new key must be good at once, also for a sender whose address has failed too often.
+// A new key must work at once, even for an address that has failed too often.
 const issue = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
-  db.transaction(write).finally(() => forgetListed(db))
+  db.transaction(write).finally(() => invalidateListed(db))
 
 async function insertKey(
   tx: Connection,
@@ -55,9 +55,9 @@ async function insertKey(
   return key
 }
 
-/** Issues a key to a new channel, which these organizations grant; or, with `channelId`, another key to a channel that
- *  is there, so that the old one can be revoked once nobody uses it. The key is told here and never again.
- *  Refuses: NOT_FOUND; INVALID where `expiresAt` is past by the database's clock (DECISIONS 2). */
+/** Issues a key to a new channel with grants from these organizations. With `channelId`, issues another key
+ *  to an existing channel, so that the old key can be revoked once nobody uses it. The key is never returned
+ *  again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock (DECISIONS 2). */
 export const issueChannelKey = (
   db: Database,
   input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string }),
@@ -76,9 +76,10 @@ export const issueChannelKey = (
     return { channelId, key: await insertKey(tx, input, { channelId }) }
   })
 
-/** Issues a secret (method v1) and a key (method v2) to a new integration; or, with `integrationId`, another key to an
- *  integration that is there, whose secret stays as it is and is not told again. A new secret is a new integration's.
- *  Refuses: NOT_FOUND; INVALID where `expiresAt` is past by the database's clock (DECISIONS 2). */
+/** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues
+ *  another key to an existing integration, whose secret stays as it is and is not returned. Only a new
+ *  integration gets a new secret. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock
+ *  (DECISIONS 2). */
 export const issueIntegrationKey = (
   db: Database,
   input: Issue & ({ name: string; organizationId: string } | { integrationId: string }),

@@ -6,38 +6,38 @@ import type { Database } from '../database/database.ts'
 import { hashSecret } from './key.ts'
 import { integrations, keys } from './table.ts'
 
-/** The headers of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
+/** Headers of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
 export type Credentials = { apiKey?: string; integrationId?: string; secret?: string }
 
-/** One name for the same credentials, which tells nothing of them. */
+/** Hashes credentials into a cache key that does not reveal them. */
 export const hashCredentials = ({ apiKey, integrationId, secret }: Credentials): string =>
   hashSecret(JSON.stringify([apiKey, integrationId, secret]))
 
-// Hashes of credentials that were good when they were last looked up. Only rate limits go by this: a caller is
-// authenticated all the same.
+// Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller
+// is still authenticated.
 const knownByDatabase = new WeakMap<Database, LRUCache<string, true>>()
 const maxKnown = 20_000
 
-/** Whether credentials of this hash were good the last time that this process looked them up. */
-export const wereGood = (db: Database, hash: string): boolean => knownByDatabase.get(db)?.get(hash) === true
+/** Reports whether credentials with this hash were valid when this process last authenticated them. */
+export const wereValid = (db: Database, hash: string): boolean => knownByDatabase.get(db)?.get(hash) === true
 
-/** Keeps for `wereGood` what a lookup of credentials found. */
-export function rememberWhetherGood(db: Database, credentials: Credentials, isGood: boolean): void {
+/** Records the result of an authentication for `wereValid`. */
+export function rememberValidity(db: Database, credentials: Credentials, isValid: boolean): void {
   const known = knownByDatabase.get(db) ?? new LRUCache<string, true>({ max: maxKnown })
   knownByDatabase.set(db, known)
   const hash = hashCredentials(credentials)
-  if (isGood) known.set(hash, true)
+  if (isValid) known.set(hash, true)
   else known.delete(hash)
 }
 
-// The newest are listed where a platform has more: the others are refused to an address that has failed too often, unless
-// this process has looked them up before.
+// Only the newest are listed. An address that has failed too often is refused with older ones, unless this
+// process has authenticated them before.
 const maxListed = 20_000
 
-// A secret alone says nothing: it belongs to its integration.
+// A secret is valid only together with its integration.
 const nameOf = (integrationId: string, secretHash: string) => `${integrationId} ${secretHash}`
 
-const listGood = preparedSql<{ name: string }>(
+const listValid = preparedSql<{ name: string }>(
   'good_credentials',
   () => sql`(select ${keys.hash} as name from ${keys}
       where ${keys.revokedAt} is null and (${keys.expiresAt} is null or ${keys.expiresAt} > ${nowMs})
@@ -48,32 +48,32 @@ const listGood = preparedSql<{ name: string }>(
       order by ${integrations.createdAt} desc limit ${sql.raw(String(maxListed))})`,
 )
 
-type Listed = { at: number; names: Promise<Set<string>> }
+type CredentialList = { at: number; names: Promise<Set<string>> }
 
-const listedByDatabase = new WeakMap<Database, Listed>()
+const listByDatabase = new WeakMap<Database, CredentialList>()
 
-// Credentials that another process has issued since the list was read are unknown to it for as long.
-const listedMs = 1_000
+// Maximum age of the list, and so the delay until it has the credentials that another process issues.
+const maxListAgeMs = 1_000
 
-function namesOf(db: Database): Promise<Set<string>> {
-  const listed = listedByDatabase.get(db)
-  if (listed && performance.now() - listed.at < listedMs) return listed.names
-  const names = listGood(db, {}).then((rows) => new Set(rows.map(({ name }) => name)))
-  listedByDatabase.set(db, { at: performance.now(), names })
-  names.catch(() => listedByDatabase.delete(db))
+function listNames(db: Database): Promise<Set<string>> {
+  const listed = listByDatabase.get(db)
+  if (listed && performance.now() - listed.at < maxListAgeMs) return listed.names
+  const names = listValid(db, {}).then((rows) => new Set(rows.map(({ name }) => name)))
+  listByDatabase.set(db, { at: performance.now(), names })
+  names.catch(() => listByDatabase.delete(db))
   return names
 }
 
-/** Has `mayBeGood` read its list anew: to be called once credentials were issued. */
-export const forgetListed = (db: Database): void => void listedByDatabase.delete(db)
+/** Invalidates the list that `mayBeValid` uses. Call it after credentials are issued. */
+export const invalidateListed = (db: Database): void => void listByDatabase.delete(db)
 
-/** Whether credentials are worth looking up, for a sender who has failed too often: whether there are such keys and
- *  secrets, that nobody has revoked. Costs one statement a second, however many ask; nobody is let in by it. */
-export async function mayBeGood(
+/** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an
+ *  address that has failed too often. Costs at most one statement per second. Authenticates nobody. */
+export async function mayBeValid(
   db: Database,
   { apiKey, integrationId, secret }: Credentials,
 ): Promise<boolean> {
-  const names = await namesOf(db)
+  const names = await listNames(db)
   if (apiKey !== undefined && !names.has(hashSecret(apiKey))) return false
   if (integrationId === undefined && secret === undefined) return apiKey !== undefined
   return names.has(nameOf(integrationId ?? '', hashSecret(secret ?? '')))

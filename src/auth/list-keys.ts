@@ -3,8 +3,7 @@ import { nowMs } from '../data/leased-jobs.ts'
 import type { Connection } from '../database/database.ts'
 import { channels, grants, integrations, keys } from './table.ts'
 
-/** Every key that was issued, oldest first, with whose it is and whether it is good by the database's clock. There is
- *  nothing secret in it. */
+/** Lists all issued keys, oldest first, with owner and status by the database's clock, but no secrets. */
 export const listKeys = (db: Connection) =>
   db
     .select({
@@ -13,14 +12,14 @@ export const listKeys = (db: Connection) =>
       channelId: keys.channelId,
       integrationId: keys.integrationId,
       name: sql<string>`coalesce(${channels.name}, ${integrations.name})`,
-      /** Whose catalogue or tickets it opens now. */
+      /** Organizations whose catalogue or tickets the key currently opens. */
       organizationIds: sql<
         string[]
       >`case when ${keys.integrationId} is not null then array[${integrations.organizationId}] else array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1) end`,
       status: sql<
         'active' | 'expired' | 'revoked'
       >`case when ${keys.revokedAt} is not null then 'revoked' when ${keys.expiresAt} <= ${nowMs} then 'expired' else 'active' end`,
-      /** Whether the integration's secret of method v1 is good; null for a channel, which has none. */
+      /** True if the integration's secret (method v1) is valid; null for a channel, which has none. */
       secretActive: sql<
         boolean | null
       >`case when ${keys.integrationId} is not null then ${integrations.secretHash} is not null end`,

@@ -5,13 +5,13 @@ import { Refusal } from '../shared/errors.ts'
 import { readKey } from './key.ts'
 import { channels, integrations, keys } from './table.ts'
 
-/** The public ids of the keys that are revoked now and were not before, and whether a secret of method v1 is. */
-export type Revoked = { keyIds: string[]; secret: boolean }
+/** Public ids of the keys that this call revoked. `secret` is true if it revoked a secret of method v1. */
+export type Revocation = { keyIds: string[]; secret: boolean }
 
-/** Revokes a key, named by its public id or by the whole of it; all keys of a channel; or all keys of an integration
- *  and its secret. At once, except for lists that another process has in memory, while it remembers who calls. What is
- *  revoked already stays so. Refuses: NOT_FOUND (DECISIONS 2). */
-export async function revokeKey(db: Database, id: string): Promise<Revoked> {
+/** Revokes one key (by its public id or the whole key), all keys of a channel, or all keys of an integration
+ *  and its secret. Takes effect at once, except for event lists that another process answers from memory
+ *  until its caller cache expires. Idempotent. Refuses: NOT_FOUND (DECISIONS 2). */
+export async function revokeKey(db: Database, id: string): Promise<Revocation> {
   const revoked = await db.transaction(async (tx) => {
     const keyId = readKey(id)?.id ?? id
     const [known] = await tx
@@ -22,7 +22,7 @@ export async function revokeKey(db: Database, id: string): Promise<Revoked> {
       .union(tx.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, id)))
     if (!known)
       throw new Refusal({ code: 'NOT_FOUND', message: 'There is no key, channel or integration of that id.' })
-    const ended = await tx
+    const revokedKeys = await tx
       .update(keys)
       .set({ revokedAt: sql`now()` })
       .where(
@@ -37,7 +37,7 @@ export async function revokeKey(db: Database, id: string): Promise<Revoked> {
       .set({ secretHash: null })
       .where(and(eq(integrations.id, id), isNotNull(integrations.secretHash)))
       .returning({ id: integrations.id })
-    return { keyIds: ended.map((key) => key.id), secret: secrets.length > 0 }
+    return { keyIds: revokedKeys.map((key) => key.id), secret: secrets.length > 0 }
   })
   invalidateCatalogue(db)
   return revoked

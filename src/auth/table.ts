@@ -13,15 +13,15 @@ import {
 import { createdAt, timestampMs } from '../database/columns.ts'
 import { organizations } from '../domain/organization/table.ts'
 
-/** Sells tickets for the organizations that granted it. */
+/** Clients that sell tickets for the organizations that granted them. */
 export const channels = pgTable('channels', {
   id: text().primaryKey(),
   name: text().notNull(),
   createdAt: createdAt(),
 })
 
-/** Each organization that ever granted a channel. The row stays when the grant goes, because the channel goes on hearing
- *  of what it sold for it. */
+/** Organizations that ever granted a channel. A row outlives its grant, because the channel still receives
+ *  changes of what it sold for that organization. */
 export const channelOrganizations = pgTable(
   'channel_organizations',
   {
@@ -31,7 +31,7 @@ export const channelOrganizations = pgTable(
     organizationId: text('organization_id')
       .notNull()
       .references(() => organizations.id),
-    /** A short name of the two, in the cursors of the feed. */
+    /** Short id of the pair, used in cursors of the change feed. */
     number: integer().notNull().generatedAlwaysAsIdentity(),
   },
   (pair) => [
@@ -61,7 +61,7 @@ export const grants = pgTable(
   ],
 )
 
-/** Reads one organization's tickets. */
+/** Clients that read one organization's tickets. */
 export const integrations = pgTable('integrations', {
   id: text().primaryKey(),
   organizationId: text('organization_id')
@@ -75,16 +75,16 @@ export const integrations = pgTable('integrations', {
 
 export const keyMode = pgEnum('key_mode', ['live', 'test'])
 
-/** A key of method v2. Two may live side by side, so that rotation has no downtime. */
+/** API keys (method v2). An owner may have several, so that rotation needs no downtime. */
 export const keys = pgTable(
   'keys',
   {
-    /** The public part of the key. */
+    /** Public part of the key. */
     id: text().primaryKey(),
     mode: keyMode().notNull(),
     channelId: text('channel_id').references(() => channels.id),
     integrationId: text('integration_id').references(() => integrations.id),
-    /** SHA-256 of the whole key: the key itself is shown once and kept nowhere. */
+    /** SHA-256 of the whole key. The key itself is shown once and never stored. */
     hash: text().notNull(),
     createdAt: createdAt(),
     expiresAt: timestampMs('expires_at'),

@@ -5,65 +5,68 @@ import type { Credentials } from '../auth/known-credentials.ts'
 import { catalogueVersion } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import { type Answer, type Representation, toRepresentation } from '../http/representation.ts'
-import { rememberCallers, viewOf } from './caller-cache.ts'
+import { createCallerCache, viewOf } from './caller-cache.ts'
 
-export type SharedReads = {
-  /** The answer that is kept to what `asked` tells, for a sender who was let in less than the bound ago: it costs no
-   *  SQL. Null where there is none, or where nobody knows who asks. */
-  find(credentials: Credentials, asked: () => string): Representation | null
-  /** Remembers for `find` who was let in, to be called for catalogue reads alone. */
+export type ResponseCache = {
+  /** Returns the cached response to this request without any SQL. Null if there is none, or if the caller was
+   *  not authenticated within the maximum age. */
+  find(credentials: Credentials, request: () => string): Representation | null
+  /** Stores an authentication for `find`. Call it for catalogue reads only. */
   remember(credentials: Credentials, authenticated: Authenticated): void
-  /** Answers a catalogue read, which `asked` tells all of but who asks and the database: as an identical read of a
-   *  caller who sees the same was answered, if that still runs or began less than the bound ago, else by `run`. What
-   *  can't be shared is for its own request alone. */
-  read(caller: Caller, asked: string, run: Run): Promise<Representation>
+  /** Answers a catalogue read. `request` must contain everything that decides the response except the caller
+   *  and the data. Reuses the response to an identical read of a caller with the same view, if that read is
+   *  still running or began within the maximum age; otherwise calls `run`. A response that is not shareable
+   *  goes to its own request only. */
+  read(caller: Caller, request: string, run: Run): Promise<Representation>
 }
 
 type Run = () => Promise<Answer>
 type Running = { began: number; outcome: Promise<Representation> }
-type Kept = { began: number; representation: Representation }
+type Entry = { began: number; representation: Representation }
 
 const maxBytes = 16 * 2 ** 20
-// Enough to keep a database busy that is some milliseconds away, and few enough to leave connections to those who buy.
-// A page is megabytes while it is made: as many as ask would outgrow the young garbage, and cost a quarter more.
+// Enough concurrent reads to hide some milliseconds of database latency, few enough to leave connections for
+// purchases. A page takes megabytes while it is built: without a limit, pages outlive the young generation
+// and cost a quarter more.
 const maxAtOnce = 6
-// What an entry costs beside its bytes: else very many small ones would be very much.
+// Bytes of an entry besides its body, so that many small entries count too.
 const overhead = 1024
 
-/** Shares catalogue reads within a process. `ms` is how old an answer may be, counted from the moment that its read
- *  began; 0 shares nothing. What `touchCatalogue` tells of shows at once. Holds at most 16 MB, in all codings. */
-export function createSharedReads(db: Database, ms: number): SharedReads {
-  // As many as there are requests that wait for them.
+/** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the
+ *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateCatalogue`
+ *  empties it. Holds at most 16 MB, all content codings included. */
+export function createResponseCache(db: Database, ms: number): ResponseCache {
+  // Bounded by the number of requests that wait for them.
   const running = new Map<string, Running>()
-  const kept = new LRUCache<string, Kept>({
+  const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: ({ representation }, key) => representation.size() + 2 * key.length + overhead,
     ttl: ms,
   })
-  const keep = (key: string, entry: Kept) => kept.set(key, entry, { start: entry.began })
-  const keyOf = (view: string, asked: string) => `${view}\n${asked}`
-  const callers = rememberCallers(db, ms)
+  const store = (key: string, entry: Entry) => entries.set(key, entry, { start: entry.began })
+  const keyOf = (view: string, request: string) => `${view}\n${request}`
+  const callers = createCallerCache(db, ms)
   const limit = pLimit(maxAtOnce)
   let version = catalogueVersion(db)
 
-  // A read that is not in the map any more when it ends is not kept.
-  function forgetWhatChanged(): void {
+  // Clearing `running` also keeps reads that began before the invalidation from being stored when they end.
+  function dropStaleEntries(): void {
     if (version === catalogueVersion(db)) return
     version = catalogueVersion(db)
     running.clear()
-    kept.clear()
+    entries.clear()
   }
 
   function start(key: string, began: number, run: Run): Promise<Representation> {
     const outcome = limit(run).then((answer) => {
       const representation = toRepresentation(answer, () => {
-        if (kept.peek(key) !== entry) return
-        // Set anew, because the size of a value that stays the same stays the same.
-        kept.delete(key)
-        keep(key, entry)
+        if (entries.peek(key) !== entry) return
+        // Deleted first, because the LRU measures the size of a value only when it is new.
+        entries.delete(key)
+        store(key, entry)
       })
       const entry = { began, representation }
-      if (answer.isShareable && running.get(key) === read) keep(key, entry)
+      if (answer.isShareable && running.get(key) === read) store(key, entry)
       return representation
     })
     const read = { began, outcome }
@@ -73,27 +76,27 @@ export function createSharedReads(db: Database, ms: number): SharedReads {
     })
   }
 
-  const alone = async (run: Run) => toRepresentation(await limit(run))
+  const readUncached = async (run: Run) => toRepresentation(await limit(run))
 
   return {
-    find(credentials, asked) {
+    find(credentials, request) {
       const view = callers.find(credentials)
       if (view === null) return null
-      forgetWhatChanged()
-      return kept.get(keyOf(view, asked()))?.representation ?? null
+      dropStaleEntries()
+      return entries.get(keyOf(view, request()))?.representation ?? null
     },
     remember: callers.remember,
-    async read(caller, asked, run) {
-      if (ms === 0) return alone(run)
-      forgetWhatChanged()
-      const key = keyOf(viewOf(caller), asked)
-      const found = kept.get(key)
+    async read(caller, request, run) {
+      if (ms === 0) return readUncached(run)
+      dropStaleEntries()
+      const key = keyOf(viewOf(caller), request)
+      const found = entries.get(key)
       if (found) return found.representation
       const now = performance.now()
       const other = running.get(key)
       if (!other || now - other.began >= ms) return start(key, now, run)
       const joined = await other.outcome.catch(() => null)
-      return joined?.isShareable ? joined : alone(run)
+      return joined?.isShareable ? joined : readUncached(run)
     },
   }
 }

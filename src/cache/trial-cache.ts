@@ -1,16 +1,17 @@
 import { LRUCache } from 'lru-cache'
 
-/** How many bytes a cache may hold, and how many an entry has beside its text. */
+/** Size limit of a cache, and the size of a value without its key. */
 type Bounds<Value> = { maxBytes: number; bytesOf: (value: Value) => number }
 
-// What an entry costs whatever it holds: else very many small ones would be very much.
+// Bytes of an entry besides its key and value, so that many small entries count too.
 const overhead = 512
 
-/** A cache by texts that anybody may send, bounded by bytes. What is set is on trial, in a quarter of it, until it turns
- *  out to be of use to somebody who may be here: only then it is kept. So strangers push out what strangers sent. */
+/** Segmented LRU cache, bounded by bytes, for keys that anybody may send. A new entry is on trial in a
+ *  quarter of the space until an authenticated caller has used it. Anonymous requests can therefore evict
+ *  only each other's entries. */
 export class TrialCache<Value extends object> {
   readonly #trial: LRUCache<string, Value>
-  readonly #kept: LRUCache<string, Value>
+  readonly #protected: LRUCache<string, Value>
 
   constructor({ maxBytes, bytesOf }: Bounds<Value>) {
     const part = (maxSize: number) =>
@@ -19,23 +20,23 @@ export class TrialCache<Value extends object> {
         sizeCalculation: (value, text) => bytesOf(value) + 2 * text.length + overhead,
       })
     this.#trial = part(maxBytes / 4)
-    this.#kept = part((maxBytes * 3) / 4)
+    this.#protected = part((maxBytes * 3) / 4)
   }
 
   get(text: string): Value | undefined {
-    return this.#kept.get(text) ?? this.#trial.get(text)
+    return this.#protected.get(text) ?? this.#trial.get(text)
   }
 
   set(text: string, value: Value): void {
     this.#trial.set(text, value)
   }
 
-  /** Ends the trial of a value, and weighs it again. */
+  /** Moves an entry to the protected segment, or measures its size again if it is there already. */
   keep(text: string): void {
     const value = this.get(text)
     if (!value) return
     this.#trial.delete(text)
-    this.#kept.delete(text)
-    this.#kept.set(text, value)
+    this.#protected.delete(text)
+    this.#protected.set(text, value)
   }
 }

@@ -52,44 +52,44 @@ const environment = z.object({
 
 type Settings = z.output<typeof environment>
 
-/** What the service is told at its start. Times in minutes and seconds, as named. */
+/** Settings of the service, as parsed from the environment. */
 export type Config = HttpConfig & {
   port: number
   host: string
-  /** Where buyers and clients reach the service; from the port that it listens on where it is not set. */
+  /** Base URL at which buyers and clients reach the service; if unset, derived from the address that it
+   *  listens on. */
   publicUrl: string | undefined
-  /** Processes that serve the port together. */
+  /** Number of processes that serve the port. */
   webConcurrency: number
   databaseUrl: string | undefined
-  /** Whether `databaseUrl` leads to a pooler that gives a connection to one transaction after another. */
+  /** `transaction` if `databaseUrl` leads to a pooler in transaction mode. */
   databasePooler: 'none' | 'transaction'
-  /** Where the database itself is reached, for what needs a session of its own. */
+  /** URL of the database itself behind a pooler, for work that needs a session. */
   directDatabaseUrl: string | undefined
-  /** Copies of the database that the catalogue is read from. */
+  /** Read replicas for the catalogue. */
   databaseReplicaUrls: string[]
   dataDir: string
   holdMinutes: number
-  /** How long before an event starts its tickets admit. */
+  /** Hours before the start of an event from which its tickets admit. */
   admissionHours: number
   logLevel: Settings['LOG_LEVEL']
-  /** How old the answer to a catalogue read may be, in milliseconds, when it is shared; 0 shares none. */
+  /** Maximum age of a cached catalogue response in milliseconds; 0 disables the response cache. */
   sharedReadsMs: number
-  /** How many events' rows a process remembers by their revisions; 0 for none. */
+  /** Number of events whose rows a process caches by revision; 0 disables that cache. */
   rememberedEvents: number
   paymentProvider: Settings['PAYMENT_PROVIDER']
-  /** What reaches Stripe; null with another provider. */
+  /** Credentials for Stripe; null with another provider. */
   stripe: StripeSettings | null
-  /** Whether webhooks may lead to private addresses, and over plain HTTP: for tests,
-   *  and inside a network of one's own. */
+  /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
   privateWebhooks: boolean
   shutdownSeconds: number
-  /** How long it goes on answering, told to end, while it says that it is not ready. */
+  /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
   drainSeconds: number
-  /** What buyers are sent their tickets by. */
+  /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
 }
 
-/** What is wrong with settings that are right each by itself. */
+/** Lists settings that contradict each other. */
 function contradictionsIn(settings: Settings): string[] {
   const mistakes = [...deliveryContradictionsIn(settings), ...stripeContradictionsIn(settings)]
   if (
@@ -111,11 +111,12 @@ function contradictionsIn(settings: Settings): string[] {
   return mistakes
 }
 
-/** Reads the settings from an environment. Throws one error that names every mistake, and never a value. */
+/** Parses the settings from environment variables. Throws one error that names every mistake, but no
+ *  value. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
-  // An empty variable is one that isn't set: that is how shells and compose files say it.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = environment.safeParse(given)
+  // An empty variable counts as unset, as in shells and compose files.
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(nonEmpty)
   const mistakes = parsed.success
     ? contradictionsIn(parsed.data)
     : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)

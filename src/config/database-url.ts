@@ -1,22 +1,23 @@
-// The hosts of an address, between the credentials and the path.
+// Hosts of a URL, between the credentials and the path.
 const hostList = /^([^:]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)/
 
 const sessionAttributes = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby']
 
-/** Whether PostgreSQL can be reached at an address: `postgres://`, with one host or several of them (`h1:5432,h2:5432`),
- *  and `target_session_attrs` as libpq knows it, but for `any`. */
+/** Reports whether a text is a PostgreSQL URL: `postgres://`, with one or several hosts (`h1:5432,h2:5432`),
+ *  and with `target_session_attrs` as in libpq, except `any`. */
 export function isDatabaseUrl(address: string): boolean {
   const [, before = '', hosts = ''] = hostList.exec(address) ?? []
   const addresses = hosts
     .split(',')
     .map((host) => before + host + address.slice(before.length + hosts.length))
-  return addresses.every((one) => {
-    if (!URL.canParse(one)) return false
-    const { protocol, searchParams } = new URL(one)
+  return addresses.every((url) => {
+    if (!URL.canParse(url)) return false
+    const { protocol, searchParams } = new URL(url)
     const wanted = searchParams.get('target_session_attrs')
     return /^postgres(ql)?:$/.test(protocol) && (wanted === null || sessionAttributes.includes(wanted))
   })
 }
 
-/** The addresses of a comma-separated list. One of several hosts has commas as well: an address begins with its scheme. */
+/** Splits a comma-separated list of URLs. A URL with several hosts contains commas too, so only a comma
+ *  before a scheme separates. */
 export const splitDatabaseUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/|$)/).filter(Boolean)

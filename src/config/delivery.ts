@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const mailbox = /^(?:([^<>\p{Cc}]*?)\s*<([^\s<>@]+@[^\s<>@]+)>|([^\s<>@]+@[^\s<>@]+))$/u
 
-/** What tickets are sent by, as the environment says it. */
+/** Environment variables for the delivery of tickets. */
 export const deliverySettings = z.object({
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// address' }).optional(),
   MAIL_FROM: z.string().regex(mailbox, 'must be an address such as Tickets <tickets@example.com>').optional(),
@@ -31,14 +31,14 @@ export const deliverySettings = z.object({
 type Settings = z.output<typeof deliverySettings>
 
 export type MailConfig = {
-  /** Where mails are handed in; without it each becomes a file in `folder`. */
+  /** SMTP server. If unset, each mail is written to a file in `folder`. */
   smtpUrl: string | undefined
-  /** Who they are from. Without a name they bear the organization's. */
+  /** Sender. If it has no name, the organization's is used. */
   from: { name: string; address: string }
   folder: string
 }
 
-/** The WhatsApp Cloud API, and the template that its account has for a ticket. */
+/** Access to the WhatsApp Cloud API, and the template of the ticket message. */
 export type WhatsAppConfig = {
   token: string
   phoneNumberId: string
@@ -47,24 +47,24 @@ export type WhatsAppConfig = {
   apiBase: string
 }
 
-/** What tickets are sent by. `whatsapp` is null where it is not enabled. */
+/** Settings of the delivery channels. `whatsapp` is null unless it is enabled. */
 export type DeliveryConfig = { mail: MailConfig; whatsapp: WhatsAppConfig | null }
 
-const needed = ['WHATSAPP_TOKEN', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_TEMPLATE'] as const
+const required = ['WHATSAPP_TOKEN', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_TEMPLATE'] as const
 
-/** What is wrong with settings that are right each by itself. */
+/** Lists settings that contradict each other. */
 export function deliveryContradictionsIn(settings: Settings & { PUBLIC_URL?: string }): string[] {
   const mistakes: string[] = []
   if (settings.SMTP_URL && !settings.MAIL_FROM)
     mistakes.push('MAIL_FROM: SMTP_URL needs to know whom mails are from')
-  if (!needed.some((name) => settings[name])) return mistakes
-  const missing = needed.filter((name) => !settings[name])
-  mistakes.push(...missing.map((name) => `${name}: WhatsApp needs all of ${needed.join(', ')}`))
+  if (!required.some((name) => settings[name])) return mistakes
+  const missing = required.filter((name) => !settings[name])
+  mistakes.push(...missing.map((name) => `${name}: WhatsApp needs all of ${required.join(', ')}`))
   if (!settings.PUBLIC_URL) mistakes.push('PUBLIC_URL: WhatsApp fetches the tickets from there')
   return mistakes
 }
 
-/** The settings as the service goes by them. `mailFolder` is where mails are written where nothing else is said. */
+/** Builds the delivery configuration. `mailFolder` is the default folder for mails without SMTP. */
 export function deliveryConfigOf(settings: Settings, mailFolder: string): DeliveryConfig {
   const [, name = '', address, bare] = mailbox.exec(settings.MAIL_FROM ?? '') ?? []
   const {
@@ -75,7 +75,7 @@ export function deliveryConfigOf(settings: Settings, mailFolder: string): Delive
   return {
     mail: {
       smtpUrl: settings.SMTP_URL,
-      // A domain that nobody has: these mails are for files.
+      // A reserved domain: without MAIL_FROM, mails are only written to files.
       from: { name: name.replace(/^"|"$/g, ''), address: address ?? bare ?? 'tickets@boxoffice.invalid' },
       folder: settings.MAIL_DIR ?? mailFolder,
     },

@@ -8,7 +8,7 @@ const basePath = z
   .transform((path) => path.replace(/\/+$/, ''))
   .refine((path) => path === '' || /^(\/[\w.~-]+)+$/.test(path), 'must be a path such as /channels')
 
-/** The variables of the environment that are about HTTP. */
+/** Environment variables for HTTP. */
 export const httpSettings = {
   TRUST_PROXY: trustProxySetting,
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
@@ -31,20 +31,20 @@ export const httpSettings = {
   INTEGRATIONS_BASE_PATH: basePath.default(''),
 }
 
-/** How the service is spoken to. */
+/** HTTP settings. */
 export type HttpConfig = {
-  /** Which proxies are believed about the address of a client. */
+  /** Proxies that are trusted to report a client's address. */
   trustProxy: TrustProxy
-  /** Connections that each process has open at once; what is beyond is dropped. */
+  /** Maximum of open connections per process; further ones are dropped. */
   maxConnections: number
-  /** Requests a second and key; null is no limit. */
+  /** Requests per second and key; null for no limit. */
   rateLimit: number | null
   corsOrigins: string[]
   channelsBasePath: string
   integrationsBasePath: string
 }
 
-/** The settings as the service goes by them. */
+/** Builds the HTTP configuration. */
 export const httpConfigOf = (settings: z.output<z.ZodObject<typeof httpSettings>>): HttpConfig => ({
   trustProxy: settings.TRUST_PROXY,
   maxConnections: settings.MAX_CONNECTIONS,

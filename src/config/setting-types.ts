@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// Shapes that several variables of the environment have.
+// Types shared by several environment variables.
 
 export const wholeNumber = (min: number, max: number) =>
   z

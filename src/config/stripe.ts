@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How Stripe is reached. While a webhook's secret is replaced, there are two. */
+/** Credentials for Stripe. There are two webhook secrets while one is being rotated. */
 export type StripeSettings = { secretKey: string; webhookSecrets: string[]; apiBase: string }
 
 const api = 'https://api.stripe.com'
@@ -8,7 +8,7 @@ const api = 'https://api.stripe.com'
 const isOrigin = (address: string) =>
   /^https?:/.test(address) && URL.canParse(address) && new URL(address).origin === address
 
-/** The variables of the environment that are about Stripe. */
+/** Environment variables for Stripe. */
 export const stripeEnvironment = {
   STRIPE_SECRET_KEY: z
     .string()
@@ -35,15 +35,15 @@ type Settings = Environment & {
   HOLD_MINUTES: number
 }
 
-// A session of Stripe's lasts for at most 24 hours, and half an hour longer than the hold.
+// A Stripe session lasts half an hour longer than the hold, and Stripe's maximum is 24 hours.
 const maxHoldMinutes = 23 * 60
 
-/** What is wrong with settings of Stripe that are right each by itself. */
+/** Lists Stripe settings that contradict others. */
 export function stripeContradictionsIn(settings: Settings): string[] {
   const { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets, STRIPE_API_BASE: base } = settings
   if (settings.PAYMENT_PROVIDER !== 'stripe') {
-    const given = { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets[0], STRIPE_API_BASE: base }
-    return Object.entries(given).flatMap(([name, value]) =>
+    const variables = { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets[0], STRIPE_API_BASE: base }
+    return Object.entries(variables).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}: needs PAYMENT_PROVIDER=stripe`],
     )
   }
@@ -60,7 +60,7 @@ export function stripeContradictionsIn(settings: Settings): string[] {
   return mistakes
 }
 
-/** Null where payments are not Stripe's. */
+/** Builds the Stripe configuration; null if Stripe is not the payment provider. */
 export const stripeSettingsOf = ({
   STRIPE_SECRET_KEY: secretKey,
   STRIPE_WEBHOOK_SECRET: webhookSecrets,

@@ -1,20 +1,20 @@
 import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 
-/** Which proxies are believed about the address of a client: so many of the last ones, those of some networks, or null
- *  for none. */
+/** Proxies that are trusted to report a client's address: the last n hops, or some networks; null for
+ *  none. */
 export type TrustProxy = { hops: number } | { networks: string[] } | null
 
 const maxHops = 16
 
-// One that lets in every address would believe everybody, and is a mistake.
+// Refuses /0, which would trust everybody and is certainly a mistake.
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   if (!isIP(address)) return false
   return bits === undefined || (Number(bits) >= 1 && Number(bits) <= (isIPv4(address) ? 32 : 128))
 }
 
-/** The variable as the environment has it: `1`, or `10.0.0.0/8, 2001:db8::/32`. */
+/** Type of the variable TRUST_PROXY: `1`, or `10.0.0.0/8, 2001:db8::/32`. */
 export const trustProxySetting = z
   .string()
   .transform((text, { addIssue }): TrustProxy => {
@@ -28,8 +28,8 @@ export const trustProxySetting = z
   })
   .default(null)
 
-/** The same as Fastify takes it. It believes no number of hops by itself, because it can't know that nobody reaches it
- *  past the proxies: the operator who sets one says so. */
+/** Converts the setting to Fastify's `trustProxy`. Fastify refuses a plain number of hops, because it can't
+ *  know whether clients can bypass the proxies; an operator who sets a number vouches for that. */
 export function trustProxyOf(
   trusted: TrustProxy,
 ): false | string[] | ((address: string, hop: number) => boolean) {

@@ -2,13 +2,13 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { textArrayParam } from './prepared.ts'
 
-/** SQL types of columns, by the names that a statement calls them. */
+/** SQL types by column name. */
 export type Types = Record<string, string>
 
 export const list = (parts: SQL[]) => sql.join(parts, sql`, `)
 export const name = (text: string) => sql`${sql.identifier(text)}`
 
-/** SQL types of a table's columns, but for some. */
+/** Maps the columns of a table to their SQL types, without those in `except`. */
 export const typesOf = (table: PgTable, { except }: { except: readonly string[] }): Types =>
   Object.fromEntries(
     Object.entries(getTableColumns(table))
@@ -16,7 +16,7 @@ export const typesOf = (table: PgTable, { except }: { except: readonly string[] 
       .map(([name, column]) => [name, column.getSQLType()]),
   )
 
-/** Names of the columns that these cells are written to. */
+/** Lists the column names for these cells, for an `insert into … (…)`. */
 export const columnsOf = (table: PgTable, cells: Record<string, SQL>): SQL => {
   const columns = getTableColumns(table)
   return list(Object.keys(cells).map((column) => name(columns[column]?.name ?? column)))
@@ -29,8 +29,9 @@ const toText = (value: unknown): string | null =>
       ? JSON.stringify(value)
       : String(value)
 
-/** Rows that a prepared statement is given, as one array of texts a column: PostgreSQL reads them in a sixth of the time
- *  that JSON takes. `rows` stands after `from`, `cells` are the columns with their types, `values` the parameters. */
+/** Passes rows to a prepared statement as one text array per column, which PostgreSQL reads in a sixth of the
+ *  time that JSON takes. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
+ *  parameters. */
 export function arrayRows(alias: string, types: Types) {
   const columns = Object.entries(types)
   const parameter = (column: string) => `${alias}_${column}`
@@ -38,7 +39,7 @@ export function arrayRows(alias: string, types: Types) {
   const names = columns.map(([column]) => name(column))
   return {
     rows: sql`unnest(${list(arrays)}) as ${name(alias)}(${list(names)})`,
-    /** The same with their order, 1, 2, 3, as one more column. */
+    /** `rows` with one more column that numbers them from 1. */
     ordered: (order: string) =>
       sql`unnest(${list(arrays)}) with ordinality as ${name(alias)}(${list([...names, name(order)])})`,
     cells: Object.fromEntries(

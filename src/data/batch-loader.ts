@@ -13,29 +13,30 @@ import {
 } from './prepared.ts'
 import type { Revisions } from './versioned-loader.ts'
 
-/** What loaders find by keys, under a name that is unique in the house. */
-export type Named<Row> = Find<Row> & { name: string }
+/** A query by keys, and a name that is unique in the service. */
+export type NamedFind<Row> = Find<Row> & { name: string }
 
-type Ask = { find: Named<unknown>; keys: string[] }
+type Lookup = { find: NamedFind<unknown>; keys: string[] }
 
-/** What the loaders of a request read with. */
+/** Database access of one request's loaders. */
 export type Reader = {
   db: Database
   scope: Scope
-  /** How many events may be remembered, and those revisions that the request was told of. */
+  /** Number of events whose rows a process may cache. */
   rememberedEvents: number
+  /** Current revisions that this request has read. */
   revisions: Revisions
-  /** Finds the rows of keys. All that is asked for in one tick, of whatever kinds, is one statement. */
-  find<Row>(find: Named<Row>, keys: string[]): Promise<Row[]>
+  /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. */
+  find<Row>(find: NamedFind<Row>, keys: string[]): Promise<Row[]>
 }
 
-/** Of what is a client's own, and of the catalogue. */
+/** Readers of the caller's own sales data and of the shared catalogue. */
 export type Readers = { readonly own: Reader; readonly catalogue: Reader }
 
-const keysOf = (kind: number) => `keys_${kind}`
+const keysParam = (index: number) => `keys_${index}`
 
-// Of a database. Each stays prepared on every connection, here and there, and a client that asks for ever other kinds
-// together would make thousands of them. What comes after these is read kind by kind.
+// Limit per database. Combined statements stay prepared on every connection, and a client could request
+// thousands of different combinations. Further combinations run as separate statements.
 const maxJoinedStatements = 100
 const joinedNames = new WeakMap<Database, Set<string>>()
 
@@ -46,65 +47,68 @@ function mayJoin(db: Database, name: string): boolean {
   return names.has(name)
 }
 
-const nameOf = (asks: readonly Ask[]) =>
-  asks
+const statementName = (lookups: readonly Lookup[]) =>
+  lookups
     .map(({ find }) => find.name)
     .sort()
     .join('_and_')
 
-const findOne = (db: Database, scope: Scope, { find, keys }: Ask): Promise<unknown[]> =>
+const findAlone = (db: Database, scope: Scope, { find, keys }: Lookup): Promise<unknown[]> =>
   rowStatement(db, find.name, find).execute({ ...scope, keys })
 
-async function findAll(db: Database, scope: Scope, asks: readonly Ask[]): Promise<unknown[][]> {
-  // In one order, whoever asked first: it is the same statement.
-  const sorted = [...asks].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
-  const values = Object.fromEntries(sorted.map(({ keys }, kind) => [keysOf(kind), keys]))
+async function findJoined(db: Database, scope: Scope, lookups: readonly Lookup[]): Promise<unknown[][]> {
+  // Sorted, so that the same kinds always make the same statement.
+  const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
+  const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))
   const found = await findTogether<unknown[]>(
     db,
-    nameOf(asks),
-    // The keys of a kind are its own; who calls is the same for all of them.
-    sorted.map(({ find }, kind) => keyedBy(keysOf(kind), find)),
+    statementName(lookups),
+    // Each kind has its own keys; the scope is shared.
+    sorted.map(({ find }, index) => keyedBy(keysParam(index), find)),
     { ...scope, ...values },
   )
-  return asks.map((ask) => found[sorted.indexOf(ask)] ?? [])
+  return lookups.map((lookup) => found[sorted.indexOf(lookup)] ?? [])
 }
 
-// What fails together is asked once more, each alone: what can be had is had, and each error is its own. A database that
-// can't answer now is not asked the same again, in as many statements as there were asks.
-const findEach = (db: Database, scope: Scope, asks: readonly Ask[]): Promise<(unknown[] | Error)[]> => {
-  const alone = () => Promise.all(asks.map((ask) => findOne(db, scope, ask).catch((error: Error) => error)))
-  if (asks.length === 1 || !isFast('joined-reads') || !mayJoin(db, nameOf(asks))) return alone()
-  return findAll(db, scope, asks).catch((error: unknown) => {
+// If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
+// others. If the database is unavailable, nothing is retried: that would multiply the load.
+// Slow form: findSeparately()
+const findEach = (db: Database, scope: Scope, lookups: readonly Lookup[]): Promise<(unknown[] | Error)[]> => {
+  const findSeparately = () =>
+    Promise.all(lookups.map((lookup) => findAlone(db, scope, lookup).catch((error: Error) => error)))
+  if (lookups.length === 1 || !isFast('joined-reads') || !mayJoin(db, statementName(lookups)))
+    return findSeparately()
+  return findJoined(db, scope, lookups).catch((error: unknown) => {
     if (isUnavailable(error) && !isTransient(error)) throw error
-    return alone()
+    return findSeparately()
   })
 }
 
-/** Makes what the loaders of one request read with. */
+/** Creates the reader of one request. */
 export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
-  const asked = new DataLoader<Ask, unknown[]>((asks) => findEach(db, scope, asks), { cache: false })
+  const lookups = new DataLoader<Lookup, unknown[]>((batch) => findEach(db, scope, batch), { cache: false })
   return {
     db,
     scope,
     rememberedEvents,
     revisions: new Map(),
-    async find<Row>(find: Named<Row>, keys: string[]) {
-      return keys.length === 0 ? [] : ((await asked.load({ find, keys })) as Row[])
+    async find<Row>(find: NamedFind<Row>, keys: string[]) {
+      return keys.length === 0 ? [] : ((await lookups.load({ find, keys })) as Row[])
     },
   }
 }
 
-/** Rows, and the key that each is loaded by. */
-export type Batch<Row> = Named<Row> & { key: (row: Row) => string }
+/** A named query, and the key of each row that it finds. */
+export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string }
 
-/** Loads the row of each key; null where there is none that the caller may see. */
+/** Loads one row per key; null if there is none that the caller may see. */
 export const loadOne = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row | null> =>
   new Loader(async (keys) => {
     const found = byKey(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
     return keys.map((key) => found.get(key)?.[0] ?? null)
   })
 
-/** Loads the rows of each key, in the order that the statement gives. */
+/** Loads all rows of each key, in the order of the statement. */
 export const loadMany = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row[]> =>
   new Loader(async (keys) => {
     const found = byKey(await reader.find(batch, keys.filter(isIdentifier)), batch.key)

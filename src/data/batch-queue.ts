@@ -2,75 +2,74 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Limits of a queue. */
 export type BatchLimits = {
-  /** Jobs that run together. */
+  /** Jobs per run. */
   maxTogether: number
-  /** Runs at a time of jobs of several keys; 0 where every run is of one. */
+  /** Concurrent runs that mix keys; 0 if every run has a single key. */
   maxMixed: number
-  /** Runs at a time of jobs of one key each, which may have to wait for its rows. */
+  /** Concurrent runs of a single key, which may wait for row locks. */
   maxAlone: number
-  /** Runs of one key at a time: one writes while another, a full one, waits for its rows. */
+  /** Concurrent runs of the same key: one writes while another, a full one, waits for its row locks. */
   maxOfKey: number
-  /** Jobs that wait for one key; more are refused. */
+  /** Jobs waiting per key; more are refused. */
   maxWaiting: number
 }
 
-/** Outcome that a mixed run gives for a job that it did not touch: the job's key is to run by itself. */
+/** Outcome of a job that a mixed run skipped: the jobs of its key run by themselves. */
 export const deferred = Symbol('deferred')
 
-/** Jobs that are answered in one turn of the event loop. What follows from 64 answers takes milliseconds, in which
- *  nobody else would have a turn. */
-const answersPerTurn = 8
+/** Jobs resolved per turn of the event loop. Resolving 64 at once blocks everything else for milliseconds. */
+const resolvedPerTurn = 8
 
 export type BatchRuns<Job, Outcome> = {
-  /** Runs jobs of any keys, and waits for none of their rows. Needed where `maxMixed` is not 0. */
+  /** Runs jobs of any keys without waiting for row locks. Required unless `maxMixed` is 0. */
   mixed?(jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
   /** Runs jobs of one key. */
   alone(jobs: Job[]): Promise<Outcome[]>
-  /** Whether an error has to do with none of the jobs, so that it would meet each of them alone too. */
+  /** Reports whether an error is unrelated to the jobs, so that retrying them one by one would fail too. */
   concernsAll(error: unknown): boolean
-  /** Error for a job whose key has too many waiting. */
+  /** Creates the error for a job whose key has too many jobs waiting. */
   busy(): Error
 }
 
-type Waiting<Job, Outcome> = {
+type WaitingJob<Job, Outcome> = {
   job: Job
   line: Line<Job, Outcome>
   resolve(outcome: Outcome): void
   reject(error: unknown): void
 }
-/** `isAlone` says that a mixed run has deferred it, until nobody waits in it any more. */
+/** Jobs of one key. `isAlone` is set once a mixed run defers one of them, until none is waiting. */
 type Line<Job, Outcome> = {
   key: string
-  waiting: Waiting<Job, Outcome>[]
+  waiting: WaitingJob<Job, Outcome>[]
   running: number
   isAlone: boolean
 }
 
-/** Batches jobs by key: those that come while others run wait for at most that long, and then run together, first come
- *  first served. It knows nothing of what a job is.
+/** Batches jobs by key: jobs that arrive while others run wait for that run and then run together, first come,
+ *  first served. Knows nothing about the jobs.
  *
- *      comes ──► waits in the line of its key ──► mixed run, with idle keys ──► done
- *                        ▲      │                        │ deferred
- *                        │      └──► run of its key ◄────┘
- *                        │              │ fails
- *                        └ refused, busy└──► each job alone ──► done or failed by itself
+ *      arrives ──► waits in the line of its key ──► mixed run, with idle keys ──► done
+ *          │                    │                        │ deferred
+ *          │                    └──► run of its key ◄────┘
+ *          │                            │ fails
+ *          └ line full: busy            └──► each job alone ──► done or failed by itself
  *
- *  A key that a mixed run defers has runs of its own, so that it keeps no other waiting, and so has one that runs
- *  already, once a full run waits. A run that fails is taken apart: a mixed one by keys, one of a key job by job, so that
- *  one job never fails its neighbours. */
+ *  A key that a mixed run defers gets its own runs, so that it delays no other key. So does a key that is
+ *  already running, once a full run is waiting. A failed run is split, a mixed one by key and one of a single
+ *  key by job, so that one job never fails its neighbours. */
 export function batchByKey<Job, Outcome>(
   runs: BatchRuns<Job, Outcome>,
   { maxTogether, maxMixed, maxAlone, maxOfKey, maxWaiting }: BatchLimits,
 ): (key: string, job: Job) => Promise<Outcome> {
-  type Group = Waiting<Job, Outcome>[]
+  type Group = WaitingJob<Job, Outcome>[]
   const lines = new Map<string, Line<Job, Outcome>>()
   let mixed = 0
   let alone = 0
   let isScheduled = false
 
-  async function answer(group: Group, outcomes: Outcome[]): Promise<void> {
+  async function resolveAll(group: Group, outcomes: Outcome[]): Promise<void> {
     for (const [index, { resolve }] of group.entries()) {
-      if (index > 0 && index % answersPerTurn === 0) await nextTurn()
+      if (index > 0 && index % resolvedPerTurn === 0) await nextTurn()
       resolve(outcomes[index] as Outcome)
     }
   }
@@ -83,8 +82,8 @@ export function batchByKey<Job, Outcome>(
   async function runAlone(group: Group): Promise<void> {
     try {
       const outcomes = await runs.alone(group.map(({ job }) => job))
-      // The next run needn't wait until all have heard of this one.
-      void answer(group, outcomes)
+      // Not awaited: the next run may start meanwhile.
+      void resolveAll(group, outcomes)
     } catch (error) {
       if (group.length > 1 && !runs.concernsAll(error)) return runEach(group)
       for (const { reject } of group) reject(error)
@@ -92,20 +91,20 @@ export function batchByKey<Job, Outcome>(
   }
 
   async function runMixed(group: Group): Promise<void> {
-    const left: Group = []
+    const unfinished: Group = []
     try {
       const outcomes = (await runs.mixed?.(group.map(({ job }) => job))) ?? []
       group.forEach((waiting, index) => {
         const outcome = outcomes[index]
-        if (outcome === deferred || outcome === undefined) left.push(waiting)
+        if (outcome === deferred || outcome === undefined) unfinished.push(waiting)
         else waiting.resolve(outcome)
       })
     } catch (error) {
-      if (!runs.concernsAll(error)) left.push(...group)
+      if (!runs.concernsAll(error)) unfinished.push(...group)
       else for (const { reject } of group) reject(error)
     }
-    // From the last to the first, so that they are at the head of their lines in the order that they came in.
-    for (const waiting of left.reverse()) {
+    // In reverse, so that each line keeps the order of arrival.
+    for (const waiting of unfinished.reverse()) {
       waiting.line.isAlone = true
       waiting.line.waiting.unshift(waiting)
     }
@@ -127,28 +126,28 @@ export function batchByKey<Job, Outcome>(
 
   function takeAlone(): Group {
     for (const line of lines.values()) {
-      // It would wait for the rows of the one that runs: it may as well wait here, for those who are yet to come.
-      const least = line.running > 0 ? maxTogether : 1
-      const isApart = maxMixed === 0 || line.isAlone || line.running > 0
-      if (isApart && line.running < maxOfKey && line.waiting.length >= least)
+      // A second run of a key only waits for the row locks of the first, so it starts only when full.
+      const minJobs = line.running > 0 ? maxTogether : 1
+      const isSeparate = maxMixed === 0 || line.isAlone || line.running > 0
+      if (isSeparate && line.running < maxOfKey && line.waiting.length >= minJobs)
         return takeFrom(line, maxTogether)
     }
     return []
   }
 
-  /** Those that still wait in a line that has run go to the end, behind the lines that have not. */
-  function leave(line: Line<Job, Outcome>): void {
+  /** Ends a run of a line. If jobs still wait in it, the line moves behind those that have not run yet. */
+  function finishLine(line: Line<Job, Outcome>): void {
     line.running--
     lines.delete(line.key)
     if (line.waiting.length > 0 || line.running > 0) lines.set(line.key, line)
   }
 
-  function end(group: Group): void {
-    for (const line of new Set(group.map(({ line }) => line))) leave(line)
+  function finish(group: Group): void {
+    for (const line of new Set(group.map(({ line }) => line))) finishLine(line)
     schedule()
   }
 
-  function next(): void {
+  function startRuns(): void {
     isScheduled = false
     while (mixed < maxMixed) {
       const group = takeMixed()
@@ -156,7 +155,7 @@ export function batchByKey<Job, Outcome>(
       mixed++
       void runMixed(group).finally(() => {
         mixed--
-        end(group)
+        finish(group)
       })
     }
     while (alone < maxAlone) {
@@ -165,16 +164,16 @@ export function batchByKey<Job, Outcome>(
       alone++
       void runAlone(group).finally(() => {
         alone--
-        end(group)
+        finish(group)
       })
     }
   }
 
-  // Not at once: what comes in the same turn of the event loop goes together.
+  // Deferred by one turn, so that jobs of the same turn of the event loop run together.
   function schedule(): void {
     if (isScheduled) return
     isScheduled = true
-    setImmediate(next)
+    setImmediate(startRuns)
   }
 
   return (key, job) =>

@@ -3,11 +3,11 @@ import type { Connection, Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
 import { busy } from '../shared/errors.ts'
 
-/** Limits of a bulkhead: pieces of work that run at a time, and that wait. More are refused. */
+/** Limits of a bulkhead: work that runs at once, and work that waits. Anything beyond is refused. */
 export type BulkheadLimits = { maxAtOnce: number; maxWaiting: number }
 
-/** Runs work in the order that it comes in, only so much of it at a time: what comes in a rush takes no more connections
- *  than its share, and leaves the others to everybody else. Refuses: BUSY, where too much waits. */
+/** Creates a bulkhead: runs work first come, first served, up to a limit, so that a rush of one kind of work
+ *  leaves connections for everything else. Refuses: BUSY if too much is waiting. */
 export function createBulkhead({ maxAtOnce, maxWaiting }: BulkheadLimits) {
   const limit = pLimit(maxAtOnce)
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -16,7 +16,7 @@ export function createBulkhead({ maxAtOnce, maxWaiting }: BulkheadLimits) {
   }
 }
 
-/** Transactions that share a bulkhead, one for each database. */
+/** Runs transactions through one bulkhead per database. */
 export function boundedTransactions(limits: BulkheadLimits) {
   const bulkheadOf = perDatabase(() => createBulkhead(limits))
   return <Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> =>

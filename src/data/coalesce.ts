@@ -1,29 +1,31 @@
+// Slow form: (db, key) => read(db, [key]).then((rows) => rows.get(key) ?? null)
+
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 
-/** What is asked for in one turn of the event loop, and what comes of it. */
-type Turn<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
+/** Keys requested in one turn of the event loop, and the rows they are read into. */
+type Batch<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
 
-// Milliseconds that a turn waits for the read before it, which as a rule takes one: those who come meanwhile are read
-// together, in fewer statements. A read that hangs holds nobody up for longer.
+// A batch waits for the previous read, which usually takes a millisecond, so that requests arriving meanwhile
+// share one statement. It waits no longer than this, so that a read that hangs delays nobody else.
 const timeoutMs = 5
 
-/** A reader that all requests share: what they ask for in the same turn of the event loop, or while the read before
- *  runs, is read together, each key once. What is answered was read after it was asked for, and nothing is kept for
- *  those who come later. Gives null where there is no such row; asks for nobody's permission. */
+/** Coalesces reads of all requests: keys requested in the same turn of the event loop, or while the previous
+ *  read runs, are read in one statement, each key once. A row is always read after it was requested, and
+ *  nothing is cached. Resolves to null if there is no such row. Checks no permissions. */
 export function coalesceReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {
   if (!isFast('coalesce')) return async (db, key) => (await read(db, [key])).get(key) ?? null
-  const turns = new WeakMap<Database, Turn<Row>>()
+  const batches = new WeakMap<Database, Batch<Row>>()
   const running = new WeakMap<Database, Promise<unknown>>()
 
-  async function end(db: Database, keys: Set<string>): Promise<Map<string, Row>> {
+  async function readBatch(db: Database, keys: Set<string>): Promise<Map<string, Row>> {
     await setImmediate()
-    const before = running.get(db)
-    if (before) await Promise.race([before, setTimeout(timeoutMs)])
-    turns.delete(db)
+    const previous = running.get(db)
+    if (previous) await Promise.race([previous, setTimeout(timeoutMs)])
+    batches.delete(db)
     const rows = read(db, [...keys])
     const ended = rows.then(
       () => {},
@@ -34,15 +36,15 @@ export function coalesceReads<Row>(
     return rows
   }
 
-  function begin(db: Database): Turn<Row> {
+  function beginBatch(db: Database): Batch<Row> {
     const keys = new Set<string>()
-    const turn = { keys, rows: end(db, keys) }
-    turns.set(db, turn)
-    return turn
+    const batch = { keys, rows: readBatch(db, keys) }
+    batches.set(db, batch)
+    return batch
   }
 
   return async (db, key) => {
-    const { keys, rows } = turns.get(db) ?? begin(db)
+    const { keys, rows } = batches.get(db) ?? beginBatch(db)
     keys.add(key)
     return (await rows).get(key) ?? null
   }

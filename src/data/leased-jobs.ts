@@ -2,26 +2,25 @@ import { type SQL, sql } from 'drizzle-orm'
 import { integer, type PgColumn, type PgTable, text, timestamp } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database/database.ts'
 
-/** What each row has that stands for work to be done outside of requests.
- *  It is due as long as its status is `pending`. */
+/** Columns that make a table a job queue. A row is a job while its status is `pending`. */
 export const dueColumns = () => ({
-  /** How often it was begun. */
+  /** Number of times the job was started. */
   attempts: integer().notNull().default(0),
-  /** When it is to be done, or done again. Whoever takes it moves this on: if the process dies,
-   *  another takes it then. */
+  /** Time of the next attempt. Claiming a job moves this to the end of the lease, so that another process
+   *  takes over if this one dies. */
   dueAt: timestamp('due_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-  /** What went wrong the last time: a code or a status, and nothing of a person. */
+  /** Code or status of the last failure. Never personal data. */
   lastError: text('last_error'),
 })
 
-/** The present as columns keep it, for what is compared with them: they round to milliseconds, so what is due right now
- *  may be due half of one ahead of the clock. */
+/** `now()` rounded to milliseconds, as `timestamptz(3)` stores it. Compare columns with this: a column set to
+ *  `now()` may be rounded up to half a millisecond ahead of the clock. */
 export const nowMs = sql`now()::timestamptz(3)`
 
 type DueTable = PgTable & { status: PgColumn; dueAt: PgColumn; attempts: PgColumn }
 
-/** Takes up to `limit` rows that are due, those that wait longest first, for so many seconds: until then no other
- *  process takes them. Gives their rows, of which no two processes have the same. */
+/** Claims up to `limit` due rows, longest overdue first, under a lease of `leaseSeconds`. Until the lease
+ *  ends, no other process claims them. Returns the claimed rows. */
 export function claimDue<Table extends DueTable>(
   db: Connection,
   table: Table,
@@ -40,10 +39,10 @@ export function claimDue<Table extends DueTable>(
     .returning() as unknown as Promise<Table['$inferSelect'][]>
 }
 
-/** So many seconds from now, by the database's clock. */
+/** SQL for a time that many seconds from now, by the database's clock. */
 export const inSeconds = (seconds: number): SQL => sql`now() + ${seconds} * interval '1 second'`
 
-/** Seconds until the next try after so many: twice as long each time from `first` to `most`, and somewhere in the upper
- *  half of that, so that what failed together does not come back together. */
-export const backoff = (attempts: number, { first, most }: { first: number; most: number }): number =>
-  Math.min(most, first * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)
+/** Seconds until the next attempt: exponential from `first` to `max`, with jitter in the upper half, so that
+ *  jobs that failed together are not retried together. */
+export const backoff = (attempts: number, { first, max }: { first: number; max: number }): number =>
+  Math.min(max, first * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)

@@ -1,20 +1,21 @@
 import DataLoader from 'dataloader'
 
-/** A value, or the promise of one. */
-export type Maybe<Value> = Value | Promise<Value>
+/** A value, or a promise of it. */
+export type PromiseOrValue<Value> = Value | Promise<Value>
 
-/** What `use` makes of a value: at once where the value is there. */
+/** Applies `use` to a value: synchronously if the value is known, else once its promise resolves. */
 export const whenKnown = <Value, Result>(
-  value: Maybe<Value>,
-  use: (value: Value) => Maybe<Result>,
-): Maybe<Result> => (value instanceof Promise ? value.then(use) : use(value))
+  value: PromiseOrValue<Value>,
+  use: (value: Value) => PromiseOrValue<Result>,
+): PromiseOrValue<Result> => (value instanceof Promise ? value.then(use) : use(value))
 
-/** A value, once what is loading has come. */
+/** Cache entry of a key. `value` is set once `loading` has resolved. */
 type Entry<Value> = { value?: Value; loading: Promise<unknown> }
 
-const there = Promise.resolve()
+const loaded = Promise.resolve()
 
-// What DataLoader keeps its promises in. Here the values are kept, and a promise is made where one is asked for.
+// The cache map of a DataLoader, which normally holds promises. This one holds values, and creates a promise
+// only on request.
 class Entries<Value> {
   readonly #entries = new Map<string, Entry<Value>>()
 
@@ -22,7 +23,7 @@ class Entries<Value> {
     return this.#entries.get(key)
   }
 
-  /** Adds keys whose values come together, in their order. */
+  /** Adds keys whose values are loaded together, in the same order. */
   add(keys: readonly string[], values: Promise<readonly Value[]>): void {
     const entries: Entry<Value>[] = []
     const loading = values.then((values) => {
@@ -33,16 +34,16 @@ class Entries<Value> {
       entries.push(entry)
       this.#entries.set(key, entry)
     }
-    // What can't be had is asked for again the next time.
+    // A failed load is not cached: the next request for the key tries again.
     loading.catch(() => {
       for (const [index, key] of keys.entries())
         if (this.#entries.get(key) === entries[index]) this.#entries.delete(key)
     })
   }
 
-  /** Adds a key whose value is there. */
+  /** Adds a known value, unless the key has an entry. */
   fill(key: string, value: Value): void {
-    if (!this.#entries.has(key)) this.#entries.set(key, { value, loading: there })
+    if (!this.#entries.has(key)) this.#entries.set(key, { value, loading: loaded })
   }
 
   get(key: string): Promise<Value> | undefined {
@@ -66,8 +67,8 @@ class Entries<Value> {
   }
 }
 
-/** A DataLoader that gives what it has loaded at once, and loads a whole level without a promise for each of its keys:
- *  a page has thousands of children. */
+/** A DataLoader that returns loaded values synchronously, and loads a whole level of a query without one
+ *  promise per key: a page has thousands of children. */
 export class Loader<Value> extends DataLoader<string, Value> {
   readonly #entries: Entries<Value>
   readonly #load: (keys: readonly string[]) => Promise<Value[]>
@@ -79,25 +80,25 @@ export class Loader<Value> extends DataLoader<string, Value> {
     this.#load = load
   }
 
-  /** The value of a key: itself where it is loaded, else its promise. */
-  get(key: string): Maybe<Value> {
+  /** Returns the value of a key if it is loaded, else a promise of it. */
+  get(key: string): PromiseOrValue<Value> {
     const known = this.#entries.entry(key)?.value
     return known === undefined ? this.load(key) : known
   }
 
-  /** Gives a key its value, where it is not loaded or loading. */
+  /** Sets the value of a key, unless it is loaded or loading. */
   override prime(key: string, value: Value): this {
     this.#entries.fill(key, value)
     return this
   }
 
-  /** The values of keys, in their order. Those that nobody has asked for yet are loaded at once, in one statement. */
+  /** Loads the values of keys, in the same order. Reads those not yet loaded or loading in one statement. */
   async loadAll(keys: readonly string[]): Promise<Value[]> {
     const missing = new Set<string>()
     for (const key of keys) if (!this.#entries.entry(key)) missing.add(key)
     if (missing.size > 0) {
-      const asked = [...missing]
-      this.#entries.add(asked, this.#load(asked))
+      const keysToLoad = [...missing]
+      this.#entries.add(keysToLoad, this.#load(keysToLoad))
     }
     const entries: Entry<Value>[] = []
     const loading = new Set<Promise<unknown>>()
@@ -107,7 +108,7 @@ export class Loader<Value> extends DataLoader<string, Value> {
       entries.push(entry)
       loading.add(entry.loading)
     }
-    for (const loaded of loading) await loaded
+    for (const batch of loading) await batch
     return entries.map(({ value }) => value as Value)
   }
 }

@@ -1,78 +1,81 @@
+// Slow form: new Loader(read)
+
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { Loader } from './loader.ts'
 
-/** A value, and the revision that it is of: whatever changes it gives it another, in the same transaction. */
+/** A value and its revision. Every transaction that changes the value also changes the revision. */
 export type Versioned<Value> = { revision: string; value: Value }
 
-/** Revisions by key, as a request was told them by the database. */
+/** Current revisions by key, as the database reported them to this request. */
 export type Revisions = Map<string, string>
 
-type Memory<Value> = LRUCache<string, Versioned<Value>>
+type Cache<Value> = LRUCache<string, Versioned<Value>>
 
-// Milliseconds. A revision says whether a value still holds; this only bounds what nothing could tell it of, such as
-// triggers that somebody has switched off.
-const longest = 10 * 60_000
+// Revisions decide whether an entry is valid. The TTL is a safety net for changes they miss, such as writes
+// made while triggers are disabled.
+const ttlMs = 10 * 60_000
 
 type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
 
-/** A loader that does not read again what is remembered, in the revision that the request was told of. */
+/** Loader with a cache across requests. Uses a cached value only if its revision is still the current one. */
 export class VersionedLoader<Value extends object> extends Loader<Value | null> {
   readonly #revisions: Revisions
 
-  constructor(memory: Memory<Value> | null, revisions: Revisions, read: Read<Value>) {
+  constructor(cache: Cache<Value> | null, revisions: Revisions, read: Read<Value>) {
     super(async (keys) => {
       const found = new Map<string, Value>()
       const missing: string[] = []
       for (const key of keys) {
-        const known = memory?.get(key)
-        if (known && known.revision === revisions.get(key)) found.set(key, known.value)
+        const cached = cache?.get(key)
+        if (cached && cached.revision === revisions.get(key)) found.set(key, cached.value)
         else missing.push(key)
       }
       if (missing.length > 0)
-        for (const [key, revised] of await read(missing)) {
-          memory?.set(key, revised)
-          revisions.set(key, revised.revision)
-          found.set(key, revised.value)
+        for (const [key, versioned] of await read(missing)) {
+          cache?.set(key, versioned)
+          revisions.set(key, versioned.revision)
+          found.set(key, versioned.value)
         }
       return keys.map((key) => found.get(key) ?? null)
     })
     this.#revisions = revisions
   }
 
-  /** The values of keys whose revisions the database has just told, in their order. */
-  loadTold(told: readonly { id: string; revision: string }[]): Promise<(Value | null)[]> {
-    for (const { id, revision } of told) this.#revisions.set(id, revision)
-    return this.loadAll(told.map(({ id }) => id))
+  /** Loads rows whose current revisions a query has just returned, in the same order. */
+  loadRevisions(current: readonly { id: string; revision: string }[]): Promise<(Value | null)[]> {
+    for (const { id, revision } of current) this.#revisions.set(id, revision)
+    return this.loadAll(current.map(({ id }) => id))
   }
 }
 
-/** What is remembered of a database, for a request that was told these revisions. */
-type Remembering = { db: Database; rememberedEvents: number; revisions: Revisions }
+/** Parts of a request's reader that a versioned loader needs. */
+type Source = { db: Database; rememberedEvents: number; revisions: Revisions }
 
-/** Makes loaders of values that are the same as long as their revision is, whoever asks. `read` gives values with their
- *  revisions, of one snapshot; `mostOf` bounds the sum of the sizes of what is kept of a database, 0 is nothing. Sizes
- *  are rows and not bytes: only an import writes them, whose texts have limits of their own. */
+/** Creates a factory of versioned loaders that share one cache per database. Values must not depend on the
+ *  caller. `read` returns values with their revisions from one snapshot. `maxSizeOf` bounds the sum of the
+ *  cached sizes; 0 turns the cache off. Sizes count rows, not bytes: only an import writes these rows, and it
+ *  limits the length of texts. */
 export function versionedLoaders<Value extends object>(
-  maxOf: (remembering: Remembering) => number,
+  maxSizeOf: (source: Source) => number,
   sizeOf: (value: Value) => number,
-): (remembering: Remembering, read: Read<Value>) => VersionedLoader<Value> {
-  const memories = new WeakMap<Database, Memory<Value>>()
-  const memoryOf = (db: Database, most: number): Memory<Value> => {
-    const known = memories.get(db)
+): (source: Source, read: Read<Value>) => VersionedLoader<Value> {
+  const caches = new WeakMap<Database, Cache<Value>>()
+  const cacheOf = (db: Database, maxSize: number): Cache<Value> => {
+    const known = caches.get(db)
     if (known) return known
-    const made: Memory<Value> = new LRUCache({
-      maxSize: most,
+    const created: Cache<Value> = new LRUCache({
+      maxSize,
       sizeCalculation: ({ value }) => sizeOf(value),
-      ttl: longest,
+      ttl: ttlMs,
     })
-    memories.set(db, made)
-    return made
+    caches.set(db, created)
+    return created
   }
-  return (remembering, read) => {
-    const most = maxOf(remembering)
-    const memory = most > 0 && isFast('versioned-loader') ? memoryOf(remembering.db, most) : null
-    return new VersionedLoader(memory, remembering.revisions, read)
+  return (source, read) => {
+    const maxSize = maxSizeOf(source)
+    const cache = maxSize > 0 && isFast('versioned-loader') ? cacheOf(source.db, maxSize) : null
+    return new VersionedLoader(cache, source.revisions, read)
   }
 }

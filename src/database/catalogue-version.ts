@@ -1,22 +1,24 @@
 import type { Database } from './database.ts'
 
-type Touched = { times: number; at: number }
+type Invalidation = { version: number; at: number }
 
-const touched = new WeakMap<Database, Touched>()
+const invalidations = new WeakMap<Database, Invalidation>()
 
-// Milliseconds, more than a healthy replica is behind.
-const maxBehind = 2_000
+// Upper bound for the lag of a healthy replica.
+const maxReplicaLagMs = 2_000
 
-/** How often this process has changed what a catalogue read must show at once. */
-export const catalogueVersion = (db: Database): number => touched.get(db)?.times ?? 0
+/** Number of times that this process has invalidated the catalogue. */
+export const catalogueVersion = (db: Database): number => invalidations.get(db)?.version ?? 0
 
-/** When that was last, on the clock of `performance.now()`. */
-export const touchedAt = (db: Database): number => touched.get(db)?.at ?? Number.NEGATIVE_INFINITY
+/** Time of the last invalidation, on the clock of `performance.now()`. */
+export const invalidatedAt = (db: Database): number => invalidations.get(db)?.at ?? Number.NEGATIVE_INFINITY
 
-/** Whether that was so lately that a replica may not know of it yet. */
-export const wasJustInvalidated = (db: Database): boolean => performance.now() - touchedAt(db) < maxBehind
+/** Reports whether the last invalidation is so recent that a replica may lag behind it. */
+export const wasJustInvalidated = (db: Database): boolean =>
+  performance.now() - invalidatedAt(db) < maxReplicaLagMs
 
-/** Makes catalogue reads run anew in this process, on the primary: to be called once something is committed that must
- *  show at once. A rate or a price was used up or is free again, a catalogue was imported, a grant or a key changed. */
+/** Invalidates the cached catalogue of this process; the next reads go to the primary. Call it after
+ *  committing a change that must be visible at once: a rate or price that sells out or becomes available
+ *  again, an import, a change of a grant or key. */
 export const invalidateCatalogue = (db: Database): void =>
-  void touched.set(db, { times: catalogueVersion(db) + 1, at: performance.now() })
+  void invalidations.set(db, { version: catalogueVersion(db) + 1, at: performance.now() })

@@ -13,23 +13,22 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The locks that a folder has seen and has not forgotten, the latest first. */
-async function turnsIn(folder: string): Promise<number[]> {
+/** Lists the turns whose lock files exist in a folder, latest first. */
+async function readTurns(folder: string): Promise<number[]> {
   const names = await readdir(folder)
   const turns = names.flatMap((name) => /^lock\.(\d+)$/.exec(name)?.[1] ?? [])
   return turns.map(Number).sort((one, other) => other - one)
 }
 
-/** Who has a lock; null where it was given back, or its owner is dead. One with our own pid is of an earlier process,
- *  as in a container, where each has the same. */
+/** Reads the pid of a lock's owner; null if the lock was released or its owner is dead. Our own pid stands
+ *  for an earlier process, as in a container, where every process gets the same pid. */
 async function ownerOf(lock: string): Promise<number | null> {
   const pid = await readFile(lock, 'utf8').then(Number, () => 0)
   return pid > 0 && pid !== process.pid && isAlive(pid) ? pid : null
 }
 
-// A link appears whole or not at all: nobody reads a lock without a pid in it, and of several that make the same one
-// only the first does.
-const made = (mine: string, lock: string): Promise<boolean> =>
+// Linking is atomic: a lock file is never seen without a pid, and only one of several processes creates it.
+const createLock = (mine: string, lock: string): Promise<boolean> =>
   link(mine, lock).then(
     () => true,
     (error) => {
@@ -38,31 +37,32 @@ const made = (mine: string, lock: string): Promise<boolean> =>
     },
   )
 
-/** Takes a folder for this process alone; resolves to what gives it back. What a dead process left is taken over. The
- *  embedded database loses data silently when two processes have one folder open.
+/** Locks a folder for this process, and resolves to a function that releases it. Takes over the lock of a dead
+ *  process. Necessary because the embedded database silently loses data if two processes open one folder.
  *
- *  Each owner has the next turn, `lock.1`, `lock.2`, …, and the latest is the one that counts. A turn is given back by
- *  emptying it, never by removing it, and so never comes again: who looked long ago can't take one that is over. */
+ *  Each owner creates the next turn, `lock.1`, `lock.2`, …, and the latest turn is the valid one. A turn is
+ *  released by emptying its file, never by deleting it, so that no turn is used twice: a process that read the
+ *  folder long ago can't take a turn that is over. */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const mine = join(folder, `lock.of-${process.pid}`)
   const fileOf = (turn: number) => join(folder, `lock.${turn}`)
   await writeFile(mine, String(process.pid))
   try {
     for (;;) {
-      const [latest = 0] = await turnsIn(folder)
+      const [latest = 0] = await readTurns(folder)
       const owner = await ownerOf(fileOf(latest))
       if (owner !== null)
         throw new Error(
           `${folder} is open in process ${owner}: stop that one first, or set DATA_DIR to another folder`,
         )
       const turn = latest + 1
-      if (!(await made(mine, fileOf(turn)))) continue
-      const [now = 0, ...over] = await turnsIn(folder)
-      if (now !== turn) {
+      if (!(await createLock(mine, fileOf(turn)))) continue
+      const [current = 0, ...previous] = await readTurns(folder)
+      if (current !== turn) {
         await rm(fileOf(turn), { force: true })
         continue
       }
-      await Promise.all(over.map((turn) => rm(fileOf(turn), { force: true })))
+      await Promise.all(previous.map((turn) => rm(fileOf(turn), { force: true })))
       return () => writeFile(fileOf(turn), '')
     }
   } finally {

@@ -3,14 +3,14 @@ import postgres from 'postgres'
 import { type MigrateOptions, type MigrationSession, migrate } from './migrate.ts'
 import type { Host } from './pool/find-host.ts'
 
-// Any number will do, as long as every version of this service takes the same one.
+// Arbitrary, but every version of this service must use the same number.
 const migrationLock = 7_264_337
 
-// Milliseconds between looks at whether another has done migrating. To wait inside of a statement would keep a snapshot,
-// and an index that the other makes concurrently waits for all older ones to end.
+// Polled instead of waiting inside a statement: that would hold a snapshot, and `create index concurrently`
+// in the other process waits for all older snapshots.
 const lockPollMs = 200
 
-// A session that is lost takes its lock with it, and the driver would go on in a new one by itself.
+// A lost session loses its lock, but the driver would silently continue in a new session. So a loss is final.
 function openSession(
   url: string,
   host: Host | undefined,
@@ -37,9 +37,9 @@ function openSession(
   }
 }
 
-/** Brings the tables up to date, on a connection of its own that no deadline ends. Other processes that begin to
- *  migrate wait until this is done, however long it takes. `url` must lead to the database itself, because the lock is a
- *  session's; `host` is the one of its hosts that takes writes. */
+/** Migrates on a connection of its own, without timeouts. Other processes that start to migrate wait until
+ *  this is done, however long it takes. `url` must be the database itself, not a pooler, because the lock
+ *  belongs to a session. `host` is the one of its hosts that accepts writes. */
 export async function migratePostgres(
   url: string,
   { host, ...options }: MigrateOptions & { host?: Host } = {},

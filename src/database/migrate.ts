@@ -4,40 +4,40 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { databaseCode, isUnavailable, type MigrationWait, migrations } from './database.ts'
 
-/** One connection to migrate by, which is nobody else's meanwhile. Drivers differ: this is all that is asked of them. */
+/** An exclusive connection for migrations: the part that both drivers can implement. */
 export type MigrationSession = {
-  /** Runs one statement without parameters, outside of any transaction but the session's own; resolves to its rows. */
+  /** Runs one statement without parameters, and wraps it in no transaction. Resolves to its rows. */
   run(statement: string): Promise<Record<string, unknown>[]>
 }
 
 export type MigrateOptions = {
-  /** Told each time that a file waits for a lock that somebody else holds. */
+  /** Called each time that a file waits for a lock that another session holds. */
   onWait?: ((wait: MigrationWait) => void) | undefined
-  /** The folder of the files and their journal. */
+  /** Folder of the files and their journal. */
   folder?: string
   maxTries?: number
-  /** Milliseconds until the next try after so many. */
+  /** Milliseconds until the next try. */
   backoffMs?: (tries: number) => number
 }
 
 type Migration = {
   name: string
   hash: string
-  /** Its key in the journal: milliseconds since 1970, when it was generated. */
+  /** Key in the journal: time of generation in milliseconds since 1970. */
   createdAt: number
   statements: string[]
   isWhole: boolean
 }
 
-// A statement that waits for a table makes everybody wait who comes for that table after it. So it waits no longer
-// than this, and comes back later.
+// A statement that waits for a table lock blocks everybody who requests that table after it. So it gives up
+// soon, and tries again later.
 const lockTimeoutMs = 3_000
 
-// Some five minutes of trying in all.
+// About five minutes in total.
 const defaultMaxTries = 20
 const defaultBackoffMs = (tries: number) => Math.min(15_000, 500 * 2 ** tries)
 
-// Lock not had in time, deadlock: neither is the file's fault.
+// Lock timeout, deadlock: neither is the fault of the file.
 const lockedCodes = new Set(['55P03', '40P01'])
 const isLockedOut = (error: unknown) => lockedCodes.has(databaseCode(error) ?? '')
 
@@ -48,7 +48,7 @@ const concurrentIndex =
 const isConcurrent = (statement: string) =>
   /^(?:\s|--.*\n)*(?:create|drop)\s[^(]*\bconcurrently\b/i.test(statement)
 
-/** The files of a folder, in the order of Drizzle's journal. Refuses a marker that it does not know. */
+/** Reads the files of a folder, in the order of Drizzle's journal. Refuses an unknown marker. */
 export function readMigrations(folder: string): Migration[] {
   const { entries } = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
     entries: { tag: string; when: number }[]
@@ -60,7 +60,7 @@ export function readMigrations(folder: string): Migration[] {
       throw new Error(`${tag}.sql has the marker “${mode}”: the only one is “${noTransaction}”`)
     return {
       name: tag,
-      // As Drizzle's own migrator has it.
+      // Same hash as Drizzle's own migrator.
       hash: hash('sha256', text),
       createdAt: when,
       statements: text.split('--> statement-breakpoint'),
@@ -71,10 +71,10 @@ export function readMigrations(folder: string): Migration[] {
 
 const journal = 'drizzle.__drizzle_migrations'
 
-const noteIn = ({ hash, createdAt }: Migration) =>
+const journalInsert = ({ hash, createdAt }: Migration) =>
   `insert into ${journal} (hash, created_at) values ('${hash}', ${createdAt})`
 
-async function appliedIn(session: MigrationSession): Promise<Set<number>> {
+async function readApplied(session: MigrationSession): Promise<Set<number>> {
   const [found] = await session.run(`select to_regclass('${journal}') is not null as there`)
   if (!found?.there) {
     await session.run('create schema if not exists drizzle')
@@ -91,16 +91,16 @@ async function applyWhole(session: MigrationSession, migration: Migration): Prom
   try {
     await session.run(`set local lock_timeout = ${lockTimeoutMs}`)
     for (const statement of migration.statements) await session.run(statement)
-    await session.run(noteIn(migration))
+    await session.run(journalInsert(migration))
     await session.run('commit')
   } catch (error) {
-    // A lost connection takes the transaction with it, and would never answer.
+    // A lost connection has ended the transaction already, and would never answer.
     if (isLockedOut(error) || !isUnavailable(error)) await session.run('rollback')
     throw error
   }
 }
 
-// An index that was begun and not finished is there, invalid: `if not exists` would take it for the index itself.
+// An interrupted `create index concurrently` leaves an invalid index, which `if not exists` would accept.
 async function dropUnfinished(session: MigrationSession, index: string): Promise<void> {
   const unfinished = await session.run(
     `select from pg_index where indexrelid = to_regclass('${index}') and not indisvalid`,
@@ -109,25 +109,24 @@ async function dropUnfinished(session: MigrationSession, index: string): Promise
 }
 
 async function applyStatement(session: MigrationSession, statement: string): Promise<void> {
-  // A concurrent statement waits for transactions to end, and holds up neither reads nor writes meanwhile.
+  // A concurrent statement may wait long, but blocks neither reads nor writes: it needs no timeout.
   await session.run(`set lock_timeout = ${isConcurrent(statement) ? 0 : lockTimeoutMs}`)
   const index = concurrentIndex.exec(statement)?.[1]
   if (index) await dropUnfinished(session, index)
   await session.run(statement)
 }
 
-/** Applies the files that the database lacks, in their order, each in a transaction of its own: one that fails leaves
- *  nothing of itself, and those before it stay. A file with the line `-- migrate: no transaction` is run statement
- *  by statement instead, for what PostgreSQL runs in no transaction (`concurrently`) or is to be committed in parts; each
- *  of its statements must be safe to run again, because a process that dies in the middle has it begin anew. An index
- *  that was left unfinished is made anew by itself.
- *  Refuses, with the name of the file, where a lock is not had in so many tries. Everybody who may do this at the same
- *  time must be kept out by a lock of the caller's. */
+/** Applies pending files in order, each in its own transaction: a file that fails is rolled back, and those
+ *  before it stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for
+ *  statements that PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts.
+ *  Each of its statements must be safe to repeat, because the file starts over if the process dies in the
+ *  middle. An unfinished index is recreated. Throws with the name of the file if a lock can't be taken in
+ *  `maxTries`. The caller must hold a lock that keeps other processes from migrating at the same time. */
 export async function migrate(session: MigrationSession, options: MigrateOptions = {}): Promise<void> {
   const { onWait = () => {}, folder = migrations.migrationsFolder } = options
   const { maxTries = defaultMaxTries, backoffMs = defaultBackoffMs } = options
 
-  async function tryAgain(file: string, work: () => Promise<void>): Promise<void> {
+  async function retry(file: string, work: () => Promise<void>): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         return await work()
@@ -146,15 +145,15 @@ export async function migrate(session: MigrationSession, options: MigrateOptions
   }
 
   const files = readMigrations(folder)
-  const applied = await appliedIn(session)
+  const applied = await readApplied(session)
   for (const migration of files) {
     const { name, createdAt, isWhole, statements } = migration
     if (applied.has(createdAt)) continue
-    if (isWhole) await tryAgain(name, () => applyWhole(session, migration))
+    if (isWhole) await retry(name, () => applyWhole(session, migration))
     else {
-      for (const statement of statements) await tryAgain(name, () => applyStatement(session, statement))
+      for (const statement of statements) await retry(name, () => applyStatement(session, statement))
       await session.run('reset lock_timeout')
-      await session.run(noteIn(migration))
+      await session.run(journalInsert(migration))
     }
   }
 }

@@ -4,13 +4,13 @@ import type { DatabaseOptions, OpenDatabase } from './database.ts'
 type Place = Pick<Config, 'databaseUrl' | 'dataDir'> &
   Partial<Pick<Config, 'databasePooler' | 'directDatabaseUrl' | 'databaseReplicaUrls'>>
 
-/** Opens PostgreSQL where `databaseUrl` names one, else the embedded one in `dataDir`.
- *  Refuses a data folder that another process has open, with that process's pid. */
+/** Opens PostgreSQL if `databaseUrl` is set, else the embedded database in `dataDir`. Refuses a data folder
+ *  that another process has open, and names that process's pid. */
 export async function openDatabase(
   { databaseUrl, dataDir, databasePooler, directDatabaseUrl, databaseReplicaUrls = [] }: Place,
   options: DatabaseOptions = {},
 ): Promise<OpenDatabase> {
-  // Each driver is loaded where it is used: either costs memory and a part of the start.
+  // Drivers are imported on demand: each costs memory and startup time.
   if (databaseUrl) {
     const { openPostgres } = await import('./postgres.ts')
     const isPooled = databasePooler === 'transaction'

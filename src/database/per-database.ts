@@ -1,12 +1,12 @@
 import type { Database } from './database.ts'
 
-/** Makes one thing for each database that it is asked for, and keeps it as long as the database is in use: several
- *  gateways in a process share nothing. */
-export function perDatabase<Made>(make: (db: Database) => Made): (db: Database) => Made {
-  const known = new WeakMap<Database, { made: Made }>()
+/** Creates one value per database, on first use, and keeps it as long as the database is in use. Several
+ *  services in one process therefore share nothing. */
+export function perDatabase<Value>(create: (db: Database) => Value): (db: Database) => Value {
+  const created = new WeakMap<Database, { value: Value }>()
   return (db) => {
-    const found = known.get(db) ?? { made: make(db) }
-    known.set(db, found)
-    return found.made
+    const entry = created.get(db) ?? { value: create(db) }
+    created.set(db, entry)
+    return entry.value
   }
 }

@@ -13,8 +13,8 @@ const sessionOf = (client: PGlite): MigrationSession => ({
   },
 })
 
-/** Opens the embedded database in a folder, for this process alone. Refuses a folder that another process has open,
- *  with that process's pid. */
+/** Opens the embedded database in a folder, exclusively for this process. Refuses a folder that another
+ *  process has open, and names that process's pid. */
 export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
   await mkdir(folder, { recursive: true })
   const unlock = await lockFolder(folder)
@@ -27,7 +27,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
       migrate: (onWait) => migrate(sessionOf(client), { onWait }),
       ready: async () => (await whyUnready()) === null,
       whyUnready,
-      // It knows none, and nobody else waits for it.
+      // PGlite ignores statement timeouts, and needs none: it serves one process only.
       hasStatementTimeouts: async () => true,
       replica: () => db,
       followReplicas: async () => {},

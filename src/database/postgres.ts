@@ -7,47 +7,47 @@ import { driverOver } from './pool/drizzle-driver.ts'
 import { hostFinder } from './pool/find-host.ts'
 import { openPool } from './pool/pool.ts'
 
-// Nobody waits for the database longer than this, in milliseconds:
-// a stuck statement must not hold a connection or a row.
-const deadlinesOf = (statementTimeoutMs: number) => ({
+// A stuck statement must not hold a connection or a row lock for longer.
+const timeoutsOf = (statementTimeoutMs: number) => ({
   statement_timeout: statementTimeoutMs,
   lock_timeout: Math.round((statementTimeoutMs * 2) / 3),
   idle_in_transaction_session_timeout: statementTimeoutMs,
 })
 const defaultTimeoutMs = 15_000
 
-// PostgreSQL ends a session within some ten seconds that nobody is at the other side of any more. Between a statement's
-// description and its execution it knows no deadline, and would keep a row locked until the system gives up, in hours.
-const tcp = {
+// Makes PostgreSQL end the session of a vanished client within about ten seconds. No timeout of its own
+// applies between the describe and execute messages of a statement: it would keep row locks until the kernel
+// gives up, hours later.
+const tcpKeepalive = {
   tcp_keepalives_idle: 4,
   tcp_keepalives_interval: 2,
   tcp_keepalives_count: 3,
   tcp_user_timeout: 10_000,
 }
 
-// Milliseconds that an answer may be on its way, on top of what the statement may take.
-const onTheWayMs = 500
-// `/ready` is asked by who has little patience.
+// Round trip, on top of the statement timeout.
+const roundTripMs = 500
+// Callers of `/ready`, such as load balancers, have short timeouts.
 const readinessTimeoutMs = 2_000
 
-// Two connections are never a transaction's, so that those who only read don't wait behind those who wait for a row.
+// Two connections never run transactions, so that reads don't wait behind those that wait for row locks.
 const limits = { max: 10, maxReserved: 8, maxPipeline: 16 }
 
-// Whatever the role, the database and the server have for their own.
+// Overrides the settings of the role, the database and the server.
 const formats = { TimeZone: 'UTC', DateStyle: 'ISO' }
 
 const driver = {
   connect_timeout: 3,
   onnotice: () => {},
-  // The pool bounds it. Its types don't know the option.
+  // Unlimited here, because the pool limits it. Missing in the driver's types.
   max_pipeline: 1_000_000,
-  // The pool ends connections that are old, once they are idle: the driver would refuse what comes meanwhile.
+  // The pool retires old connections once they are idle. The driver would refuse statements meanwhile.
   max_lifetime: null,
 }
 
-// The role has them from its next connection on, so this one is given them as well.
-const giveDeadlines = sql.raw(`do $$ begin
-  ${Object.entries({ ...deadlinesOf(defaultTimeoutMs), ...tcp })
+// Settings of a role apply from its next connection on, so they are set for the current session too.
+const setRoleTimeouts = sql.raw(`do $$ begin
+  ${Object.entries({ ...timeoutsOf(defaultTimeoutMs), ...tcpKeepalive })
     .map(
       ([name, value]) =>
         `execute format('alter role current_user in database %I set ${name} = ${value}', current_database());
@@ -56,25 +56,25 @@ const giveDeadlines = sql.raw(`do $$ begin
     .join('\n  ')}
 end $$`)
 
-const everyDeadline = sql.raw(
-  Object.keys(deadlinesOf(defaultTimeoutMs))
+const allTimeoutsSet = sql.raw(
+  Object.keys(timeoutsOf(defaultTimeoutMs))
     .map((name) => `current_setting('${name}') <> '0'`)
     .join(' and '),
 )
 
-/** Where PostgreSQL is. */
+/** Addresses of one PostgreSQL database. */
 export type PostgresAddress = {
   url: string
-  /** Whether a pooler at `url` gives its connections to one transaction after another. */
+  /** True if `url` is a pooler in transaction mode. */
   isPooled: boolean
-  /** The database itself, for what needs a session; `url` where that is no pooler. */
+  /** URL of the database itself, for work that needs a session; `url` if there is no pooler. */
   directUrl: string | undefined
-  /** Whether it is only read, and so may be a standby. */
+  /** True if nothing is written, so that it may be a standby. */
   isOnlyRead?: boolean
 }
 
-/** What the driver makes of an address. It opens nothing. Of several hosts one that takes writes is meant, unless the
- *  address says otherwise, or is only read. */
+/** Parses a URL into the driver's settings without connecting. Of several hosts, prefers one that accepts
+ *  writes, unless the URL says otherwise or the database is only read. */
 function settingsOf(url: string, isOnlyRead: boolean, options: object): postgres.Sql['options'] {
   const { options: settings } = postgres(url, { ...driver, ...options, max: 1 })
   const wanted =
@@ -82,43 +82,43 @@ function settingsOf(url: string, isOnlyRead: boolean, options: object): postgres
   return Object.assign(settings, { target_session_attrs: wanted })
 }
 
-/** Opens PostgreSQL: ten connections, made as they are needed, and one to ask it whether it is ready. */
+/** Opens PostgreSQL: up to ten connections, made on demand, and one for readiness checks. */
 export function openPostgres(
   { url, isPooled, directUrl, isOnlyRead = false }: PostgresAddress,
   options: DatabaseOptions,
 ): OpenDatabase {
   const { statementTimeoutMs = defaultTimeoutMs } = options
-  // What is prepared on one of a pooler's connections is not there on the next, and it refuses to begin with deadlines.
+  // A pooler loses prepared statements between its connections, and refuses timeouts in the startup message.
   const settings = settingsOf(
     url,
     isOnlyRead,
     isPooled
       ? { connection: formats, prepare: false }
-      : { connection: { ...deadlinesOf(statementTimeoutMs), ...tcp, ...formats } },
+      : { connection: { ...timeoutsOf(statementTimeoutMs), ...tcpKeepalive, ...formats } },
   )
   const findHost = hostFinder(settings)
   const pool = openPool({
     ...{ settings, findHost, ...limits },
-    // Without a name a statement is first described and then, in a second message, bound and executed. A pooler that is
-    // told of an end between the two, because another statement went before on the same connection, takes its own
-    // connection back and the second message is lost.
+    // An unnamed statement is described in one message, then bound and executed in a second. With pipelining,
+    // an earlier statement on the same connection may end between the two: the pooler then releases its
+    // server connection, and the second message is lost.
     ...(isPooled && { maxPipeline: 1 }),
-    timeoutMs: statementTimeoutMs + onTheWayMs,
+    timeoutMs: statementTimeoutMs + roundTripMs,
   })
   const db = drizzle(driverOver(settings, pool), { logger: logger(options) })
-  // One of its own, so that it never stands behind others.
-  const alone = { max: 1, maxReserved: 1, maxPipeline: 1, timeoutMs: readinessTimeoutMs }
-  const own = openPool({ settings, findHost, ...alone })
-  const ask = readiness(drizzle(driverOver(settings, own)), { isOnlyRead })
-  let asking: ReturnType<typeof ask> | null = null
+  // A connection of their own, so that readiness checks never wait behind other statements.
+  const single = { max: 1, maxReserved: 1, maxPipeline: 1, timeoutMs: readinessTimeoutMs }
+  const readinessPool = openPool({ settings, findHost, ...single })
+  const check = readiness(drizzle(driverOver(settings, readinessPool)), { isOnlyRead })
+  let running: ReturnType<typeof check> | null = null
 
   async function whyUnready() {
-    asking ??= ask().finally(() => {
-      asking = null
+    running ??= check().finally(() => {
+      running = null
     })
-    const unready = await asking
-    // Somewhere else there may be a primary by now.
-    if (unready?.reason === 'READ_ONLY') for (const of of [pool, own]) of.renew()
+    const unready = await running
+    // After a failover another host may be the primary.
+    if (unready?.reason === 'READ_ONLY') for (const each of [pool, readinessPool]) each.renew()
     return unready
   }
 
@@ -132,16 +132,16 @@ export function openPostgres(
       const address = directUrl ?? url
       const host = await hostFinder(settingsOf(address, false, {}))()
       await migratePostgres(address, { host, onWait })
-      // Through the pooler, for that is who the service is to the database.
-      if (isPooled) await db.execute(giveDeadlines)
+      // Through the pooler, because the timeouts belong to the role that the service uses there.
+      if (isPooled) await db.execute(setRoleTimeouts)
     },
     ready: async () => (await whyUnready()) === null,
     whyUnready,
-    hasStatementTimeouts: () => isTrue(db, everyDeadline),
+    hasStatementTimeouts: () => isTrue(db, allTimeoutsSet),
     replica: () => db,
     followReplicas: async () => {},
     async close() {
-      await Promise.all([pool.close(5), own.close(1)])
+      await Promise.all([pool.close(5), readinessPool.close(1)])
     },
   }
 }

@@ -1,16 +1,19 @@
 import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
-import { type Database, databaseCode, type OpenDatabase, type ReplicaNews } from './database.ts'
+import { type Database, databaseCode, type OpenDatabase, type ReplicaStatus } from './database.ts'
 
-// Milliseconds. Who waits longer for a replica asks the primary; it is then left alone until it answers again.
+// A query that takes longer goes to the primary, and the replica is not used again until a check succeeds.
 const timeoutMs = 2_000
-const betweenChecks = 5_000
-const betweenTellings = 60_000
+const checkMs = 5_000
+// Minimum interval between two reports that a replica is still down.
+const reportMs = 60_000
 
-type Replica = { db: Database; isUp: boolean; rest(error: unknown): void }
+type Replica = { db: Database; isUp: boolean; markDown(error: unknown): void }
 
-type Asked<Config extends PreparedQueryConfig> = Parameters<typeof PgSession.prototype.prepareQuery<Config>>
+type QueryArguments<Config extends PreparedQueryConfig> = Parameters<
+  typeof PgSession.prototype.prepareQuery<Config>
+>
 
-function inTime<T>(answer: Promise<T>): Promise<T> {
+function withTimeout<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('a replica does not answer')), timeoutMs)
@@ -18,61 +21,62 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-/** Lets the primary answer what a replica does not, whatever the reason: what is wrong with the statement itself, the
- *  primary says as well. */
-function fallBack(replica: Replica, primary: Database): void {
+/** Makes the primary answer queries that fail on the replica, for whatever reason. If the statement itself is
+ *  at fault, the primary fails too. */
+function fallBackTo(primary: Database, replica: Replica): void {
   const { session } = replica.db._
-  const prepareThere = session.prepareQuery.bind(session)
-  const prepareHere = primary._.session.prepareQuery.bind(primary._.session)
-  session.prepareQuery = <Config extends PreparedQueryConfig>(...query: Asked<Config>) => {
-    const there = prepareThere<Config>(...query)
-    // What reads for a client is named. What has no name asks how the replica itself is.
-    if (query[2] === undefined) return there
-    const here = prepareHere<Config>(...query)
-    const ask = there.execute.bind(there)
-    there.execute = async (values) => {
-      if (!replica.isUp) return here.execute(values)
+  const prepareOnReplica = session.prepareQuery.bind(session)
+  const prepareOnPrimary = primary._.session.prepareQuery.bind(primary._.session)
+  session.prepareQuery = <Config extends PreparedQueryConfig>(...query: QueryArguments<Config>) => {
+    const onReplica = prepareOnReplica<Config>(...query)
+    // Queries for clients have a name. One without a name checks the replica itself.
+    if (query[2] === undefined) return onReplica
+    const onPrimary = prepareOnPrimary<Config>(...query)
+    const execute = onReplica.execute.bind(onReplica)
+    onReplica.execute = async (values) => {
+      if (!replica.isUp) return onPrimary.execute(values)
       try {
-        return await inTime(ask(values))
+        return await withTimeout(execute(values))
       } catch (error) {
-        const answer = await here.execute(values)
-        replica.rest(error)
+        const answer = await onPrimary.execute(values)
+        replica.markDown(error)
         return answer
       }
     }
-    return there
+    return onReplica
   }
 }
 
-/** The primary with replicas to read the catalogue from. Drizzle's own choose one as a statement is built, and ours are
- *  built once. A replica is read from once it was seen to answer with its tables up to date. */
+/** Adds replicas to a primary, for reads of the catalogue. Drizzle's own `withReplicas` picks a replica when
+ *  a statement is built, and ours are built only once. A replica is used once it has answered with its tables
+ *  up to date. */
 export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): OpenDatabase {
-  let tell: (news: ReplicaNews) => void = () => {}
-  let turn = 0
+  let onStatus: (status: ReplicaStatus) => void = () => {}
+  let nextReplica = 0
   let closed = false
 
   const follow = ({ db, ready }: OpenDatabase, number: number): Replica & { check(): Promise<void> } => {
-    let toldAt = 0
-    const say = (isUp: boolean, code?: string) => {
-      toldAt = Date.now()
-      tell({ replica: number, isUp, code })
+    let reportedAt = 0
+    const report = (isUp: boolean, code?: string) => {
+      reportedAt = Date.now()
+      onStatus({ replica: number, isUp, code })
     }
     const replica = {
       db,
       isUp: false,
-      rest(error: unknown) {
-        if (replica.isUp) say(false, databaseCode(error))
+      markDown(error: unknown) {
+        if (replica.isUp) report(false, databaseCode(error))
         replica.isUp = false
       },
       async check() {
-        const isUp = await inTime(ready()).catch(() => false)
+        const isUp = await withTimeout(ready()).catch(() => false)
         if (closed) return
-        if (isUp !== replica.isUp || (!isUp && Date.now() - toldAt > betweenTellings)) say(isUp)
+        if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs)) report(isUp)
         replica.isUp = isUp
-        setTimeout(replica.check, betweenChecks).unref()
+        setTimeout(replica.check, checkMs).unref()
       },
     }
-    fallBack(replica, primary.db)
+    fallBackTo(primary.db, replica)
     return replica
   }
   const replicas = opened.map((database, index) => follow(database, index + 1))
@@ -80,10 +84,10 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
     ...primary,
     replica() {
       const up = replicas.filter(({ isUp }) => isUp)
-      return up[turn++ % up.length]?.db ?? primary.db
+      return up[nextReplica++ % up.length]?.db ?? primary.db
     },
-    async followReplicas(onNews) {
-      tell = onNews
+    async followReplicas(listener) {
+      onStatus = listener
       await Promise.all(replicas.map(({ check }) => check()))
     },
     async close() {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { excessIn } from '../json/json-bounds.ts'
+import { findExcess } from '../json/json-bounds.ts'
 import { Refusal } from '../shared/errors.ts'
 import { parse } from '../shared/input-types.ts'
 import { requestLimits } from '../shared/request-limits.ts'
@@ -34,7 +34,7 @@ export type Parameters = z.output<typeof parameters>
 const json = z.string().transform((text, issues): unknown => {
   try {
     const value: unknown = JSON.parse(text)
-    const excess = excessIn(value, requestLimits)
+    const excess = findExcess(value, requestLimits)
     if (excess === null) return value
     issues.addIssue({ code: 'custom', message: excess })
   } catch {

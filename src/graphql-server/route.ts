@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCredentials } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/known-credentials.ts'
-import type { SharedReads } from '../cache/response-cache.ts'
+import type { ResponseCache } from '../cache/response-cache.ts'
 import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
 import { createLookupContext } from '../domain/ticket/loaders.ts'
 import { chooseMediaType, type MediaType } from '../http/accept.ts'
@@ -9,7 +9,7 @@ import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
-import { sendRead } from '../http/send-representation.ts'
+import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, statusOf } from '../shared/errors.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
@@ -41,13 +41,13 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** What `/graphql` is made with: what GraphiQL opens with, and what a request may hold. */
-export type GraphqlOptions = { sharedReads: SharedReads; demo: Demo | undefined; limits: RequestLimits }
+export type GraphqlOptions = { responseCache: ResponseCache; demo: Demo | undefined; limits: RequestLimits }
 
 /** `/graphql`: Yoga behind the HTTP server, and GraphiQL for a browser. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
-  { sharedReads, demo, limits }: GraphqlOptions,
+  { responseCache, demo, limits }: GraphqlOptions,
 ): Promise<void> {
   const documents = new PreparedDocuments()
   const { execute, load } = createExecutor(limits, documents)
@@ -61,7 +61,7 @@ export async function addGraphql(
     const facts = prepared.factsOf(parameters.operationName)
     if (facts?.isCatalogueRead)
       return createContext(services, credentials, (authenticated) =>
-        sharedReads.remember(credentials, authenticated),
+        responseCache.remember(credentials, authenticated),
       )
     const ticketId = facts?.ticket && readRequestedId(facts.ticket, parameters.variables)
     if (ticketId) return createLookupContext(services, credentials, ticketId)
@@ -76,14 +76,14 @@ export async function addGraphql(
     const credentials = readCredentials(request.headers)
     const prepared = documents.prepare(parameters.query)
     const isCatalogue = prepared.factsOf(parameters.operationName)?.isCatalogueRead ?? false
-    const kept = isCatalogue && sharedReads.find(credentials, () => questionOf(mediaType, parameters))
+    const kept = isCatalogue && responseCache.find(credentials, () => questionOf(mediaType, parameters))
     if (kept) return kept
     const ctx = await contextOf(parameters, prepared, credentials)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(
         await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),
       )
-    return sharedReads.read(ctx.caller, questionOf(mediaType, parameters), () =>
+    return responseCache.read(ctx.caller, questionOf(mediaType, parameters), () =>
       execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isCatalogue }),
     )
   }
@@ -103,7 +103,9 @@ export async function addGraphql(
         exposeHeadRoute: false,
         schema: { hide: true },
         handler: (request, reply) =>
-          wantsPage(request) ? page.send(request, reply) : sendRead(request, reply, answer(request)),
+          wantsPage(request)
+            ? page.send(request, reply)
+            : sendRepresentation(request, reply, answer(request)),
       })
     },
     { prefix: graphqlPath },

@@ -4,7 +4,7 @@ import type { Log } from '../http/mask-error.ts'
 import type { Context } from '../request/context.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 import { boundedValidation, tooComplex } from './bounded-validation.ts'
-import { type Asked, compiledExecution } from './compiler/plugin.ts'
+import { type CompilerContext, compiledExecution } from './compiler/plugin.ts'
 import { toClientError } from './errors.ts'
 import { graphqlPath } from './params.ts'
 import type { PreparedDocuments } from './prepared-document.ts'
@@ -12,7 +12,7 @@ import { reuseDocuments } from './reuse-documents.ts'
 import { schema } from './schema.ts'
 
 /** What the HTTP server gives Yoga with each request. */
-export type ServerContext = Asked & {
+export type ServerContext = CompilerContext & {
   requestId: string
   log: Log
   ctx: Context

@@ -7,7 +7,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql'
-import type { Loader, Maybe } from '../data/loader.ts'
+import type { Loader, PromiseOrValue } from '../data/loader.ts'
 import type { Context } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
 import { isFast } from '../shared/fast.ts'
@@ -15,7 +15,7 @@ import { isFast } from '../shared/fast.ts'
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** Loads the field's values for all parents of a level at once, and returns them. */
-    preload?: (parents: _TSource[], ctx: _TContext) => Maybe<unknown[]>
+    preload?: (parents: _TSource[], ctx: _TContext) => PromiseOrValue<unknown[]>
   }
 }
 
@@ -31,7 +31,7 @@ export const viaLoader = <Parent, Value>(
     loaders.get(definition).get(keyOf(parent)),
 })
 
-type Step = { preload: (parents: unknown[], ctx: Context) => Maybe<unknown[]>; steps: Step[] }
+type Step = { preload: (parents: unknown[], ctx: Context) => PromiseOrValue<unknown[]>; steps: Step[] }
 
 type Fragments = GraphQLResolveInfo['fragments']
 

@@ -1,11 +1,11 @@
-// The forms that GraphQL is answered in: what a client gets who likes both comes first.
+// Media types of GraphQL responses, by preference if a client accepts both equally.
 const offered = ['application/json', 'application/graphql-response+json'] as const
 
 export type MediaType = (typeof offered)[number]
 
 type Range = { type: string; quality: number }
 
-// Texts in UTF-8 are all there are.
+// Responses are always UTF-8, so a range with another charset never matches.
 function rangesOf(accept: string): Range[] {
   return accept
     .toLowerCase()
@@ -20,7 +20,7 @@ function rangesOf(accept: string): Range[] {
     })
 }
 
-// The most specific one counts (RFC 9110, 12.5.1).
+// The most specific range decides (RFC 9110, 12.5.1).
 function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place: number } {
   for (const type of [mediaType, 'application/*', '*/*']) {
     const place = ranges.findIndex((range) => range.type === type)
@@ -30,8 +30,9 @@ function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place
   return { quality: 0, place: 0 }
 }
 
-/** The form that a client likes best, by its `Accept`, the first that it names where it likes both as well; null where
- *  it likes none that is offered. Neither events nor parts are offered: every answer is one JSON text. */
+/** Chooses the media type of a GraphQL response by the `Accept` header; the first named one if both have the
+ *  same quality. Null if none is acceptable. Event streams and multipart are not offered: every response is
+ *  one JSON text. */
 export function chooseMediaType(accept: string | undefined): MediaType | null {
   if (!accept || accept === '*/*' || accept === offered[0]) return offered[0]
   const ranges = rangesOf(accept)

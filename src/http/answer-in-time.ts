@@ -1,19 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { busy } from '../shared/errors.ts'
 
-// A request may wait for several statements one after another, and for its turn in a queue, each of which is bounded by
-// itself. Fastify's `handlerTimeout` costs each request a timer and a controller, leaves out the routes that are not
-// found, and has what is answered too late logged with the address, which may hold a payment page's token.
+// Statements and queues each have a timeout of their own, but a request may wait for several in a row.
+// Fastify's `handlerTimeout` costs a timer and a controller per request, skips routes that are not found, and
+// logs late responses with the URL, which may contain a payment page's token.
 
-// Milliseconds.
 const checkMs = 250
-// As long as a statement may take, with its way to the database and back.
+// Statement timeout plus the round trip to the database.
 const defaultTimeoutMs = 15_500
 
-/** Answers BUSY, which says when to come again, to what has had no answer for so many milliseconds. What runs goes on:
- *  a checkout that is asked for again with its idempotency key is made once. */
-export function answerInTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
-  // In the order that they came in.
+/** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs`. The work continues: a
+ *  checkout that is retried with its idempotency key happens once. */
+export function limitResponseTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
+  // In order of arrival.
   const waiting = new Map<FastifyReply, number>()
   app.addHook('onRequest', (_request, reply, done) => {
     waiting.set(reply, performance.now())
@@ -24,19 +23,19 @@ export function answerInTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs)
     done()
   })
 
-  function giveUp(reply: FastifyReply): void {
+  function timeOut(reply: FastifyReply): void {
     waiting.delete(reply)
     if (reply.sent || reply.raw.headersSent) return
     reply.send(busy())
-    // What comes of it now is for nobody, and Fastify would log the address.
+    // Ignores the late response: Fastify would log it with the URL.
     reply.send = () => reply
   }
 
   const timer = setInterval(() => {
-    const before = performance.now() - timeoutMs
+    const deadline = performance.now() - timeoutMs
     for (const [reply, since] of waiting) {
-      if (since > before) return
-      giveUp(reply)
+      if (since > deadline) return
+      timeOut(reply)
     }
   }, checkMs).unref()
   app.addHook('onClose', async () => clearInterval(timer))

@@ -1,14 +1,14 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** What a body can be sent in. `identity` is as it is. */
+/** Content codings that are offered. `identity` is uncompressed. */
 export type Coding = 'br' | 'gzip' | 'identity'
 
-// In the order in which they are taken where a client likes both.
+// By preference, if a client accepts both equally.
 const codings = ['br', 'gzip'] as const
 
-/** The coding that a client likes best, by its `Accept-Encoding`; as it is where it likes none of ours better
- *  (RFC 9110, 12.5.3). */
+/** Chooses the content coding by the `Accept-Encoding` header (RFC 9110, 12.5.3); `identity` if the client
+ *  prefers it or accepts no other. */
 export function chooseCoding(accepted: string | string[] | undefined): Coding {
   if (!accepted) return 'identity'
   const qualities = new Map<string, number>()
@@ -25,10 +25,10 @@ export function chooseCoding(accepted: string | string[] | undefined): Coding {
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** Compresses away from the event loop: JSON to a tenth of its size, in milliseconds. */
+/** Compresses off the event loop: JSON to a tenth of its size, in milliseconds. */
 export async function encode(body: Buffer, coding: Coding): Promise<Buffer> {
   if (coding === 'gzip') return compressGzip(body)
-  // A page of events: quality 4 takes 2 ms, the default of 11 takes 300 ms for a third less.
+  // For a page of events quality 4 takes 2 ms; the default of 11 takes 300 ms and saves a third of the bytes.
   if (coding === 'br') return compressBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
   return body
 }

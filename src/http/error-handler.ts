@@ -11,11 +11,11 @@ const messages: Partial<Record<number, [Code, string]>> = {
   415: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.'],
 }
 
-// What Fastify itself refuses: a body that is too large or of another type, an address that can't be decoded.
+// Converts errors that Fastify itself raises: a body that is too large or of another type, a malformed URL.
 function fromFastify(error: unknown): Refusal | null {
   if (error instanceof Refusal || !(error instanceof Error)) return null
   const { statusCode, code }: Partial<FastifyError> = error
-  // A validator that failed by itself is a fault of ours, whatever status Fastify gives it.
+  // A validator that throws is a bug of ours, whatever status Fastify gives it.
   if (statusCode === undefined || statusCode < 400 || statusCode > 499 || code === 'FST_ERR_VALIDATION')
     return null
   const [ours, message] = messages[statusCode] ?? malformed
@@ -24,7 +24,7 @@ function fromFastify(error: unknown): Refusal | null {
 
 export type Send = (reply: FastifyReply, refusal: Refusal) => FastifyReply
 
-/** Answers whatever is thrown in a scope: what a client may know in the surface's own shape, the rest masked. */
+/** Answers all errors of a scope. `send` shapes refusals for REST or GraphQL; all else is masked. */
 export function answerErrors(app: FastifyInstance, send: Send): void {
   app.setErrorHandler((error: unknown, request: FastifyRequest, reply) =>
     send(reply, fromFastify(error) ?? toRefusal(error, request.id, request.log)),
@@ -36,10 +36,11 @@ const clientErrors: Record<string, [status: string, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }
 
-// Time for a client to read why. A client that keeps its own side open would else keep the connection.
+// Time for a client to read the error. Without it, a client could keep the connection open.
 const lingerMs = 1_000
 
-/** Answers what never becomes a request, because it is no HTTP or comes too slowly, in the documented body. */
+/** Answers input that never becomes a request, because it is not HTTP or arrives too slowly, with the
+ *  documented error body. */
 export function answerClientError({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, message] = clientErrors[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Why requests should not be sent here; null where they should. */
+/** Resolves to the reason why a load balancer should send no requests here; null if it should. */
 export type WhyUnready = () => Promise<string | null>
 
-/** `/health`: the process runs. `/ready`: it is not about to end, and its database answers, takes writes and has its
- *  tables up to date, so send requests here. */
+/** Adds `/health` (the process runs) and `/ready` (it is not shutting down, and its database answers, accepts
+ *  writes and is fully migrated). */
 export function addHealth(app: FastifyInstance, whyUnready: WhyUnready): void {
   const options = {
     schema: { hide: true },

@@ -26,7 +26,7 @@ ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
 </ul>
 </main>`
 
-/** `/`: what there is here, for a person. `/schema.graphql`: the GraphQL contract, for a program. */
+/** Adds `/`, an overview page, and `/schema.graphql`, the GraphQL schema as text. */
 export function addHome(app: FastifyInstance, printedSchema: string): void {
   const options = { schema: { hide: true } }
   app.get('/', options, (_request, reply) => sendPage(reply, 200, { title: 'Boxoffice', body, style }))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
-/** Markup that is safe to send. Only `html` makes it, and whatever else is put into it is text. */
+/** Safe markup. Only `html` creates it, and escapes everything that is not markup itself. */
 export class Html {
   readonly markup: string
 
@@ -27,22 +27,23 @@ function toMarkup(content: Content): string {
   return String(content).replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** Markup with text in it: everything that isn't markup itself is escaped, in elements and in quoted attributes. */
+/** Template tag for markup. Escapes everything that is not Html, for use in elements and in quoted
+ *  attributes. */
 export const html = (literals: TemplateStringsArray, ...contents: Content[]): Html =>
   new Html(String.raw({ raw: literals }, ...contents.map(toMarkup)))
 
 export type Page = {
   title: string
   body: Html
-  /** CSS on top of what all pages share. */
+  /** CSS in addition to the shared style. */
   style?: string
-  /** After how many seconds a browser asks for the page again. */
+  /** Seconds until the browser reloads the page. */
   refresh?: number | null
-  /** Where a form of the page may lead to besides our own origin, by way of redirects: sources of a policy. */
+  /** Origins besides our own that a form may redirect to, as sources of a content security policy. */
   formSources?: string[]
 }
 
-// A ticket of paper, and one that glows in the dark.
+// A paper ticket in the light scheme, one that glows in the dark scheme.
 const sharedStyle = `
 :root {
   color-scheme: light dark;
@@ -75,15 +76,15 @@ a { color: var(--accent); text-underline-offset: .2em }
 footer { color: var(--soft); font-size: .8125rem; text-align: center }
 `
 
-/** A ticket, as SVG. */
+/** Ticket icon as SVG. */
 export const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#4a35b5" d="M3 8h26v5a3 3 0 0 0 0 6v5H3v-5a3 3 0 0 0 0-6z"/><path stroke="#fff" stroke-width="2" stroke-dasharray="2 2" d="M12 9v14"/></svg>'
-/** The same as an address, for a page to hold it in itself. */
+/** Ticket icon as a data URL, so that pages load nothing. */
 export const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Answers with a page that runs no script and loads nothing, and that no other page may frame. */
+/** Sends an HTML page whose policy forbids scripts, external resources and framing. */
 export function sendPage(
   reply: FastifyReply,
   status: number,

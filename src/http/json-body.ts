@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { excessIn } from '../json/json-bounds.ts'
+import { findExcess } from '../json/json-bounds.ts'
 import { Refusal } from '../shared/errors.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 
@@ -25,9 +25,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Reads JSON bodies strictly: in UTF-8, not compressed, and within the bounds of width and nesting, which hold before
- *  anything of a body is looked at. Fastify's own reader would take bytes that are no UTF-8 for question marks, and
- *  store them so. Bodies of any other type are refused. Refuses: UNSUPPORTED_MEDIA_TYPE, BAD_REQUEST. */
+/** Parses JSON bodies strictly: valid UTF-8, uncompressed, and within the limits of width and depth, which
+ *  are checked before any validation. Fastify's own parser would replace invalid UTF-8 with question marks,
+ *  which would then be stored. Refuses bodies of any other type. Refuses: UNSUPPORTED_MEDIA_TYPE,
+ *  BAD_REQUEST. */
 export function readJsonStrictly(app: FastifyInstance, limits: RequestLimits): void {
   const parseText = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -40,13 +41,13 @@ export function readJsonStrictly(app: FastifyInstance, limits: RequestLimits): v
     const text = decode(body)
     if (text === null) return done(malformed('The body is not valid UTF-8.'))
     if (text.trim() === '') return done(malformed('The body is empty.'))
-    // Fastify's parser catches whatever its callback throws, so it must not be the one that goes on.
+    // Fastify's parser catches whatever its callback throws, so processing continues outside of the callback.
     let parsed: { error: Error | null; value?: unknown } = { error: null }
     parseText(request, text, (error, value) => {
       parsed = { error, value }
     })
     if (!parsed.error) {
-      const excess = excessIn(parsed.value, limits)
+      const excess = findExcess(parsed.value, limits)
       return excess === null ? done(null, parsed.value) : done(malformed(`The body ${excess}.`))
     }
     done(

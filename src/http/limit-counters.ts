@@ -1,43 +1,43 @@
 import { LRUCache } from 'lru-cache'
 
-/** Events of a key in the running window, and how long that window still lasts. */
-export type Counted = { count: number; leftMs: number }
+/** Events of a key in the current window, and the time left in that window. */
+export type WindowCount = { count: number; leftMs: number }
 
-/** Counts events by key, in windows of a fixed length that begin with the first event. */
+/** Counts events by key, in fixed windows that begin with the first event. */
 export type LimitCounters = {
-  /** Counts one more event, and gives what that makes. */
-  add(key: string): Counted
-  /** Takes one back that was counted in the window that runs. */
+  /** Counts an event and returns the new count. */
+  add(key: string): WindowCount
+  /** Removes one event from the current window. */
   takeBack(key: string): void
-  /** The same without counting. */
-  read(key: string): Counted
+  /** Returns the count without changing it. */
+  read(key: string): WindowCount
 }
 
-// Some 5 MB, with keys of 80 characters. Beyond that the key that was used longest ago is forgotten.
+// About 5 MB with keys of 80 characters. Beyond that the least recently used key is evicted.
 const maxKeys = 20_000
 
-/** Makes counters that are bounded in memory and belong to this process alone. */
+/** Creates counters for this process, bounded in memory. */
 export function createLimitCounters(windowMs: number): LimitCounters {
   const windows = new LRUCache<string, { count: number; startedAt: number }>({ max: maxKeys })
-  const find = (key: string) => {
+  const findCurrent = (key: string) => {
     const found = windows.get(key)
     return found && Date.now() < found.startedAt + windowMs ? found : null
   }
-  const counted = ({ count, startedAt }: { count: number; startedAt: number }): Counted => ({
+  const counted = ({ count, startedAt }: { count: number; startedAt: number }): WindowCount => ({
     count,
     leftMs: startedAt + windowMs - Date.now(),
   })
   return {
     add(key) {
-      const running = find(key) ?? { count: 0, startedAt: Date.now() }
-      running.count++
-      windows.set(key, running)
-      return counted(running)
+      const current = findCurrent(key) ?? { count: 0, startedAt: Date.now() }
+      current.count++
+      windows.set(key, current)
+      return counted(current)
     },
     takeBack(key) {
-      const running = find(key)
-      if (running && running.count > 0) running.count--
+      const current = findCurrent(key)
+      if (current && current.count > 0) current.count--
     },
-    read: (key) => counted(find(key) ?? { count: 0, startedAt: Date.now() }),
+    read: (key) => counted(findCurrent(key) ?? { count: 0, startedAt: Date.now() }),
   }
 }

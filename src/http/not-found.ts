@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../shared/errors.ts'
 
-type Known = { path: RegExp; methods: Set<string> }
+type KnownRoute = { path: RegExp; methods: Set<string> }
 
 const patternOf = (url: string) => new RegExp(`^${url.replace(/\*/g, '.*').replace(/:\w+/g, '[^/]+')}$`)
 
-/** Answers 404 where there is no such path, and 405 with `Allow` where the path is known and the method is not. To be
- *  called before the routes are added. */
+/** Answers 404 for an unknown path, and 405 with `Allow` for an unsupported method of a known path. Call it
+ *  before the routes are added. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
-  const known = new Map<string, Known>()
+  const known = new Map<string, KnownRoute>()
   app.addHook('onRoute', ({ url, method }) => {
     if (url === '*') return
     const route = known.get(url) ?? { path: patternOf(url), methods: new Set() }
-    for (const one of [method].flat()) route.methods.add(one)
+    for (const name of [method].flat()) route.methods.add(name)
     known.set(url, route)
   })
   app.setNotFoundHandler((request, reply) => {
@@ -20,7 +20,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const allowed = [...known.values()]
       .filter((route) => route.path.test(path))
       .flatMap(({ methods }) => [...methods])
-    // A route of files takes the method, and has no such file.
+    // A wildcard route supports the method, but has no such file.
     if (allowed.length === 0 || allowed.includes(request.method))
       throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such path.' })
     reply.header('allow', [...new Set(allowed)].join(', '))

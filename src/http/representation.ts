@@ -1,26 +1,27 @@
 import { createHash } from 'node:crypto'
 import { type Coding, encode } from './content-coding.ts'
 
-/** An answer as it is sent where nothing more is done to it. */
+/** An HTTP response before content coding. */
 export type Answer = {
   status: number
   headers: Record<string, string>
   body: Buffer
-  /** Whether somebody else who sees the same may have it: it is a whole answer, and tells nothing of its request. */
+  /** True if other callers with the same view may receive it: it is complete, and contains nothing specific
+   *  to its request. */
   isShareable: boolean
 }
 
-/** An answer in each of the codings that it is asked for in. */
+/** A response with its body in every content coding requested so far. */
 export type Representation = Answer & {
-  /** Strong, and another for each coding, which is another sequence of bytes (RFC 9110, 8.8.3). */
+  /** Strong ETag. Differs per coding, because the bytes differ (RFC 9110, 8.8.3). */
   etag(coding: Coding): string
-  /** The body in a coding: compressed once, for everybody who asks meanwhile and after. */
+  /** Returns the body in a coding. Compresses it once and shares the result with all requests. */
   encoded(coding: Coding): Promise<Buffer> | Buffer
-  /** How many bytes it holds, in all codings. */
+  /** Bytes held, in all codings. */
   size(): number
 }
 
-class Body implements Representation {
+class CachedRepresentation implements Representation {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: Buffer
@@ -64,8 +65,8 @@ class Body implements Representation {
   }
 }
 
-const nobody = () => {}
+const ignore = () => {}
 
-/** `onGrown` is told when there is another coding. */
-export const toRepresentation = (answer: Answer, onGrown: () => void = nobody): Representation =>
-  new Body(answer, onGrown)
+/** Wraps a response. `onGrown` is called whenever another coding adds to its size. */
+export const toRepresentation = (answer: Answer, onGrown: () => void = ignore): Representation =>
+  new CachedRepresentation(answer, onGrown)

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Logs one line a request: the route and not the address, which may hold a payment page's token or what is searched
- *  for. */
+/** Logs one line per request, with the route instead of the URL: a URL may contain a payment page's token or
+ *  search text. */
 export function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

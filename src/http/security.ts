@@ -4,14 +4,14 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import helmet from 'helmet'
 
-// They are the same for every answer, so they are made once.
+// Computed once, because they are the same for every response.
 function securityHeaders(): OutgoingHttpHeaders {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   helmet({ hsts: false })(response.req, response, () => {})
   return { ...response.getHeaders() }
 }
 
-/** Sends security headers with every answer, and lets browsers call from these origins. */
+/** Sends security headers with every response, and allows cross-origin requests from these origins. */
 export async function addSecurity(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
   const headers = securityHeaders()
   app.addHook('onRequest', (_request, reply, done) => {
@@ -21,7 +21,7 @@ export async function addSecurity(app: FastifyInstance, corsOrigins: string[]): 
   if (corsOrigins.length > 0)
     await app.register(cors, {
       origin: corsOrigins,
-      // A request that is no preflight would be answered in a shape of its own.
+      // If strict, the plugin would answer OPTIONS without preflight headers with an error body of its own.
       strictPreflight: false,
       exposedHeaders: ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
     })

@@ -1,10 +1,12 @@
-/** JSON that is written many times: its bytes, eight at a time. As numbers, because nothing else is stored as fast at
- *  any address, and no bytes of UTF-8 read as one that has no bytes of its own, NaN. */
+// Slow form: Buffer.from(text), copied into the writer's buffer
+
+/** JSON text that is written many times, as words of eight bytes. The words are floats, which are the fastest
+ *  to store at any offset. No UTF-8 reads as NaN, the one float whose bytes might not survive. */
 export type Literal = { length: number; words: Float64Array; bytes: Uint8Array }
 
 export const wordLength = Float64Array.BYTES_PER_ELEMENT
 
-/** A text that is JSON, or a part of it, made ready to be written. */
+/** Encodes JSON text, or a fragment of it, for JsonWriter.raw. */
 export function toLiteral(text: string): Literal {
   const bytes = Buffer.from(text)
   const { length } = bytes

@@ -1,9 +1,9 @@
 import type { RequestLimits } from '../shared/request-limits.ts'
 
-/** What of a value in JSON is more than it may be, as a sentence goes on; null where all of it is within the bounds.
- *  One pass, level by level and not by recursion, which ends where a bound is passed: it takes a microsecond for what
- *  is usual, and less than a millisecond for anything. */
-export function excessIn(
+/** Finds the first limit that a JSON value exceeds, as the predicate of a sentence; null if it is within all
+ *  of them. One pass by level, without recursion, which stops at the first excess: a microsecond for usual
+ *  values, less than a millisecond for any. */
+export function findExcess(
   json: unknown,
   { maxJsonDepth, maxJsonWidth, maxJsonValues, maxNameLength }: RequestLimits,
 ): string | null {

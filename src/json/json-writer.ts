@@ -10,190 +10,192 @@ const maxDigits = 9
 
 const isShort = (value: number) => Number.isInteger(value) && value >= 0 && value < 10 ** maxDigits
 
-// What is asked for as a rule fits in; what was larger once does not stay.
+// Fits most responses. A larger buffer is released after use.
 const usualSize = 2 ** 20
 
-const yes = toLiteral('true')
-const no = toLiteral('false')
-const nothing = toLiteral('null')
-const begin = toLiteral('[')
-const next = toLiteral(',')
-const end = toLiteral(']')
+const trueLiteral = toLiteral('true')
+const falseLiteral = toLiteral('false')
+const nullLiteral = toLiteral('null')
+const openBracket = toLiteral('[')
+const comma = toLiteral(',')
+const closeBracket = toLiteral(']')
 
-// Of ASCII, what a text of JSON has only behind a backslash.
+// ASCII characters that a JSON string must escape.
 const isEscaped = Uint8Array.from({ length: 0x80 }, (_, code) =>
   code < 0x20 || code === quote || code === backslash ? 1 : 0,
 )
 
 const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
 
-/** Writes JSON as the bytes that are sent, and as JSON.stringify would: a text of them need not be made first, nor a
- *  tree of objects, which are most of the garbage of a page. Whoever starts it takes what is written before anybody
- *  else can: nothing waits in between. */
+/** Writes JSON, byte for byte as JSON.stringify would, straight into a buffer: no intermediate text, and no
+ *  tree of objects, which is most of the garbage of a page. There is one instance for all requests, so
+ *  between `start` and `take` nothing may await. */
 class JsonWriter {
   #bytes = Buffer.alloc(0)
   #view = viewOf(this.#bytes)
-  #at = 0
+  #position = 0
   #part = 0
 
-  /** How much is written of this part. */
-  get at(): number {
-    return this.#at
+  /** Bytes written in this part. */
+  get position(): number {
+    return this.#position
   }
 
-  /** Counts what was begun and taken: what was written before either is elsewhere. */
+  /** Number of the current part. Positions are valid within one part: `start` and `take` begin another. */
   get part(): number {
     return this.#part
   }
 
-  /** Forgets what was begun and not taken. */
+  /** Begins a part, and discards what was not taken. */
   start(): void {
-    this.#at = 0
+    this.#position = 0
     this.#part++
   }
 
-  /** What was written since the start, or since the last that was taken. */
+  /** Returns the bytes of this part and begins the next. */
   take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#at))
-    this.#at = 0
+    const taken = Buffer.from(this.#bytes.subarray(0, this.#position))
+    this.#position = 0
     this.#part++
-    if (this.#bytes.length > usualSize) this.#use(Buffer.alloc(0))
+    if (this.#bytes.length > usualSize) this.#setBuffer(Buffer.alloc(0))
     return taken
   }
 
-  /** Writes once more what is written of this part there. */
+  /** Repeats bytes of this part. */
   copy(start: number, end: number): void {
     this.#reserve(end - start)
-    this.#bytes.copyWithin(this.#at, start, end)
-    this.#at += end - start
+    this.#bytes.copyWithin(this.#position, start, end)
+    this.#position += end - start
   }
 
   #reserve(length: number): void {
-    const least = this.#at + length
-    if (least <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * least))
-    this.#bytes.copy(larger, 0, 0, this.#at)
-    this.#use(larger)
+    const needed = this.#position + length
+    if (needed <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * needed))
+    this.#bytes.copy(larger, 0, 0, this.#position)
+    this.#setBuffer(larger)
   }
 
-  #use(bytes: Buffer<ArrayBuffer>): void {
+  #setBuffer(bytes: Buffer<ArrayBuffer>): void {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
   }
 
   null(): void {
-    this.raw(nothing)
+    this.raw(nullLiteral)
   }
 
   boolean(value: boolean): void {
-    this.raw(value ? yes : no)
+    this.raw(value ? trueLiteral : falseLiteral)
   }
 
-  /** What is JSON already. A loop, because there are thousands of few bytes. */
+  /** Writes encoded JSON. */
   raw(literal: Literal): void {
-    if (fast) this.#words(literal)
+    if (fast) this.#writeWords(literal)
     else this.#copy(literal)
   }
 
   #copy({ length, bytes }: Literal): void {
     this.#reserve(length)
-    this.#bytes.set(bytes, this.#at)
-    this.#at += length
+    this.#bytes.set(bytes, this.#position)
+    this.#position += length
   }
 
-  #words({ length, words }: Literal): void {
-    // The last word may be longer than what is left of the literal.
+  // A loop of words beats a copy for thousands of literals of a few bytes.
+  #writeWords({ length, words }: Literal): void {
+    // The last word may extend beyond the literal.
     this.#reserve(length + wordLength)
     const view = this.#view
-    const at = this.#at
+    const at = this.#position
     for (let index = 0; index < words.length; index++)
       view.setFloat64(at + index * wordLength, words[index] ?? 0, true)
-    this.#at = at + length
+    this.#position = at + length
   }
 
   string(text: string): void {
     const { length } = text
-    // No unit of UTF-16 takes more than three bytes.
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
     this.#reserve(3 * length + 2)
     const bytes = this.#bytes
-    let at = this.#at
+    let at = this.#position
     bytes[at++] = quote
     for (let index = 0; index < length; index++) {
       const code = text.charCodeAt(index)
       if (code < 0x80) {
-        if (isEscaped[code] === 1) return void this.#slow(text)
+        if (isEscaped[code] === 1) return void this.#stringify(text)
         bytes[at++] = code
       } else if (code < 0x800) {
         bytes[at++] = 0xc0 | (code >> 6)
         bytes[at++] = 0x80 | (code & 0x3f)
       } else {
-        // Half of a pair.
-        if (code >= 0xd800 && code <= 0xdfff) return void this.#slow(text)
+        // Surrogate.
+        if (code >= 0xd800 && code <= 0xdfff) return void this.#stringify(text)
         bytes[at++] = 0xe0 | (code >> 12)
         bytes[at++] = 0x80 | ((code >> 6) & 0x3f)
         bytes[at++] = 0x80 | (code & 0x3f)
       }
     }
     bytes[at++] = quote
-    this.#at = at
+    this.#position = at
   }
 
   number(value: number): void {
     this.#reserve(maxDigits + 3)
-    if (isShort(value)) return void this.#digits(value)
-    // As most amounts are: no other number of so few digits is as near.
+    if (isShort(value)) return void this.#writeDigits(value)
+    // Most amounts have at most two decimals. If dividing restores the value, the digits are its shortest
+    // form.
     const hundredths = Math.round(value * 100)
-    if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#slow(value)
+    if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#stringify(value)
     const whole = Math.trunc(value)
     const rest = hundredths - 100 * whole
-    this.#digits(whole)
-    this.#bytes[this.#at++] = point
-    if (rest < 10) this.#bytes[this.#at++] = zero
-    this.#digits(rest % 10 === 0 ? rest / 10 : rest)
+    this.#writeDigits(whole)
+    this.#bytes[this.#position++] = point
+    if (rest < 10) this.#bytes[this.#position++] = zero
+    this.#writeDigits(rest % 10 === 0 ? rest / 10 : rest)
   }
 
-  #digits(value: number): void {
+  #writeDigits(value: number): void {
     let digits = 1
     for (let power = 10; power <= value; power *= 10) digits++
     const bytes = this.#bytes
-    const end = this.#at + digits
+    const end = this.#position + digits
     let rest = value
-    for (let at = end - 1; at >= this.#at; at--) {
+    for (let at = end - 1; at >= this.#position; at--) {
       const tenth = Math.trunc(rest / 10)
       bytes[at] = zero + rest - 10 * tenth
       rest = tenth
     }
-    this.#at = end
+    this.#position = end
   }
 
-  /** A list, each of it written by `write`. */
+  /** Writes an array whose items `write` writes. */
   list(values: readonly unknown[], write: (value: unknown) => void): void {
-    this.raw(begin)
+    this.raw(openBracket)
     for (let index = 0; index < values.length; index++) {
-      if (index > 0) this.raw(next)
+      if (index > 0) this.raw(comma)
       write(values[index])
     }
-    this.raw(end)
+    this.raw(closeBracket)
   }
 
-  /** Any value. Whether it is one that JSON has. */
+  /** Writes any value. Returns false if JSON can't represent it. */
   value(value: unknown): boolean {
     if (typeof value === 'string') this.string(value)
     else if (typeof value === 'number') this.number(value)
     else if (typeof value === 'boolean') this.boolean(value)
     else if (value === null) this.null()
-    else return this.#slow(value)
+    else return this.#stringify(value)
     return true
   }
 
-  #slow(value: unknown): boolean {
+  #stringify(value: unknown): boolean {
     const text = JSON.stringify(value) as string | undefined
     if (text === undefined) return false
     this.#reserve(3 * text.length)
-    this.#at += this.#bytes.write(text, this.#at)
+    this.#position += this.#bytes.write(text, this.#position)
     return true
   }
 }
 
-/** One for all: see JsonWriter. */
+/** The one writer of this process: see JsonWriter. */
 export const json = new JsonWriter()

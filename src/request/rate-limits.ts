@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { areWellFormed, readCredentials } from '../auth/authenticate.ts'
-import { hashCredentials, mayBeGood, wereGood } from '../auth/known-credentials.ts'
+import { hashCredentials, mayBeValid, wereValid } from '../auth/known-credentials.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
@@ -82,7 +82,7 @@ function limitsOf(db: Database, perSecond: number): RateLimits {
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
     if (counters.add(failuresKey(request)).count <= perSecond) request.isUnproven = true
-    else if (!(await mayBeGood(db, readCredentials(request.headers)))) throw tooManyFailures()
+    else if (!(await mayBeValid(db, readCredentials(request.headers)))) throw tooManyFailures()
   }
 
   // The library's own stores count separately for each set of options, and can't take anything back.
@@ -108,11 +108,11 @@ function limitsOf(db: Database, perSecond: number): RateLimits {
         request.limitKey = key
         const hasCredentials = !config.tokenOf && !key.startsWith('address ')
         // A request over its own limit is refused by that, and costs nothing.
-        if (!hasCredentials || wereGood(db, key) || isUsedUp(key)) return done()
+        if (!hasCredentials || wereValid(db, key) || isUsedUp(key)) return done()
         requireTrust(request).then(() => done(), done)
       })
       app.addHook('onResponse', (request, _reply, done) => {
-        if (request.isUnproven && wereGood(db, request.limitKey)) counters.takeBack(failuresKey(request))
+        if (request.isUnproven && wereValid(db, request.limitKey)) counters.takeBack(failuresKey(request))
         done()
       })
       await app.register(rateLimit, {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { runCommand, type Told } from '../../src/app/commands.ts'
+import { runCommand, type CommandResult } from '../../src/app/commands.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
 
 /** The command line in this process, on a database that stays open. A process for each command, which opens the database
@@ -24,7 +24,7 @@ export function commandsOn(database: () => OpenDatabase) {
       return JSON.parse(output) as Answer
     },
     /** How a command fails that must: it prints nothing, and tells neither a stack nor a statement. */
-    async fail(...args: string[]): Promise<Pick<Told, 'code' | 'errors'>> {
+    async fail(...args: string[]): Promise<Pick<CommandResult, 'code' | 'errors'>> {
       const { code, output, errors } = await run(...args)
       expect(output).toBe('')
       expect(errors).not.toMatch(/^\s+at |select |insert |\$1/m)

@@ -2,8 +2,8 @@ import { buildSchema, execute, type GraphQLFieldResolver, GraphQLObjectType, par
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { beforeEach, expect, test } from 'vitest'
 import {
-  type Asked,
   type CompiledOperation,
+  type CompilerContext,
   compiledExecution,
   replayOutcomes,
 } from '../../src/graphql-server/compiler/plugin.ts'
@@ -119,7 +119,7 @@ const watch: Plugin = {
     })
   },
 }
-const yoga = createYoga<Asked>({
+const yoga = createYoga<CompilerContext>({
   schema,
   plugins: [watch, compiledExecution(10)],
   maskedErrors: false,

@@ -1,14 +1,14 @@
 import postgres from 'postgres'
 import type { Pool } from './pool.ts'
-import type { Asked, Run } from './pool-connection.ts'
+import type { Run, Statement } from './pool-connection.ts'
 import type { Transaction } from './run-transaction.ts'
 
-// It runs in the next turn of microtasks, because rows are asked for as lists of values after the statement is.
-const statementsBy =
+// The statement starts in the next microtask, because Drizzle asks for raw rows by calling `values` on it.
+const unsafeOver =
   (run: Run) =>
-  (...asked: Asked) => {
+  (...statement: Statement) => {
     let isRaw = false
-    const answer = Promise.resolve().then(() => run(asked, isRaw))
+    const answer = Promise.resolve().then(() => run(statement, isRaw))
     const values = () => {
       isRaw = true
       return answer
@@ -16,18 +16,18 @@ const statementsBy =
     return Object.assign(answer, { values })
   }
 
-// A transaction as Drizzle uses it, which runs one in another behind a savepoint.
+// Implements the part of the driver's transaction that Drizzle uses. Nested transactions are savepoints.
 const transactionOver = ({ execute, savepoint }: Transaction): object => ({
-  unsafe: statementsBy(execute),
+  unsafe: unsafeOver(execute),
   savepoint: <Result>(run: (part: object) => Promise<Result>) =>
     savepoint((part) => run(transactionOver(part))),
 })
 
-/** The driver as Drizzle uses it, with the statements and transactions of a pool of ours. What it would open by itself
- *  it is never asked for. */
+/** Creates a driver for Drizzle that runs its statements and transactions on our pool. The driver's own pool
+ *  stays unused, and opens no connection. */
 export function driverOver(settings: object, pool: Pool) {
   return Object.assign(postgres(settings), {
-    unsafe: statementsBy(pool.execute),
+    unsafe: unsafeOver(pool.execute),
     begin: <Result>(run: (transaction: object) => Promise<Result>) =>
       pool.begin((transaction) => run(transactionOver(transaction))),
   })

@@ -3,69 +3,71 @@ import postgres from 'postgres'
 import { isConnectionFailure } from '../database.ts'
 import type { FindHost } from './find-host.ts'
 
-/** The parameters of `unsafe`, as Drizzle gives them. */
-export type Asked = Parameters<postgres.Sql['unsafe']>
+/** Arguments of the driver's `unsafe`, as Drizzle passes them. */
+export type Statement = Parameters<postgres.Sql['unsafe']>
 type Settings = postgres.Sql['options']
 
-/** Runs a statement; `isRaw` asks for rows as lists of values. `since` is when it was asked for, where that is a while
- *  ago. */
-export type Run = (asked: Asked, isRaw: boolean, since?: number) => Promise<unknown>
+/** Runs a statement. `isRaw` returns rows as arrays of values. Its timeout starts at `since`; now by
+ *  default. */
+export type Run = (statement: Statement, isRaw: boolean, since?: number) => Promise<unknown>
 
+// OID of text[].
 const textArray = 1009
 
-/** An error with a code, as the driver has them. */
+/** Creates an error with a code, like the driver's own. */
 export const connectionError = (message: string, code: string) => Object.assign(new Error(message), { code })
 
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 
 export type PoolConnectionOptions = {
-  /** Settings that all connections of a pool share, and with them what is known of the types of the database. */
+  /** Settings shared by all connections of a pool, including the types that the first one fetches. */
   settings: Settings
   findHost: FindHost
   /** Called after each answer, and once when the connection is over. */
   onChange(connection: PoolConnection, error?: unknown): void
 }
 
-/** One connection to PostgreSQL from its making to its end. The driver (3.4.9) would use it again after it was closed,
- *  and then writes a ROLLBACK to no socket, which ends the process, or never flushes what it writes, which hangs. So it
- *  is a client of its own, and one that is over is replaced. */
+/** One connection to PostgreSQL, from connecting to closing. Each is a driver client of its own and is never
+ *  reconnected: the driver (3.4.9) reuses a closed connection, and then either writes a ROLLBACK to a missing
+ *  socket, which ends the process, or never flushes what it writes, which hangs. */
 export class PoolConnection {
-  /** Whether the database has let it in. */
+  /** True once the database has accepted the connection. */
   isOpen = false
+  /** True once the connection has ended, for whatever reason. */
   isOver = false
-  /** Whether a transaction has it for itself. */
+  /** True while a transaction has exclusive use of it. */
   isReserved = false
-  /** Whether it takes no more statements, and ends once it is idle. */
+  /** True if it accepts no more statements and ends once it is idle. */
   isRetiring = false
-  readonly madeAt = performance.now()
+  readonly createdAt = performance.now()
   readonly #client: postgres.Sql
   readonly #options: PoolConnectionOptions
-  /** Statements that have no answer yet: they are answered in this order. */
+  /** Statements without an answer yet, in the order in which they will be answered. */
   readonly #unanswered: { since: number; reject(error: unknown): void }[] = []
   #socket: Socket | null = null
 
   constructor(options: PoolConnectionOptions) {
     this.#options = options
     const { settings } = options
-    const own = {
+    const clientSettings = {
       ...settings,
       host: settings.host.slice(0, 1),
       port: settings.port.slice(0, 1),
       max: 1,
-      // Parsers and serializers are shared, so only the first needs to ask.
+      // Types are shared through the settings, so only the first connection fetches them.
       fetch_types: !(textArray in settings.serializers),
       socket: () => this.#connect(),
       onclose: () => this.end(),
     }
-    this.#client = postgres(own as object)
+    this.#client = postgres(clientSettings as object)
   }
 
-  /** How many statements have no answer yet. */
+  /** Number of statements without an answer. */
   get load(): number {
     return this.#unanswered.length
   }
 
-  /** When the oldest statement without an answer was asked for. */
+  /** Start of the oldest statement without an answer. */
   get waitsSince(): number {
     return this.#unanswered[0]?.since ?? Number.POSITIVE_INFINITY
   }
@@ -89,26 +91,26 @@ export class PoolConnection {
     })
   }
 
-  /** Takes no more statements, and ends after those that it has. */
+  /** Accepts no more statements, and ends after those that are running. */
   retire(): void {
     this.isRetiring = true
     if (this.load === 0 && !this.isReserved) this.end()
   }
 
-  /** Gives the connection up: whoever waits for an answer is rejected. */
+  /** Ends the connection at once, and rejects all statements without an answer. */
   end(error: unknown = lost()): void {
     if (this.isOver) return
     this.isOver = true
-    // The driver writes a last word, for which the socket below its TLS must still be there: else that is an error that
-    // nobody hears of. A connection that went silent would never be told of an end that waits for the other side.
+    // The driver writes a terminate message, and over TLS throws an unhandled error if the socket is gone by
+    // then. So the socket is destroyed afterwards, not closed: a silent peer would never confirm.
     const destroy = () => this.#socket?.destroy()
     this.#client.end({ timeout: 0 }).then(destroy, destroy)
-    // The driver forgets those that it has not yet written.
+    // Rejected here, because the driver drops statements that it has not written yet without an error.
     for (const { reject } of this.#unanswered.splice(0)) reject(error)
     this.#options.onChange(this, error)
   }
 
-  /** Ends with a word to the database, and takes no more statements. */
+  /** Closes the connection gracefully. Statements still running after a second are rejected. */
   async close(): Promise<void> {
     this.isOver = true
     await this.#client.end({ timeout: 1 })
@@ -117,21 +119,21 @@ export class PoolConnection {
   }
 
   async #connect(): Promise<Socket> {
-    // The driver asks again where a connection was closed before it was let in.
-    if (this.#socket || this.isOver) throw this.#failed(lost())
+    // The driver calls this again if a connection is closed before the database accepts it.
+    if (this.#socket || this.isOver) throw this.#fail(lost())
     try {
       const { host, port, path } = await this.#options.findHost()
       if (this.isOver) throw lost()
       this.#socket = path ? connect(path) : connect(port, host)
-      // The driver takes the name that a certificate must have from here.
+      // The driver verifies the certificate against this host name.
       return Object.assign(this.#socket, { host })
     } catch (error) {
-      throw this.#failed(error)
+      throw this.#fail(error)
     }
   }
 
-  // Without a socket the driver never tells that the connection is over.
-  #failed(error: unknown): unknown {
+  // Ends the connection here, because without a socket the driver never calls `onclose`.
+  #fail(error: unknown): unknown {
     setImmediate(() => this.end(error))
     return error
   }

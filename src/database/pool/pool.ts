@@ -5,39 +5,38 @@ import type { FindHost } from './find-host.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
 
-// Everybody who asks the database has an answer, or an error, within a time that this process keeps by itself. The
-// database ends what takes too long, but a connection that went silent tells nobody, the driver waits for ever, and so
-// does what stands behind in its pool. A deadline can be kept only by who knows which connection a statement is on: a
-// statement that is too old ends its connection, with all that is on it, and one that is too old before it has a
-// connection is refused. So this pool gives statements to connections of one driver's client each. It costs a statement
-// two writes to an array: the clock is looked at four times a second, for all of them.
+// Guarantees that every statement gets an answer or an error within a timeout that this process enforces.
+// PostgreSQL's own timeouts don't help if a connection goes silent: the driver then waits forever, and so
+// does everything queued behind. Enforcing a timeout requires knowing the connection of each statement, so
+// this pool assigns statements to connections, each a driver client of its own. A statement that times out
+// ends its connection with everything on it; one that times out in the queue is rejected. The cost per
+// statement is two array writes: one timer checks all of them four times a second.
 
 export type PoolOptions = {
   settings: postgres.Sql['options']
   findHost: FindHost & { forget(): void }
-  /** The most connections. */
+  /** Maximum number of connections. */
   max: number
-  /** The most of them that transactions have for themselves: the others are left for single statements. */
+  /** Maximum number of connections reserved by transactions. The others remain for single statements. */
   maxReserved: number
-  /** The most statements on one connection, which is asked for more before it has answered. */
+  /** Maximum number of statements that are pipelined on one connection. */
   maxPipeline: number
-  /** Milliseconds that a statement may take, and may wait for a connection. */
+  /** Timeout for a statement, and for waiting for a connection. */
   timeoutMs: number
 }
 
 export type Pool = {
   execute: Run
-  /** Runs a transaction on a connection of its own. Any statement in it that fails makes all of it fail. */
+  /** Runs a transaction on a connection of its own. If any of its statements fails, the transaction fails. */
   begin<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result>
-  /** Replaces connections as they become idle, but for those that were just made. */
+  /** Replaces connections as they become idle, except very recent ones. */
   renew(): void
-  /** Ends once nothing runs any more, at the latest after so many seconds. */
+  /** Closes the pool once nothing is running, after `seconds` at the latest. */
   close(seconds: number): Promise<void>
 }
 
-type Waiting = { since: number; start(connection: PoolConnection): void; reject(error: unknown): void }
+type QueueEntry = { since: number; start(connection: PoolConnection): void; reject(error: unknown): void }
 
-// Milliseconds.
 const checkMs = 250
 const firstRetryMs = 50
 const maxRetryMs = 1_000
@@ -49,14 +48,14 @@ const waitedTooLong = () =>
   connectionError('no connection to the database was free in time', 'CONNECTION_WAIT_TIMEOUT')
 const ended = () => connectionError('the connections to the database are closed', 'CONNECTION_ENDED')
 
-/** Opens a pool of connections, which are made as they are needed. */
+/** Opens a pool that connects on demand. */
 export function openPool(options: PoolOptions): Pool {
   const { max, maxReserved, maxPipeline, timeoutMs, findHost } = options
   const connections = new Set<PoolConnection>()
-  const statements: Waiting[] = []
-  const transactions: Waiting[] = []
+  const waitingStatements: QueueEntry[] = []
+  const waitingTransactions: QueueEntry[] = []
   let reserved = 0
-  /** Why the last connection could not be made, and until when none is tried again. */
+  /** Last error in connecting, and the time of the next attempt. */
   let down: { error: unknown; until: number; pauseMs: number } | null = null
   let isClosing = false
   let onIdle = () => {}
@@ -75,14 +74,14 @@ export function openPool(options: PoolOptions): Pool {
     dispatch()
   }
 
-  // While no connection can be made, one at a time is tried.
+  // While connecting fails, only one attempt is made at a time.
   function canGrow(): boolean {
     if (connections.size >= max) return false
     if (!down) return true
     return performance.now() >= down.until && [...connections].every(({ isOpen }) => isOpen)
   }
 
-  /** The one that has the least to do, where it is not full. */
+  /** Picks the connection with the lowest load, or a new one; null if all are full. */
   function pick(): PoolConnection | null {
     let best: PoolConnection | null = null
     for (const connection of connections) {
@@ -92,9 +91,9 @@ export function openPool(options: PoolOptions): Pool {
       if (load === 0) return best
     }
     if (!canGrow()) return best
-    const made = new PoolConnection({ ...options, onChange })
-    connections.add(made)
-    return made
+    const created = new PoolConnection({ ...options, onChange })
+    connections.add(created)
+    return created
   }
 
   function reserve(): PoolConnection | null {
@@ -113,7 +112,7 @@ export function openPool(options: PoolOptions): Pool {
     dispatch()
   }
 
-  function serve(waiting: Waiting[], take: () => PoolConnection | null): void {
+  function serve(waiting: QueueEntry[], take: () => PoolConnection | null): void {
     while (waiting.length > 0) {
       const connection = take()
       if (!connection) return
@@ -122,30 +121,30 @@ export function openPool(options: PoolOptions): Pool {
   }
 
   function dispatch(): void {
-    serve(transactions, reserve)
-    serve(statements, pick)
-    // Nobody waits for a database that is known to be out of reach.
+    serve(waitingTransactions, reserve)
+    serve(waitingStatements, pick)
+    // Fails fast while the database is known to be unreachable.
     if (down && connections.size === 0) refuse(() => true, outOfReach)
     if (isClosing && reserved === 0 && [...connections].every(({ load }) => load === 0)) onIdle()
   }
 
-  // An error of its own for each: the driver writes parameters into those that it throws.
+  // A new error for each statement: the driver adds parameters to the errors that it throws.
   const outOfReach = () =>
     connectionError('the database is out of reach', databaseCode(down?.error) ?? 'CONNECTION_FAILED')
 
-  function refuse(isRefused: (waiting: Waiting) => boolean, error: () => unknown): void {
-    for (const waiting of [statements, transactions])
+  function refuse(isRefused: (waiting: QueueEntry) => boolean, error: () => unknown): void {
+    for (const waiting of [waitingStatements, waitingTransactions])
       while (waiting[0] && isRefused(waiting[0])) waiting.shift()?.reject(error())
   }
 
-  const execute: Run = (asked, isRaw) => {
+  const execute: Run = (statement, isRaw) => {
     if (isClosing) return Promise.reject(ended())
-    const connection = statements.length === 0 ? pick() : null
-    if (connection) return connection.execute(asked, isRaw)
+    const connection = waitingStatements.length === 0 ? pick() : null
+    if (connection) return connection.execute(statement, isRaw)
     return new Promise((resolve, reject) => {
       const since = performance.now()
-      const start = (free: PoolConnection) => void free.execute(asked, isRaw, since).then(resolve, reject)
-      statements.push({ since, start, reject })
+      const start = (free: PoolConnection) => void free.execute(statement, isRaw, since).then(resolve, reject)
+      waitingStatements.push({ since, start, reject })
       dispatch()
     })
   }
@@ -153,7 +152,7 @@ export function openPool(options: PoolOptions): Pool {
   async function begin<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (isClosing) throw ended()
     const connection = await new Promise<PoolConnection>((resolve, reject) => {
-      transactions.push({ since: performance.now(), start: resolve, reject })
+      waitingTransactions.push({ since: performance.now(), start: resolve, reject })
       dispatch()
     })
     return runTransaction(connection.execute, run).finally(() => release(connection))
@@ -162,18 +161,18 @@ export function openPool(options: PoolOptions): Pool {
   function renew(): void {
     const now = performance.now()
     findHost.forget()
-    for (const connection of connections) if (now - connection.madeAt > renewAfterMs) connection.retire()
+    for (const connection of connections) if (now - connection.createdAt > renewAfterMs) connection.retire()
   }
 
   function check(): void {
     const now = performance.now()
     const elapsed = now - checkedAt
     checkedAt = now
-    // After a pause of the whole process answers may be there that nobody has read yet.
+    // After a pause of the whole process, answers may have arrived that are not read yet.
     if (elapsed > 4 * checkMs) return
     for (const connection of connections)
       if (now - connection.waitsSince > timeoutMs) connection.end(noAnswer())
-      else if (now - connection.madeAt > lifetimeMs) connection.retire()
+      else if (now - connection.createdAt > lifetimeMs) connection.retire()
     refuse(({ since }) => now - since > timeoutMs, waitedTooLong)
     dispatch()
   }

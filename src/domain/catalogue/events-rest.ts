@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { SharedReads } from '../../cache/response-cache.ts'
-import { bodyWriter } from '../../json/zod-serializer.ts'
+import type { ResponseCache } from '../../cache/response-cache.ts'
+import { createSerializer } from '../../json/zod-serializer.ts'
 import { type Context, catalogueContext, requireChannel, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { errorBody } from '../../rest/error-body.ts'
@@ -62,7 +62,7 @@ const page = z
   .object({ success: z.literal(true), data: z.array(eventBody) })
   .meta({ description: 'Page of events; empty past the end.' })
 
-const pageBytes = bodyWriter(page)
+const pageBytes = createSerializer(page)
 
 function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
   if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
@@ -123,12 +123,12 @@ function linksOf(address: string, requestUrl: string, { limit, offset }: Query, 
 
 /** GET /events (INTERFACE, events; DECISIONS 3). */
 export const eventRoutes =
-  (services: Services, sharedReads: SharedReads): FastifyPluginAsyncZod =>
+  (services: Services, responseCache: ResponseCache): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/events',
       {
-        preParsing: authenticatedRead(services, sharedReads, requireChannel),
+        preParsing: authenticatedRead(services, responseCache, requireChannel),
         schema: {
           operationId: 'listEvents',
           summary: 'List events',
@@ -141,7 +141,7 @@ export const eventRoutes =
         },
       },
       (request, reply) =>
-        answerRead(sharedReads, request, reply, async () => {
+        answerRead(responseCache, request, reply, async () => {
           const { query, url, routeOptions } = request
           const ctx = catalogueContext(request.ctx)
           const { limit, offset, populate } = query

@@ -18,7 +18,7 @@ export type Senders = Record<Delivery['medium'], Sender | null> & {
 const limits = { batch: 10, concurrency: 4, leaseSeconds: 300, runSeconds: 2 }
 // 24 attempts take about a day.
 const maxAttempts = 24
-const pauses = { first: 30, most: 7200 }
+const pauses = { first: 30, max: 7200 }
 
 /** Result of an attempt: the columns to update, and the error to rethrow if it was unexpected. */
 type Outcome = {

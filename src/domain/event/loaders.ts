@@ -1,5 +1,5 @@
 import { and, getTableColumns } from 'drizzle-orm'
-import type { Named, Readers } from '../../data/batch-loader.ts'
+import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isIdentifier } from '../../data/prepared.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
@@ -7,7 +7,7 @@ import { type Event, events } from './table.ts'
 
 const { searchWords: _, ...shown } = getTableColumns(events)
 
-const byId: Named<Event & { revision: string }> = {
+const byId: NamedFind<Event & { revision: string }> = {
   name: 'event_by_id',
   rows: rowsOf(shown),
   query: (select) =>

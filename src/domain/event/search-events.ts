@@ -140,7 +140,7 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
     limit: page.first + 1,
     offset: page.offset ?? 0,
   })
-  const loaded = await ctx.loaders.get(eventById).loadTold(found)
+  const loaded = await ctx.loaders.get(eventById).loadRevisions(found)
   return loaded.filter((event) => event !== null)
 }
 

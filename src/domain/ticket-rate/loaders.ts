@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
-import { type Batch, loadMany, loadOne, type Named, type Readers } from '../../data/batch-loader.ts'
+import { type Batch, loadMany, loadOne, type NamedFind, type Readers } from '../../data/batch-loader.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find } from '../../data/prepared.ts'
@@ -52,7 +52,7 @@ export const rateQuestions: Find<Question> = {
       .orderBy(asc(questions.position), asc(questions.id)),
 }
 
-const stockById: Named<Stock> = {
+const stockById: NamedFind<Stock> = {
   name: 'stock_by_id',
   rows: rowsOf(getTableColumns(stock)),
   query: (select) => select.from(stock).where(anyOf(stock.id, 'keys')),

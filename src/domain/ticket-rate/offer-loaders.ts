@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../data/batch-loader.ts'
-import { type Joining, rowJoiner, rowsOf } from '../../data/json-rows.ts'
+import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import type { Loader } from '../../data/loader.ts'
 import { anyOf, byKey, type Find, findTogether } from '../../data/prepared.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
@@ -20,8 +20,8 @@ import {
 } from './table.ts'
 
 type OfferedRate = {
-  rate: Joining<ListedRate, Left>
-  prices: Joining<ListedPrice, Left>[]
+  rate: JoinedRow<ListedRate, Left>
+  prices: JoinedRow<ListedPrice, Left>[]
   supplements: Supplement[]
   questions: Question[]
 }

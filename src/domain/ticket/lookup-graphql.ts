@@ -1,4 +1,4 @@
-import { type Maybe, whenKnown } from '../../data/loader.ts'
+import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
 import { builder } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
@@ -12,7 +12,7 @@ import * as views from './views.ts'
  *  checkout. */
 const fromLookup =
   <Value>(read: (ticket: LookupTicket) => Value) =>
-  (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): Maybe<Value> => {
+  (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): PromiseOrValue<Value> => {
     if ('rateName' in ticket) return read(ticket)
     return whenKnown(loaders.get(ticketById).get(ticket.id), (found) => {
       if (!found) throw new Error(`ticket ${ticket.id} not found`)

@@ -7,70 +7,75 @@ import {
   GraphQLString,
 } from 'graphql'
 import { json } from '../../json/json-writer.ts'
-import { isPromise, type Run } from './response-buffer.ts'
+import { isPromise, type ResponseBuffer } from './response-buffer.ts'
 
-/** What an operation of this kind, or what a resolver gave, is not made for. */
+/** Thrown for an operation or a resolved value that the compiler does not support: graphql-js takes over. */
 export class NotCompiled extends Error {}
 
-export const refuse = (why: string): never => {
-  throw new NotCompiled(why)
+export const fallBack = (reason: string): never => {
+  throw new NotCompiled(reason)
 }
 
-/** Writes what is answered of what a resolver gave. Throws where that is not as its type says. */
-export type Write = (value: unknown, run: Run) => void
+/** Writes the completed form of a resolved value (CompleteValue in the specification). Throws if the value
+ *  does not match its type. */
+export type CompleteValue = (value: unknown, response: ResponseBuffer) => void
 
-const writeSerialized = (type: GraphQLLeafType, value: unknown): void => {
-  if (!json.value(type.serialize(value) ?? undefined)) refuse('a leaf without a value')
+const serialize = (type: GraphQLLeafType, value: unknown): void => {
+  if (!json.value(type.serialize(value) ?? undefined)) fallBack('a leaf that serializes to nothing')
 }
 
-const writeString =
-  (type: GraphQLLeafType): Write =>
+const completeString =
+  (type: GraphQLLeafType): CompleteValue =>
   (value) => {
     if (typeof value === 'string') json.string(value)
     else if (value === null || value === undefined) json.null()
-    else writeSerialized(type, value)
+    else serialize(type, value)
   }
 
 const isInt = (value: number) => (value | 0) === value
 
-const writeNumber =
-  (type: GraphQLLeafType, isOne: (value: number) => boolean): Write =>
+const completeNumber =
+  (type: GraphQLLeafType, isInRange: (value: number) => boolean): CompleteValue =>
   (value) => {
-    if (typeof value === 'number' && isOne(value)) json.number(value)
+    if (typeof value === 'number' && isInRange(value)) json.number(value)
     else if (value === null || value === undefined) json.null()
-    else writeSerialized(type, value)
+    else serialize(type, value)
   }
 
-const writeBoolean: Write = (value) => {
+const completeBoolean: CompleteValue = (value) => {
   if (typeof value === 'boolean') json.boolean(value)
   else if (value === null || value === undefined) json.null()
-  else writeSerialized(GraphQLBoolean, value)
+  else serialize(GraphQLBoolean, value)
 }
 
-const writeOther =
-  (type: GraphQLLeafType): Write =>
+const completeCustomLeaf =
+  (type: GraphQLLeafType): CompleteValue =>
   (value) => {
     if (value === null || value === undefined) json.null()
-    else writeSerialized(type, value)
+    else serialize(type, value)
   }
 
-/** The types of GraphQL itself are written as they are, without a call, where a value needs no serializing. */
-export function writeLeaf(type: GraphQLLeafType): Write {
-  if (type === GraphQLString || type === GraphQLID) return writeString(type)
-  if (type === GraphQLInt) return writeNumber(type, isInt)
-  if (type === GraphQLFloat) return writeNumber(type, Number.isFinite)
-  return type === GraphQLBoolean ? writeBoolean : writeOther(type)
+/** Completes scalars and enums. Built-in scalars skip `serialize` if the value already has the right type. */
+export function completeLeaf(type: GraphQLLeafType): CompleteValue {
+  if (type === GraphQLString || type === GraphQLID) return completeString(type)
+  if (type === GraphQLInt) return completeNumber(type, isInt)
+  if (type === GraphQLFloat) return completeNumber(type, Number.isFinite)
+  return type === GraphQLBoolean ? completeBoolean : completeCustomLeaf(type)
 }
 
-export const writeNonNull =
-  (write: Write): Write =>
-  (value, run) =>
-    value === null || value === undefined ? refuse('null where there is none') : write(value, run)
+export const completeNonNull =
+  (completeValue: CompleteValue): CompleteValue =>
+  (value, response) =>
+    value === null || value === undefined
+      ? fallBack('null for a non-null type')
+      : completeValue(value, response)
 
-export const writeList =
-  (write: Write): Write =>
-  (value, run) => {
+export const completeList =
+  (completeItem: CompleteValue): CompleteValue =>
+  (value, response) => {
     if (value === null || value === undefined) return json.null()
-    if (!Array.isArray(value)) return refuse('a list that is none')
-    json.list(value, (item) => (isPromise(item) ? refuse('a promise in a list') : write(item, run)))
+    if (!Array.isArray(value)) return fallBack('a list that is not an array')
+    json.list(value, (item) =>
+      isPromise(item) ? fallBack('a promise in a list') : completeItem(item, response),
+    )
   }

@@ -1,57 +1,65 @@
 import { toLiteral } from '../../json/encoded-literal.ts'
 import { json } from '../../json/json-writer.ts'
 import type { RootField } from './compile.ts'
-import type { Run } from './response-buffer.ts'
+import type { ResponseBuffer } from './response-buffer.ts'
 
-/** How each field of a mutation came out, for the standard way to go on from. */
+/** Result or error of each mutation field that has run, by response key. graphql-js continues from there. */
 export type Outcomes = Map<string, () => unknown>
 
 const begin = toLiteral('{"data":{')
 const end = toLiteral('}}')
 
-const nameOf = ({ key }: RootField, index: number) =>
-  toLiteral(`${index > 0 ? ',' : ''}${JSON.stringify(key)}:`)
+const keyLiteral = ({ responseKey }: RootField, index: number) =>
+  toLiteral(`${index > 0 ? ',' : ''}${JSON.stringify(responseKey)}:`)
 
-/** Writes the answer of fields once all of them are there, so that as a rule it is written in one piece. Each is waited
- *  for, even where one fails, so that none is left alone. */
-export async function writeTogether(fields: RootField[], run: Run): Promise<void> {
-  const settled = await Promise.allSettled(fields.map(async ({ resolve }) => resolve(run)))
-  const values = settled.map((one) => {
-    if (one.status === 'rejected') throw one.reason
-    return one.value
+/** Resolves the root fields in parallel and completes them once all are resolved, so that the response is
+ *  usually one piece. Waits for every field even if one fails, so that no rejection stays unhandled. */
+export async function executeFields(fields: RootField[], response: ResponseBuffer): Promise<void> {
+  const settled = await Promise.allSettled(fields.map(async ({ resolve }) => resolve(response)))
+  const values = settled.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason
+    return outcome.value
   })
-  run.write(() => {
+  response.write(() => {
     json.raw(begin)
     for (const [index, field] of fields.entries()) {
-      json.raw(nameOf(field, index))
-      field.write(values[index], run)
+      json.raw(keyLiteral(field, index))
+      field.completeValue(values[index], response)
     }
     json.raw(end)
   })
-  await run.settle()
+  await response.settle()
 }
 
-/** Writes the answer of fields that are resolved one after the other, each with all that is selected of it. */
-export async function writeInTurn(fields: RootField[], run: Run, outcomes: Outcomes): Promise<void> {
-  run.write(() => json.raw(begin))
+/** Executes the root fields of a mutation one after the other, each with its whole selection. */
+export async function executeFieldsSerially(
+  fields: RootField[],
+  response: ResponseBuffer,
+  outcomes: Outcomes,
+): Promise<void> {
+  response.write(() => json.raw(begin))
   for (const [index, field] of fields.entries()) {
-    const value = await recorded(() => field.resolve(run), field.key, outcomes)
-    run.write(() => {
-      json.raw(nameOf(field, index))
-      field.write(value, run)
+    const value = await recordOutcome(() => field.resolve(response), field.responseKey, outcomes)
+    response.write(() => {
+      json.raw(keyLiteral(field, index))
+      field.completeValue(value, response)
     })
-    await run.settle()
+    await response.settle()
   }
-  run.write(() => json.raw(end))
+  response.write(() => json.raw(end))
 }
 
-async function recorded(resolve: () => unknown, key: string, outcomes: Outcomes): Promise<unknown> {
+async function recordOutcome(
+  resolve: () => unknown,
+  responseKey: string,
+  outcomes: Outcomes,
+): Promise<unknown> {
   try {
     const value = await resolve()
-    outcomes.set(key, () => value)
+    outcomes.set(responseKey, () => value)
     return value
   } catch (error) {
-    outcomes.set(key, () => {
+    outcomes.set(responseKey, () => {
       throw error
     })
     throw error

@@ -1,3 +1,5 @@
+// Slow form: not installed; graphql-js executes every operation.
+
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -17,49 +19,50 @@ import type { Plugin } from 'graphql-yoga'
 import { isFast } from '../../shared/fast.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
-import { type Outcomes, writeInTurn, writeTogether } from './execute-fields.ts'
-import { Run, type Variables } from './response-buffer.ts'
+import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
+import { ResponseBuffer, type Variables } from './response-buffer.ts'
 
-/** What whoever asks for an execution tells of it, and is told. */
-export type Asked = {
-  /** What the execution came to that the standard way is to go on from. */
+/** Part of the request context that this plugin uses. */
+export type CompilerContext = {
+  /** Outcomes of an execution that fell back; graphql-js continues from them. */
   outcomes?: Outcomes
-  /** Told what an operation was made into, once it has answered in full. */
+  /** Called with the compiled operation after a complete response without errors. */
   onCompiled?(operation: CompiledOperation): void
 }
 
-const outcomesOf = new WeakMap<object, Outcomes>()
+const outcomesByRoot = new WeakMap<object, Outcomes>()
 
-/** Lets what a mutation came to be told in the standard way, without making it again. */
+/** Lets graphql-js report the outcomes of a mutation that has already run, instead of running it twice. */
 export function replayOutcomes(schema: GraphQLSchema): void {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { resolve } = field
     field.resolve = (root: object | undefined, args, ctx, info) => {
-      const outcome = root && outcomesOf.get(root)?.get(String(info.path.key))
+      const outcome = root && outcomesByRoot.get(root)?.get(String(info.path.key))
       return outcome ? outcome() : resolve?.(root, args, ctx, info)
     }
   }
 }
 
-// Of one operation, for what its variables include and leave out. Whoever asks for more takes the standard way.
+// Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the
+// rest.
 const maxVariants = 16
 
-// Yoga asks a result for its text where there is a way to, and its answers take bytes as well; its types know only
-// texts. So nobody looks at the data.
-const written = (bytes: Buffer): ExecutionResult => {
+// Yoga calls `stringify` if a result has it, and accepts bytes despite its types. `data` is never read.
+const toResult = (bytes: Buffer): ExecutionResult => {
   const result = { data: {}, stringify: () => bytes }
   return result
 }
 
-/** A document's operation, made into functions as it is needed. */
+/** One operation of a document, compiled on demand. */
 export class CompiledOperation {
   readonly #schema: GraphQLSchema
   readonly #operation: OperationDefinitionNode
   readonly #fragments: Record<string, FragmentDefinitionNode>
-  // The variables that decide what is included: their values are part of what is compiled.
-  readonly #deciding = new Set<string>()
-  readonly #fields = new Map<string, RootField[] | null>()
-  /** Whether what it costs, and whether that is looked at, is the same for all variables. */
+  // Variables that @skip and @include read: each combination of their values is compiled separately.
+  readonly #directiveVariables = new Set<string>()
+  // By the values of those variables; null if that variant can't be compiled.
+  readonly #variants = new Map<string, RootField[] | null>()
+  /** True if the complexity is the same for all variables, so that it need not be measured again. */
   readonly hasFixedCost: boolean
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
@@ -70,31 +73,32 @@ export class CompiledOperation {
         definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
       ),
     )
-    const costly = new Set<string>()
+    const costVariables = new Set<string>()
     const types = new TypeInfo(schema)
-    const addTo = (names: Set<string>) => ({
+    const collectInto = (names: Set<string>) => ({
       Variable: ({ name }: VariableNode) => void names.add(name.value),
     })
     visit(
       document,
       visitWithTypeInfo(types, {
-        Directive: (directive) => void visit(directive, addTo(this.#deciding)),
+        Directive: (directive) => void visit(directive, collectInto(this.#directiveVariables)),
         Argument: (argument) => {
-          if (typeof types.getFieldDef()?.extensions.complexity === 'function') visit(argument, addTo(costly))
+          if (typeof types.getFieldDef()?.extensions.complexity === 'function')
+            visit(argument, collectInto(costVariables))
         },
       }),
     )
-    this.hasFixedCost = this.#deciding.size === 0 && costly.size === 0
+    this.hasFixedCost = this.#directiveVariables.size === 0 && costVariables.size === 0
   }
 
-  /** How many variants of it there are. */
+  /** Number of compiled variants. */
   get variants(): number {
-    return this.#fields.size
+    return this.#variants.size
   }
 
-  /** What is wrong with the variables, the first few errors of it, as a request that can't be executed; null where they
-   *  are right. Each error is made with a text of all that was given. */
-  refuse(variables: Variables, maxErrors: number): ExecutionResult | null {
+  /** Returns a result with at most `maxErrors` errors if the variables are invalid, null if they are valid.
+   *  The limit matters because graphql-js prints the whole input in each error. */
+  validateVariables(variables: Variables, maxErrors: number): ExecutionResult | null {
     const definitions = this.#operation.variableDefinitions ?? []
     const { errors } = getVariableValues(this.#schema, definitions, variables, { maxErrors })
     if (!errors) return null
@@ -102,47 +106,46 @@ export class CompiledOperation {
     return { errors }
   }
 
-  /** The bytes of the answer. Where anything is not as it should be, what came out by then: a query may be asked again
-   *  in the standard way, which changes nothing; a mutation has been made, and its outcomes stand. */
+  /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query
+   *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
   async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const definitions = this.#operation.variableDefinitions ?? []
     const { coerced } = getVariableValues(this.#schema, definitions, variables, { maxErrors: 1 })
     if (!coerced) return outcomes
-    const key = JSON.stringify([...this.#deciding].map((name) => coerced[name]))
+    const key = JSON.stringify([...this.#directiveVariables].map((name) => coerced[name]))
     try {
-      const fields = this.#fieldsFor(key, coerced)
+      const fields = this.#variantFor(key, coerced)
       if (!fields) return outcomes
-      const run = new Run(context, coerced)
-      if (this.#operation.operation === 'mutation') await writeInTurn(fields, run, outcomes)
-      else await writeTogether(fields, run)
-      return run.bytes()
+      const response = new ResponseBuffer(context, coerced)
+      if (this.#operation.operation === 'mutation') await executeFieldsSerially(fields, response, outcomes)
+      else await executeFields(fields, response)
+      return response.bytes()
     } catch (error) {
-      if (error instanceof NotCompiled) this.#fields.set(key, null)
+      if (error instanceof NotCompiled) this.#variants.set(key, null)
       return outcomes
     }
   }
 
-  #fieldsFor(key: string, variables: Variables): RootField[] | null {
-    const known = this.#fields.get(key)
+  #variantFor(key: string, variables: Variables): RootField[] | null {
+    const known = this.#variants.get(key)
     if (known !== undefined) return known
-    if (this.#fields.size === maxVariants) return null
-    const made = compileOperation({
+    if (this.#variants.size === maxVariants) return null
+    const compiled = compileOperation({
       schema: this.#schema,
       operation: this.#operation,
       fragments: this.#fragments,
       variables,
     })
-    this.#fields.set(key, made)
-    return made
+    this.#variants.set(key, compiled)
+    return compiled
   }
 }
 
-/** Executes operations by functions that are made for them, once for each document. Whatever is not as it should be,
- *  and what they are not made for, is left to the standard way. Of variables so many errors are told. */
-export function compiledExecution(maxErrors: number): Plugin<Asked> {
-  // As long as somebody has a use for one: documents are kept for longer, and what is made of them can be many times as
-  // large.
+/** Executes operations in compiled form. Errors, and whatever the compiler does not support, are left to
+ *  graphql-js. At most `maxErrors` errors are reported for invalid variables. */
+export function compiledExecution(maxErrors: number): Plugin<CompilerContext> {
+  // Weak references, because documents are cached for longer and compiled forms can be many times their size.
   const compiled = new WeakMap<OperationDefinitionNode, WeakRef<CompiledOperation>>()
 
   function compile({ schema, document, operationName }: ExecutionArgs): CompiledOperation | null {
@@ -150,9 +153,9 @@ export function compiledExecution(maxErrors: number): Plugin<Asked> {
     if (!operation) return null
     const found = compiled.get(operation)?.deref()
     if (found) return found
-    const made = new CompiledOperation(schema, document, operation)
-    compiled.set(operation, new WeakRef(made))
-    return made
+    const created = new CompiledOperation(schema, document, operation)
+    compiled.set(operation, new WeakRef(created))
+    return created
   }
 
   return {
@@ -165,12 +168,12 @@ export function compiledExecution(maxErrors: number): Plugin<Asked> {
           : new Map()
         if (Buffer.isBuffer(executed)) {
           context.onCompiled?.(operation)
-          return written(executed)
+          return toResult(executed)
         }
-        const refused = operation.refuse(args.variableValues ?? {}, maxErrors)
-        if (refused) return refused
+        const invalid = operation.validateVariables(args.variableValues ?? {}, maxErrors)
+        if (invalid) return invalid
         const rootValue = {}
-        outcomesOf.set(rootValue, executed)
+        outcomesByRoot.set(rootValue, executed)
         return executeFn({ ...args, rootValue })
       })
     },

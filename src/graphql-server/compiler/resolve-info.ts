@@ -7,30 +7,34 @@ import type {
   GraphQLSchema,
   OperationDefinitionNode,
 } from 'graphql'
-import { refuse } from './complete-value.ts'
+import { fallBack } from './complete-value.ts'
 import type { Variables } from './response-buffer.ts'
 
-/** An operation as a request asks for it. */
-export type AskedOperation = {
+/** The operation to compile. */
+export type OperationSource = {
   schema: GraphQLSchema
   operation: OperationDefinitionNode
   fragments: Record<string, FragmentDefinitionNode>
-  /** Those that decide what is included. */
+  /** Values of the variables that @skip and @include read. */
   variables: Variables
 }
 
-/** What is selected under one name. */
-export type Field = { key: string; name: string; parentType: GraphQLObjectType; nodes: readonly FieldNode[] }
+/** All selections that share one response key. */
+export type FieldGroup = {
+  responseKey: string
+  name: string
+  parentType: GraphQLObjectType
+  nodes: readonly FieldNode[]
+}
 
-/** What a resolver is told. Below the root that is neither the variables nor the whole path, which differ each time. */
-export function infoOf(
-  { key, name, parentType, nodes }: Field,
+/** Builds the info of a resolver once, for all executions. It therefore lacks the full path, and below the
+ *  root the variable values: those differ from execution to execution. */
+export function buildResolveInfo(
+  { responseKey, name, parentType, nodes }: FieldGroup,
   returnType: GraphQLOutputType,
-  of: AskedOperation,
+  { schema, operation, fragments }: OperationSource,
 ): GraphQLResolveInfo {
-  const { schema, operation, fragments } = of
-  const path = { prev: undefined, key, typename: parentType.name }
-  const told = {
+  return {
     fieldName: name,
     fieldNodes: nodes,
     parentType,
@@ -38,14 +42,18 @@ export function infoOf(
     schema,
     operation,
     fragments,
-    path,
+    path: { prev: undefined, key: responseKey, typename: parentType.name },
+    rootValue: undefined,
+    variableValues: {},
   }
-  return { ...told, rootValue: undefined, variableValues: {} }
 }
 
-export function fieldOf(key: string, parentType: GraphQLObjectType, nodes: readonly FieldNode[]): Field {
-  // In an object literal this name would be no property.
-  if (key === '__proto__') return refuse('a name that means something else')
-  const name = nodes[0]?.name.value ?? ''
-  return { key, name, parentType, nodes }
+export function toFieldGroup(
+  responseKey: string,
+  parentType: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+): FieldGroup {
+  // In an object literal `__proto__` sets the prototype instead of a property.
+  if (responseKey === '__proto__') return fallBack('the response key __proto__')
+  return { responseKey, name: nodes[0]?.name.value ?? '', parentType, nodes }
 }

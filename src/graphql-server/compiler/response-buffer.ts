@@ -5,19 +5,19 @@ export type Variables = Record<string, unknown>
 export const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 
-// In their order; those of what is still to come stand where they belong.
+// In response order. A nested list is the place of a deferred value.
 type Pieces = (Buffer | Pieces)[]
 
-const flat = (pieces: Pieces): Buffer[] =>
-  pieces.flatMap((piece) => (Array.isArray(piece) ? flat(piece) : piece))
+const flatten = (pieces: Pieces): Buffer[] =>
+  pieces.flatMap((piece) => (Array.isArray(piece) ? flatten(piece) : piece))
 
-/** One execution of an operation, and the bytes of its answer. */
-export class Run {
+/** Response of one execution: its bytes, and the context and variables that resolvers are called with. */
+export class ResponseBuffer {
   readonly context: unknown
   readonly variables: Variables
   readonly #pieces: Pieces = []
   #current: Pieces = this.#pieces
-  readonly #waiting: Promise<void>[] = []
+  readonly #pending: Promise<void>[] = []
   readonly #failures: unknown[] = []
 
   constructor(context: unknown, variables: Variables) {
@@ -25,26 +25,26 @@ export class Run {
     this.variables = variables
   }
 
-  /** Writes behind what is written. What fails is thrown by `settle`. */
+  /** Appends to the response. An error in `write` is thrown by `settle`. */
   write(write: () => void): void {
-    this.#into(this.#pieces, write)
+    this.#writeInto(this.#pieces, write)
   }
 
-  /** Leaves a place for what is promised, and lets it be written there once it is known. */
-  later<Value>(promise: Promise<Value>, write: (value: Value) => void): void {
+  /** Reserves the current place for a promised value, and writes it there once the promise resolves. */
+  defer<Value>(promise: Promise<Value>, write: (value: Value) => void): void {
     const pieces: Pieces = []
     this.#current.push(json.take(), pieces)
-    // Its failure is taken at once: what begins while others are waited for may fail before they are done, and a
-    // rejection that nobody handles by then would end the process.
-    this.#waiting.push(
+    // The rejection handler is attached at once: a promise may fail while others are awaited, and an
+    // unhandled rejection would end the process.
+    this.#pending.push(
       promise.then(
-        (value) => this.#into(pieces, () => write(value)),
+        (value) => this.#writeInto(pieces, () => write(value)),
         (error: unknown) => void this.#failures.push(error),
       ),
     )
   }
 
-  #into(pieces: Pieces, write: () => void): void {
+  #writeInto(pieces: Pieces, write: () => void): void {
     this.#current = pieces
     json.start()
     try {
@@ -55,16 +55,16 @@ export class Run {
     }
   }
 
-  /** Until nothing that was promised leads to another promise. All of them, even where one fails, so that none is left
-   *  alone; then throws the first failure. */
+  /** Waits until no deferred value is pending, including those that deferred values add. Waits for all of
+   *  them even if one fails, then throws the first failure. */
   async settle(): Promise<void> {
-    while (this.#waiting.length > 0) await Promise.all(this.#waiting.splice(0))
+    while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0))
     if (this.#failures.length > 0) throw this.#failures[0]
   }
 
-  /** What was written, all of it settled. */
+  /** Bytes of the response. Call it after `settle`. */
   bytes(): Buffer {
-    const [only, ...others] = flat(this.#pieces).filter(({ length }) => length > 0)
+    const [only, ...others] = flatten(this.#pieces).filter(({ length }) => length > 0)
     return only && others.length === 0 ? only : Buffer.concat([...(only ? [only] : []), ...others])
   }
 }

@@ -10,13 +10,13 @@ export type GraphiqlPage = { send(request: FastifyRequest, reply: FastifyReply):
 
 type Rendered = { policy: string; etag: string; bodies: Record<Coding, Buffer> }
 
-// The drag-and-drop of its tabs moves them away under the pointer when they are pressed, so that clicks miss them. Its
-// container cuts editors off, which are as high as their text, only where they are placed in it: else the page scrolls.
+// Two workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss
+// it. Its container clips long editors only if it is positioned; otherwise the whole page scrolls.
 const style =
   '<style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }</style>'
 
-// A browser keeps its tabs, and those of a demo that is gone hold a key that nobody knows any more. What the editors
-// start with is stored as well: else the first reload takes them for something typed, and adds an empty tab for it.
+// The browser stores the tabs, so tabs of an earlier demo would hold an unknown key: they are reset. The
+// initial texts are stored too, because the first reload would take them for user input and add an empty tab.
 const script = (key: string, { query, variables, headers }: Tab) => `<script>
 if (localStorage.getItem('boxoffice:key') !== ${JSON.stringify(key)}) {
   localStorage.removeItem('graphiql:tabState')
@@ -32,7 +32,7 @@ const sha256 = (text: string, encoding: 'base64' | 'base64url') =>
 const scriptsOf = (html: string) =>
   [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => script)
 
-// Only the scripts that are in the page. The editor styles itself as it goes, and starts its workers from blobs.
+// Allows only the scripts in the page, by hash. The editor adds inline styles and starts workers from blobs.
 const policyOf = (html: string) =>
   [
     "default-src 'none'",
@@ -50,7 +50,7 @@ const policyOf = (html: string) =>
   ].join('; ')
 
 async function render(demo: Demo | undefined): Promise<Rendered> {
-  // Nine megabytes of text, which nobody waits for who asks for none of it.
+  // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
   const tabs = graphiqlTabs(demo)
@@ -68,8 +68,7 @@ async function render(demo: Demo | undefined): Promise<Rendered> {
   }
 }
 
-/** GraphiQL as one page that needs nothing from elsewhere.
- *  It is rendered and compressed when the first browser asks. */
+/** Serves GraphiQL as one self-contained page. Renders and compresses it on the first request. */
 export function graphiqlPage(demo: Demo | undefined): GraphiqlPage {
   let rendered: Promise<Rendered> | undefined
   return {
@@ -77,7 +76,7 @@ export function graphiqlPage(demo: Demo | undefined): GraphiqlPage {
       rendered ??= render(demo)
       const { policy, etag, bodies } = await rendered
       const encoding = chooseCoding(request.headers['accept-encoding'])
-      // Each encoding is another sequence of bytes, so it has another strong tag.
+      // A strong ETag must differ per encoding.
       const tag = `"${etag}-${encoding}"`
       reply.headers({
         etag: tag,

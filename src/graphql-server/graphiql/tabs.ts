@@ -1,10 +1,10 @@
-/** What the seeded demo has ready: a channel's key, and a rate with a price that can be bought now. */
+/** Values from the seeded demo: a channel's key, and a ticket rate with a price that is on sale. */
 export type Demo = { key: string; ticketRateId: string; priceId: string }
 
-// Shown where there is no demo: to be replaced by what the first tab finds.
+// Shown if there is no demo; users replace them with ids that the first tab returns.
 const placeholders: Demo = { key: '', ticketRateId: 'rate_…', priceId: 'price_…' }
 
-const events = `# Events with everything that can be bought.
+const events = `# Lists events with everything on sale.
 # Press play, or Ctrl-Enter. More arguments: search,
 # near, startDate, endDate, organizationId, after.
 query Events {
@@ -69,7 +69,7 @@ query Events {
 }
 `
 
-const refused = `... on CheckoutRefused {
+const refusedFragment = `... on CheckoutRefused {
       errors {
         __typename
         code
@@ -78,7 +78,7 @@ const refused = `... on CheckoutRefused {
       }
     }`
 
-const quote = `# What a checkout would cost. Nothing is held.
+const quote = `# Prices a checkout without holding any tickets.
 query Quote($input: CheckoutInput!) {
   quoteCheckout(input: $input) {
     ... on CheckoutQuote {
@@ -96,12 +96,12 @@ query Quote($input: CheckoutInput!) {
         totalPrice
       }
     }
-    ${refused}
+    ${refusedFragment}
   }
 }
 `
 
-const checkout = `# Holds the tickets until the payment expires.
+const checkout = `# Holds tickets until the payment expires.
 # Open payment.url in another tab to pay.
 mutation Checkout($input: CheckoutInput!) {
   checkout(input: $input) {
@@ -122,13 +122,13 @@ mutation Checkout($input: CheckoutInput!) {
         fullName
       }
     }
-    ${refused}
+    ${refusedFragment}
   }
 }
 `
 
-const ticket = `# Reads one ticket back: put the id of one that
-# the Checkout tab made into the variables.
+const ticket = `# Reads one ticket. Set the id in the variables
+# to that of a ticket from the Checkout tab.
 query Ticket($id: ID!) {
   ticket(id: $id) {
     id
@@ -160,8 +160,8 @@ query Ticket($id: ID!) {
 }
 `
 
-const changes = `# What has changed since, the oldest first: keep
-# endCursor, and ask again with it as after.
+const changes = `# Lists changes, oldest first. To continue later,
+# keep endCursor and pass it as after.
 query Changes($after: ID) {
   changes(after: $after, first: 20) {
     nodes {
@@ -181,7 +181,7 @@ query Changes($after: ID) {
 
 export type Tab = { query: string; variables: string; headers: string }
 
-/** The tabs that GraphiQL opens with: events with all that is in them, a quote, a checkout, a ticket, what changed. */
+/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the change feed. */
 export function graphiqlTabs({ key, ticketRateId, priceId }: Demo = placeholders): [Tab, ...Tab[]] {
   const headers = JSON.stringify({ 'X-Api-Key': key }, null, 2)
   const tab = (query: string, variables: object): Tab => ({

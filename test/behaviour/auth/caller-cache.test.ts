@@ -4,7 +4,7 @@ import { type Authenticated, authenticate } from '../../../src/auth/authenticate
 import type { Credentials } from '../../../src/auth/known-credentials.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { grants, keys } from '../../../src/auth/table.ts'
-import { rememberCallers } from '../../../src/cache/caller-cache.ts'
+import { createCallerCache } from '../../../src/cache/caller-cache.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { anEntry, checkedOut } from '../../support/checkouts.ts'
 import { aClock } from '../../support/clock.ts'
@@ -177,13 +177,13 @@ test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found:
   ['authenticated while caching is off', 0, () => ({}), null],
   ['authenticated with a key now expired', 60_000, () => ({ until: performance.now() - 1 }), null],
 ])('caller cache: lookup of a caller %s', (_what, ms, given, found) => {
-  const callers = rememberCallers(sale.db, ms)
+  const callers = createCallerCache(sale.db, ms)
   callers.remember(credentials, authenticated(given()))
   expect(callers.find(credentials)).toBe(found)
 })
 
 test('caller cache: a lookup begun before an invalidation is not kept', () => {
-  const callers = rememberCallers(sale.db, 60_000)
+  const callers = createCallerCache(sale.db, 60_000)
   const before = authenticated()
   invalidateCatalogue(sale.db)
   callers.remember(credentials, before)
@@ -191,7 +191,7 @@ test('caller cache: a lookup begun before an invalidation is not kept', () => {
 })
 
 test('caller cache: holds 4 MB and evicts the oldest caller', () => {
-  const callers = rememberCallers(sale.db, 60_000)
+  const callers = createCallerCache(sale.db, 60_000)
   const organizationIds = Array.from({ length: 10_000 }, (_, index) => `org_${index}`)
   const caller = { kind: 'channel' as const, channelId: 'chn_1', organizationIds }
   const named = (index: number) => ({ apiKey: `key ${index}` })

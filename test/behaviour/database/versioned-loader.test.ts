@@ -25,7 +25,9 @@ function things(max: number) {
     })
   /** Loads, in a new request, the rows expected at these revisions. */
   const find = async (told: Record<string, string>, on = db) => {
-    const found = await request(on).loadTold(Object.entries(told).map(([id, revision]) => ({ id, revision })))
+    const found = await request(on).loadRevisions(
+      Object.entries(told).map(([id, revision]) => ({ id, revision })),
+    )
     return found.map((thing) => thing?.text ?? null)
   }
   return { now, reads, request, find }

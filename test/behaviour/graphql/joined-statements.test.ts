@@ -1,7 +1,7 @@
 import { and, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys } from '../../../src/auth/table.ts'
-import { createReader, type Named } from '../../../src/data/batch-loader.ts'
+import { createReader, type NamedFind } from '../../../src/data/batch-loader.ts'
 import { fewRowsOf } from '../../../src/data/json-rows.ts'
 import { anyOf } from '../../../src/data/prepared.ts'
 import { aCatalogue } from '../../support/factories.ts'
@@ -15,7 +15,7 @@ afterAll(() => sale.close())
 
 const kinds = Array.from(
   { length: 8 },
-  (_, kind): Named<{ id: string }> => ({
+  (_, kind): NamedFind<{ id: string }> => ({
     name: `kind_${kind}`,
     rows: fewRowsOf({ id: keys.id }),
     query: (select) => select.from(keys).where(and(anyOf(keys.id, 'keys'), sql.raw(`${kind} = ${kind}`))),

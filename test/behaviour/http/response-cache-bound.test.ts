@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../../../src/auth/authenticate.ts'
-import { createSharedReads } from '../../../src/cache/response-cache.ts'
+import { createResponseCache } from '../../../src/cache/response-cache.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { aClock } from '../../support/clock.ts'
@@ -66,7 +66,7 @@ test('response cache shows a change of another process within the bound', async 
 test.each([0, bound])(
   'response cache runs six reads at a time and starts the next when one ends, bound %i',
   async (ms) => {
-    const reads = createSharedReads(sale.db, ms)
+    const reads = createResponseCache(sale.db, ms)
     const { run, end } = aRead()
     const all = Array.from({ length: 8 }, (_, index) => reads.read(caller, `page ${index}`, run))
     await wait(1)
@@ -84,7 +84,7 @@ test.each([0, bound])(
 )
 
 test('response cache counts the bound from the start of a read', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const clock = aClock()
   onTestFinished(clock.restore)
   const { run, end } = aRead()
@@ -110,7 +110,7 @@ test('response cache counts the bound from the start of a read', async () => {
 })
 
 test('response cache neither joins nor keeps a read begun before an invalidation', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const { run, end } = aRead()
   const before = reads.read(caller, 'page', run)
   invalidateCatalogue(sale.db)
@@ -130,7 +130,7 @@ test('response cache neither joins nor keeps a read begun before an invalidation
 })
 
 test('response cache: when a coalesced read fails or is private, the other callers run it themselves', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const run = vi
     .fn(async () => answer('good'))
     .mockRejectedValueOnce(new Error('broken'))
@@ -143,7 +143,7 @@ test('response cache: when a coalesced read fails or is private, the other calle
 })
 
 test('response cache compresses a body once for all callers', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const body = 'page '.repeat(1000)
   const asked = await Promise.all([1, 2].map(() => reads.read(caller, 'page', async () => answer(body))))
   const encoded = await Promise.all(asked.map((read) => read.encoded('gzip')))
@@ -152,7 +152,7 @@ test('response cache compresses a body once for all callers', async () => {
 })
 
 test('response cache holds 16 MB in all encodings and evicts the least recently used', async () => {
-  const reads = createSharedReads(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000)
   const megabyte = randomBytes(2 ** 20)
   const run = vi.fn(async () => answer(megabyte))
   const read = (page: number) => reads.read(caller, `page ${page}`, run)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Run } from '../../../src/graphql-server/compiler/response-buffer.ts'
+import { ResponseBuffer } from '../../../src/graphql-server/compiler/response-buffer.ts'
 
 // An unhandled rejection ends the process.
 
@@ -18,19 +18,19 @@ afterAll(() => {
 })
 
 test('failures below one field reject once, after all fields have ended', async () => {
-  const run = new Run({}, {})
+  const response = new ResponseBuffer({}, {})
   const ended: string[] = []
   const below = async () => {
     await pause(1)
     throw new Error('the database went away')
   }
-  run.write(() => {
-    run.later(Promise.resolve(), () => {
-      for (let count = 0; count < 3; count++) run.later(below(), () => {})
+  response.write(() => {
+    response.defer(Promise.resolve(), () => {
+      for (let count = 0; count < 3; count++) response.defer(below(), () => {})
     })
-    run.later(pause(50), () => void ended.push('slow'))
+    response.defer(pause(50), () => void ended.push('slow'))
   })
-  await expect(run.settle()).rejects.toThrow('the database went away')
+  await expect(response.settle()).rejects.toThrow('the database went away')
   expect(ended).toEqual(['slow'])
   await pause(10)
   expect(unhandled).toEqual([])

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startBackground } from '../../../src/app/jobs.ts'
+import { startJobs } from '../../../src/app/jobs.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
@@ -402,7 +402,7 @@ test('webhook job sends by itself and stops while a receiver is silent', async (
   const errors: unknown[] = []
   const senders = { email: null, whatsapp: null, onDead() {} }
   const options = { db: sale.db, provider: sandboxProvider, senders, privateWebhooks: true }
-  const stop = startBackground(options, (error) => errors.push(error))
+  const stop = startJobs(options, (error) => errors.push(error))
   await expect.poll(() => receiver.received.length).toBe(1)
   await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
   // Changes without a webhook get their position in the feed as well.

@@ -12,7 +12,7 @@ import { settleRefund } from './settle-refund.ts'
 export const leaseSeconds = 60
 
 // Retried until the provider decides, in the end once an hour: it is the buyer's money.
-const retrySeconds = { first: 5, most: 3600 }
+const retrySeconds = { first: 5, max: 3600 }
 
 type Failure = Error & { code: string }
 const failure = (code: string): Failure => Object.assign(new Error('the refund was not made'), { code })
