@@ -3,7 +3,7 @@ import type { Load, LoadResult } from './load.ts'
 import { checkoutAsks, nestedPageAsk, type Target } from './requests.ts'
 import { disagreement } from './same-answer.ts'
 import type { Server } from './server-process.ts'
-import { asked, counted, draining, type Holds } from './sides.ts'
+import { type Holds, requestSide, withDrainCheck, withHoldCheck } from './sides.ts'
 import type { Worker } from './worker.ts'
 
 /** Numbers of events and of sold tickets, of which the first of each is what the others are held against, and of deliveries
@@ -41,8 +41,8 @@ const pageJob = (small: number, large: number): Plan => ({
     const asks = eachWithItsOwn(keys, nestedPageAsk)
     const one = nestedPageAsk(keys[0] ?? '')
     return {
-      gateway: asked('gateway', gateway.gateway, load, asks),
-      yardstick: asked(`itself, ${inWords(small)}`, yardstick.gateway, load, asks),
+      gateway: requestSide('gateway', gateway.gateway, load, asks),
+      yardstick: requestSide(`itself, ${inWords(small)}`, yardstick.gateway, load, asks),
       // The large catalogue is made so that its first page is the small one's.
       disagreement: async () =>
         disagreement(await jsonOf(gateway.gateway, one), await jsonOf(yardstick.gateway, one)),
@@ -58,7 +58,7 @@ const checkoutJob = (rates: 'one' | 'many', small: number, large: number): Plan 
     const [yardstick, gateway] = [await withTickets(small), await withTickets(large)]
     const asks = checkoutAsks(key, 'rest', rates === 'one' ? targets.slice(0, 1) : targets)
     const side = (name: string, { gateway, countHolds }: Grown) =>
-      counted(asked(name, gateway, load, { clients, asks }), countHolds)
+      withHoldCheck(requestSide(name, gateway, load, { clients, asks }), countHolds)
     return {
       gateway: side('gateway', gateway),
       yardstick: side(`itself, ${inWords(small)}`, yardstick),
@@ -76,9 +76,9 @@ const backgroundJob = (queued: number): Plan => ({
     const [yardstick, gateway] = [await withTickets(queued), await withDeliveries(queued)]
     const asks = checkoutAsks(key, 'rest', targets)
     const side = (name: string, { gateway, countHolds }: Grown) =>
-      counted(asked(name, gateway, load, { clients, asks }), countHolds)
+      withHoldCheck(requestSide(name, gateway, load, { clients, asks }), countHolds)
     return {
-      gateway: draining(side('gateway', gateway), gateway.countQueued),
+      gateway: withDrainCheck(side('gateway', gateway), gateway.countQueued),
       yardstick: side('itself, none queued', yardstick),
       disagreement: async () => holdProblem,
     }

@@ -8,7 +8,7 @@ import type { Reach } from './measure.ts'
 import { checkoutAsks, lookupAsks, nestedPageAsk, pageAsks, type Sample, type Target } from './requests.ts'
 import { disagreement } from './same-answer.ts'
 import type { Server } from './server-process.ts'
-import { asked, counted, type Holds, holding } from './sides.ts'
+import { type Holds, holdSide, requestSide, withHoldCheck } from './sides.ts'
 import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
@@ -57,8 +57,8 @@ const pageJob = (
     const [key = ''] = keys
     const bareOne = bareAsk(`/pages/${page}`)
     return {
-      gateway: asked('gateway', server, load, eachWithItsOwn(keys, ask)),
-      yardstick: asked('json_agg', bare, load, allTheSame(bareOne)),
+      gateway: requestSide('gateway', server, load, eachWithItsOwn(keys, ask)),
+      yardstick: requestSide('json_agg', bare, load, allTheSame(bareOne)),
       disagreement: async () => disagreement(await jsonOf(server, ask(key)), await jsonOf(bare, bareOne)),
     }
   },
@@ -73,8 +73,8 @@ const mercuriusJob: Plan = {
     const asks = eachWithItsOwn(keys, nestedPageAsk)
     const one = nestedPageAsk(keys[0] ?? '')
     return {
-      gateway: asked('gateway', unshared, load, asks),
-      yardstick: asked('Mercurius + JIT', mercurius, load, asks),
+      gateway: requestSide('gateway', unshared, load, asks),
+      yardstick: requestSide('Mercurius + JIT', mercurius, load, asks),
       disagreement: async () => disagreement(await jsonOf(unshared, one), await jsonOf(mercurius, one)),
     }
   },
@@ -88,8 +88,8 @@ const sharedJob = (surface: Surface): Plan => ({
     const ask = pageAsks(key, sample)[surface]
     const bytesAsk = bareAsk(`/${surface}`)
     return {
-      gateway: asked('gateway', gateway, load, allTheSame(ask)),
-      yardstick: asked('bytes in memory', bytes, load, allTheSame(bytesAsk)),
+      gateway: requestSide('gateway', gateway, load, allTheSame(ask)),
+      yardstick: requestSide('bytes in memory', bytes, load, allTheSame(bytesAsk)),
       async prepare() {
         const { body, type } = await answerOf(gateway, ask)
         await answerOf(bytes, { ...bytesAsk, method: 'PUT', headers: { 'content-type': type }, body })
@@ -113,8 +113,8 @@ const lookupJob = (surface: Surface, readers: number): Plan => ({
       tickets: await Promise.all(all.slice(0, compared).map((ask) => jsonOf(server, ask))),
     })
     return {
-      gateway: asked('gateway', gateway, load, { clients: readers, asks }),
-      yardstick: asked('bare driver', bare, load, { clients: readers, asks: bareAsks }),
+      gateway: requestSide('gateway', gateway, load, { clients: readers, asks }),
+      yardstick: requestSide('bare driver', bare, load, { clients: readers, asks: bareAsks }),
       disagreement: async () => disagreement(await answers(gateway, asks), await answers(bare, bareAsks)),
     }
   },
@@ -128,9 +128,12 @@ const checkoutJob = (rates: 'one' | 'many', surface: Surface, buyers: number, re
     const targets = rates === 'one' ? stage.targets.slice(0, 1) : stage.targets
     const asks = checkoutAsks(key, surface, targets)
     return {
-      gateway: counted(asked('gateway', gateway, load, { clients: buyers, asks }), countHolds),
+      gateway: withHoldCheck(requestSide('gateway', gateway, load, { clients: buyers, asks }), countHolds),
       // With as many as keep it busy, however many buyers the gateway has: more would only wait for each other's rows.
-      yardstick: counted(holding(hold.name, hold.run, { clients, targets: targets.length }), countHolds),
+      yardstick: withHoldCheck(
+        holdSide(hold.name, hold.run, { clients, targets: targets.length }),
+        countHolds,
+      ),
       disagreement: async () => holdProblem,
     }
   },

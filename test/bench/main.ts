@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { findProgram } from '../support/setup/kept-process.ts'
+import { findProgram } from '../support/setup/managed-process.ts'
 import { openServer } from './database.ts'
 import { growthPlans } from './growth-jobs.ts'
 import type { JobPlan } from './job-plan.ts'

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Ask } from './http-client.ts'
 import type { Round, Side } from './measure.ts'
 import type { Pace, Paced } from './pace.ts'
-import { type Paying, paying } from './payment-sides.ts'
+import { type Paying, paymentSide } from './payment-sides.ts'
 import { checkoutAsks, listAsk, lookupAsks, type Target } from './requests.ts'
-import { counted, type Holds } from './sides.ts'
+import { type Holds, withHoldCheck } from './sides.ts'
 import type { Worker } from './worker.ts'
 
 /** What others ask for while payments are made. */
@@ -57,11 +57,11 @@ const sideOf = (name: string, run: (seconds: number) => Promise<Round>): Side =>
 })
 
 /** How long one kind of request takes while nobody pays. All kinds are asked for, one client each. */
-export const quiet = (name: string, beside: Beside, kind: BesideKind): Side =>
+export const quietSide = (name: string, beside: Beside, kind: BesideKind): Side =>
   sideOf(name, (seconds) => pacedRound(beside, kind, seconds))
 
 /** The same while many pay. Each payment must be written, or the round counts for nothing. */
-export const whilePaid = (
+export const busySide = (
   name: string,
   beside: Beside,
   kind: BesideKind,
@@ -71,7 +71,10 @@ export const whilePaid = (
   sideOf(name, async (seconds) => {
     const longer = seconds + 2 * aheadSeconds
     const due = await makeDue(longer)
-    const payingSide = counted(paying('payments', { ...payments, makeDue: async () => due }), countPaid)
+    const payingSide = withHoldCheck(
+      paymentSide('payments', { ...payments, makeDue: async () => due }),
+      countPaid,
+    )
     const [paid, round] = await Promise.all([
       payingSide.run(longer),
       pause(aheadSeconds * 1000).then(() => pacedRound(beside, kind, seconds)),

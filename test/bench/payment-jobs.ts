@@ -4,13 +4,13 @@ import type { LoadResult } from './load.ts'
 import type { Reach, Side } from './measure.ts'
 import type { Pace, Paced } from './pace.ts'
 import type { PayTask } from './pay-driver.ts'
-import { type BesideKind, besideAsks, besideKinds, quiet, whilePaid } from './payment-beside.ts'
+import { type BesideKind, besideAsks, besideKinds, busySide, quietSide } from './payment-beside.ts'
 import type { PaymentDatabase } from './payment-database.ts'
 import type { PaymentLoad } from './payment-load.ts'
-import { fastestOf, paying, payingBare, selling } from './payment-sides.ts'
+import { barePaymentSide, fastestOf, paymentSide, saleSide } from './payment-sides.ts'
 import type { Target } from './requests.ts'
 import type { Server } from './server-process.ts'
-import { counted } from './sides.ts'
+import { withHoldCheck } from './sides.ts'
 import type { Transactions } from './transactions.ts'
 import type { WholeSale } from './whole-sale.ts'
 import type { Worker } from './worker.ts'
@@ -53,7 +53,7 @@ const bareClients = [10, 4, 16, 64] as const
 
 const bareSideOf = ({ bare: { name, pay, database } }: PaymentSale): Side => {
   const by = (clients: number) =>
-    counted(payingBare(name, pay, clients, database.makeDue), database.countPaid)
+    withHoldCheck(barePaymentSide(name, pay, clients, database.makeDue), database.countPaid)
   const [first, ...others] = bareClients
   return fastestOf([by(first), ...others.map(by)])
 }
@@ -71,8 +71,8 @@ const paymentJob = (provider: Provider, connected: Connected, reach: Reach): Pla
     const { gateway, database, bare } = sale
     const { makeDue, countPaid } = database
     return {
-      gateway: counted(
-        paying('gateway', { server: gateway, load: payments, provider, buyers, makeDue }),
+      gateway: withHoldCheck(
+        paymentSide('gateway', { server: gateway, load: payments, provider, buyers, makeDue }),
         countPaid,
       ),
       // Without PgBouncer in any case.
@@ -100,8 +100,8 @@ const besideJob = (kind: BesideKind): Plan => ({
     const beside = { port: gateway.port, pace, kinds: besideAsks(key, tickets, otherTarget) }
     const sale = { server: gateway, load: payments, provider: 'sandbox' as const, buyers, makeDue }
     return {
-      gateway: whilePaid('gateway', beside, kind, sale, countPaid),
-      yardstick: quiet('itself, quiet', beside, kind),
+      gateway: busySide('gateway', beside, kind, sale, countPaid),
+      yardstick: quietSide('itself, quiet', beside, kind),
       disagreement: async () => holdProblem ?? (await findBroken()),
     }
   },
@@ -117,7 +117,7 @@ const wholeJob: Plan = {
     const { gateway, database } = await openSale('sandbox', 'direct')
     const task = { port: gateway.port, clients: wholeClients, keys, integrationKey: tickets.key, targets }
     return {
-      gateway: counted(selling('gateway', gateway, wholeSale, task), database.countPaid),
+      gateway: withHoldCheck(saleSide('gateway', gateway, wholeSale, task), database.countPaid),
       yardstick: null,
       disagreement: async () => holdProblem ?? (await database.findBroken()),
     }

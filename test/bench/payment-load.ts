@@ -1,4 +1,4 @@
-import { type FakeEvent, signed } from '../support/stub-stripe.ts'
+import { type StubEvent, signEvent } from '../support/stub-stripe.ts'
 import type { DuePayment, Provider } from './due-payments.ts'
 import type { Ask } from './http-client.ts'
 import { type LoadResult, runLoad } from './load.ts'
@@ -22,7 +22,7 @@ export const pressAsk = ({ token }: Pick<DuePayment, 'token'>): Ask => ({
 
 /** What Stripe sends once the buyer has paid in the payment's session. */
 export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
-  const event: FakeEvent = {
+  const event: StubEvent = {
     id: `evt_${id}`,
     object: 'event',
     type: 'checkout.session.completed',
@@ -40,7 +40,7 @@ export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
       },
     },
   }
-  return { method: 'POST', path: '/webhooks/stripe', ...signed(event) }
+  return { method: 'POST', path: '/webhooks/stripe', ...signEvent(event) }
 }
 
 const askOf: Record<Provider, (payment: DuePayment) => Ask> = { sandbox: pressAsk, stripe: eventAsk }

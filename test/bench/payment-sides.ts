@@ -35,7 +35,7 @@ export type Paying = {
 }
 
 /** The service, paid by many buyers at once, each payment once. */
-export const paying = (name: string, { server, load, provider, buyers, makeDue }: Paying): Side => ({
+export const paymentSide = (name: string, { server, load, provider, buyers, makeDue }: Paying): Side => ({
   name,
   clients: buyers,
   residentMegabytes: async () => (await usageOf(server.pid))?.residentMegabytes ?? null,
@@ -57,7 +57,7 @@ export const paying = (name: string, { server, load, provider, buyers, makeDue }
 })
 
 /** The service, selling from the list to the door. Throws where a life goes wrong. */
-export const selling = (
+export const saleSide = (
   name: string,
   server: Server,
   worker: Worker<WholeSale, Transactions>,
@@ -76,7 +76,7 @@ export const selling = (
 })
 
 /** The bare payment, again and again, by so many connections. */
-export const payingBare = (
+export const barePaymentSide = (
   name: string,
   pay: (task: PayTask) => Promise<Transactions>,
   clients: number,

@@ -1,4 +1,4 @@
-import { settingsFor, startStubStripe } from '../support/stub-stripe.ts'
+import { startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 import { startPgbouncer } from '../system/pgbouncer-server.ts'
 import { fillDatabase, sell, targetsOf, ticketsOf } from './database.ts'
 import type { Provider } from './due-payments.ts'
@@ -42,7 +42,7 @@ export async function openPaymentStage({
 
   const settingsOf: Record<Provider, Record<string, string>> = {
     sandbox: gatewaySettings,
-    stripe: { ...gatewaySettings, ...settingsFor(stripe.url) },
+    stripe: { ...gatewaySettings, ...stripeSettings(stripe.url) },
   }
   async function startGateway(own: Scope, url: string, provider: Provider, connected: Connected) {
     const start = starterOf(own)

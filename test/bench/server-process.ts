@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { freePort } from '../support/setup/kept-process.ts'
+import { freePort } from '../support/setup/managed-process.ts'
 
 /** A process that answers HTTP on a port of the loopback. */
 export type Server = { port: number; pid: number; stop(): Promise<void> }

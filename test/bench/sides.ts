@@ -7,7 +7,7 @@ import type { Worker } from './worker.ts'
 
 /** A server that is asked the same things again and again; every answer must be a 200, and none of them less than half
  *  as long as another, because an error of GraphQL is a 200 too. */
-export const asked = (
+export const requestSide = (
   name: string,
   server: Server,
   load: Worker<Load, LoadResult>,
@@ -38,7 +38,7 @@ export const asked = (
 })
 
 /** The bare hold transaction, again and again. */
-export const holding = (
+export const holdSide = (
   name: string,
   hold: (task: HoldTask) => Promise<Transactions>,
   task: { clients: number; targets: number },
@@ -53,7 +53,7 @@ export const holding = (
 })
 
 /** Holds a side to its word that it drains a queue besides: some of it in any two rounds, and never all. */
-export const draining = (side: Side, countQueued: () => Promise<number>): Side => {
+export const withDrainCheck = (side: Side, countQueued: () => Promise<number>): Side => {
   let earlier: number | null = null
   return {
     ...side,
@@ -73,7 +73,7 @@ export const draining = (side: Side, countQueued: () => Promise<number>): Side =
 export type Holds = Record<string, number>
 
 /** Holds a side to its word: as many holds must have been written as it says that it made. */
-export const counted = (side: Side, count: () => Promise<Holds>): Side => ({
+export const withHoldCheck = (side: Side, count: () => Promise<Holds>): Side => ({
   ...side,
   async run(seconds): Promise<Round> {
     const before = await count()

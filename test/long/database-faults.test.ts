@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
-  answersOf,
+  answersWith,
   type FaultService,
-  pidsOf,
   refusedSales,
   saleStatuses,
+  servicePids,
   startFaultService,
   terminateAll,
 } from '../support/fault-service.ts'
-import { smallDisk } from '../support/small-disk.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 
 // Faults of the database under the built service while buyers buy and pay and doors look up. The process lives, everybody
 // is answered, it sells again by itself, and what it acknowledged is there, once.
@@ -24,16 +24,16 @@ const ready = async () => (await fetch(`${fault.url}/ready`)).json()
 const busy = (statuses: { status: number }[]) => statuses.filter(({ status }) => status === 503).length
 
 test('PostgreSQL is restarted, and crashes', async () => {
-  const load = await fault.meet('restarted twice', async ({ sells }) => {
+  const load = await fault.runFault('restarted twice', async ({ waitForSales }) => {
     await fault.server.restart('fast')
-    await sells()
+    await waitForSales()
     await fault.server.restart('immediate')
   })
   expect(busy(load.answers)).toBeGreaterThan(0)
 })
 
 test('every connection is ended, again and again', async () => {
-  const load = await fault.meet('all backends terminated ten times', async () => {
+  const load = await fault.runFault('all backends terminated ten times', async () => {
     for (let again = 0; again < 10; again++) {
       await terminateAll(fault.admin)
       await pause(150)
@@ -43,7 +43,7 @@ test('every connection is ended, again and again', async () => {
 })
 
 test('there are no connections left for the service, and then there are', async () => {
-  const load = await fault.meet('no connections left', async () => {
+  const load = await fault.runFault('no connections left', async () => {
     await fault.admin`alter role box connection limit 0`
     await terminateAll(fault.admin)
     await pause(1_500)
@@ -54,11 +54,11 @@ test('there are no connections left for the service, and then there are', async 
 })
 
 test('the primary takes no writes, and takes them again', async () => {
-  const load = await fault.meet('read-only primary', async ({ answers }) => {
+  const load = await fault.runFault('read-only primary', async ({ answers }) => {
     await fault.admin`alter system set default_transaction_read_only = on`
     await fault.admin`select pg_reload_conf()`
     await pause(500)
-    const before = await pidsOf(fault.admin)
+    const before = await servicePids(fault.admin)
     const listed = answers.length
     await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 'not ready', reason: 'READ_ONLY' })
     await pause(6_000)
@@ -66,7 +66,7 @@ test('the primary takes no writes, and takes them again', async () => {
     expect(
       answers.slice(listed).filter(({ kind, status }) => kind === 'events' && status === 200).length,
     ).toBeGreaterThan(0)
-    expect((await pidsOf(fault.admin)).filter((pid) => before.includes(pid)).length).toBeLessThan(
+    expect((await servicePids(fault.admin)).filter((pid) => before.includes(pid)).length).toBeLessThan(
       before.length,
     )
     await fault.admin`alter system reset default_transaction_read_only`
@@ -76,8 +76,8 @@ test('the primary takes no writes, and takes them again', async () => {
 })
 
 test('the disk is full, and has room again', async () => {
-  const disk = await smallDisk(fault)
-  const load = await fault.meet(`disk full (${disk.how})`, async ({ answers }) => {
+  const disk = await mountSmallDisk(fault)
+  const load = await fault.runFault(`disk full (${disk.how})`, async ({ answers }) => {
     await disk.fill()
     const before = answers.length
     const refused = () => refusedSales({ answers: answers.slice(before) })
@@ -87,6 +87,6 @@ test('the disk is full, and has room again', async () => {
     await expect.poll(lastStatuses, { timeout: 30_000 }).toEqual(new Set([503]))
     await disk.free()
   })
-  expect(answersOf(load, 'events', 200).length).toBeGreaterThan(0)
+  expect(answersWith(load, 'events', 200).length).toBeGreaterThan(0)
   await disk.remove()
 })

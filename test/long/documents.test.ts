@@ -3,8 +3,8 @@ import type { Hostile } from '../support/hostile/corpus.ts'
 import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'
 
 // Different documents, and by how many bytes a process may hold more after them.
-const many = 2_000
-const most = 250 * 2 ** 20
+const documentCount = 2_000
+const maxGrowthBytes = 250 * 2 ** 20
 
 let service: HostileService
 beforeAll(async () => {
@@ -58,7 +58,7 @@ const kinds: Kind[] = [
 test('2,000 different large documents leave the process as small as they should', async () => {
   const before = await service.memory()
   for (const { what, hasKey, code, make } of kinds) {
-    const requests = Array.from({ length: many / kinds.length }, (_, id): Hostile => {
+    const requests = Array.from({ length: documentCount / kinds.length }, (_, id): Hostile => {
       const body = JSON.stringify({ query: make(id), operationName: 'Asked' })
       const headers = { 'content-type': 'application/json' }
       return { name: what, method: 'POST', url: '/graphql', headers, body }
@@ -67,6 +67,6 @@ test('2,000 different large documents leave the process as small as they should'
     expect(JSON.parse(last).errors?.[0].extensions.code, what).toBe(code)
     const grown = (await service.memory()) - before
     console.log(`${requests.length} documents ${what}: ${Math.round(grown / 2 ** 20)} MB more by now`)
-    expect(grown).toBeLessThan(most)
+    expect(grown).toBeLessThan(maxGrowthBytes)
   }
 })

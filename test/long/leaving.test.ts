@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { aCatalogue } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { type ServerProcess, startedServer } from '../support/processes.ts'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // Clients that keep their connections, as a load balancer does, while the built service is told to end. One that is told
@@ -60,7 +60,7 @@ async function keepAsking(isOver: () => boolean): Promise<Told> {
 }
 
 async function leaveUnderLoad(settings: Record<string, string>) {
-  server = await startedServer({ ...database.settings, RATE_LIMIT: 'off', ...settings })
+  server = await mustStartServer({ ...database.settings, RATE_LIMIT: 'off', ...settings })
   if (settings.WEB_CONCURRENCY)
     await expect.poll(() => server.output().split('Server listening at').length - 1).toBe(2)
   let isOver = false

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { anEntry, checkedOut, checkOut } from '../support/checkouts.ts'
+import { anEntry, checkOut, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { graphqlRefusal, refusal } from '../support/refusals.ts'
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 test('whatever a request waits for, it is told in time when to come again', async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  const checkout = await checkedOut(sale, body)
+  const checkout = await mustCheckOut(sale, body)
   const page = new URL(checkout.payment_url).pathname
   const keyed = { 'idempotency-key': 'once' }
   await other.begin(async (held) => {
@@ -61,7 +61,7 @@ test('whatever a request waits for, it is told in time when to come again', asyn
   })
   // What came of them in the end is for nobody, and who asks again with the same key has one checkout.
   await pause(300)
-  const again = await Promise.all([checkedOut(sale, body, keyed), checkedOut(sale, body, keyed)])
+  const again = await Promise.all([mustCheckOut(sale, body, keyed), mustCheckOut(sale, body, keyed)])
   expect(new Set(again.map(({ payment_id }) => payment_id)).size).toBe(1)
   expect(await sale.db.$count(payments)).toBe(2)
   expect((await sale.rest('GET', '/events?populate=*', { headers: sale.channel })).statusCode).toBe(200)

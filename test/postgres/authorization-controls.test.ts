@@ -12,12 +12,12 @@ import { checkCredentials, checkOpenRow, checkRow } from '../support/authorizati
 import { edgeRules } from '../support/authorization/edge-rows.ts'
 import { checkEdges } from '../support/authorization/edges.ts'
 import { edgesOf, graphqlEntryPoints } from '../support/authorization/entry-points.ts'
-import { against, withResolver } from '../support/authorization/leaks.ts'
+import { withLeakyGateway, withResolver } from '../support/authorization/leaky-gateway.ts'
+import type { OpenRow, Row } from '../support/authorization/matrix-row.ts'
 import { seesSale } from '../support/authorization/oracle.ts'
 import { ownerRows } from '../support/authorization/owner-rows.ts'
-import { checkPublic, checkTokens } from '../support/authorization/pages.ts'
+import { checkPublic, checkTokens } from '../support/authorization/public-routes.ts'
 import { routeKinds } from '../support/authorization/rest-rows.ts'
-import type { OpenRow, Row } from '../support/authorization/rows.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
 
 // Leaks made on purpose: each must be found by what finds none in the gateway as it is.
@@ -129,7 +129,7 @@ test('a route that nobody thought of', async () => {
   const { db } = world.sale
   const addLeak = (app: FastifyInstance) =>
     app.get<{ Params: { id: string } }>('/leak/:id', ({ params }) => findTicket(db, params.id).then(Boolean))
-  const { routes, result } = await against(world, addLeak, (matrix) => checkRow(matrix, looks))
+  const { routes, result } = await withLeakyGateway(world, addLeak, (matrix) => checkRow(matrix, looks))
   expect(routes.filter((route) => !(route in routeKinds))).toEqual(['GET /leak/:id', 'HEAD /leak/:id'])
   expect(result).toContainEqual(expect.stringMatching(/^nobody can tell tkt_/))
 })
@@ -140,7 +140,7 @@ test('a page that knows what it is asked for by, or who asks', async () => {
       if (url.startsWith('/pay/pay_')) reply.header('x-known', 'yes')
       if (url === '/' && headers['x-api-key']) reply.header('x-known', 'yes')
     })
-  const { result } = await against(world, addHint, async (matrix) => [
+  const { result } = await withLeakyGateway(world, addHint, async (matrix) => [
     await checkTokens(matrix),
     await checkPublic(matrix, 'GET /'),
   ])

@@ -6,11 +6,11 @@ import {
   checkCredentials,
   checkOpenRow,
   checkRow,
+  findChanges,
   type Matrix,
-  unchanged,
 } from '../support/authorization/checker.ts'
 import { edgeRules } from '../support/authorization/edge-rows.ts'
-import { checkEdges, reached } from '../support/authorization/edges.ts'
+import { checkEdges, reachedEdges } from '../support/authorization/edges.ts'
 import {
   edgesOf,
   graphqlEntryPoints,
@@ -18,12 +18,12 @@ import {
   openApiEntryPoints,
   watchRoutes,
 } from '../support/authorization/entry-points.ts'
+import { invalidRequests } from '../support/authorization/invalid-requests.ts'
+import { byGet, type OpenRow, type Row } from '../support/authorization/matrix-row.ts'
 import { ownerRows } from '../support/authorization/owner-rows.ts'
-import { checkPublic, checkTokens } from '../support/authorization/pages.ts'
+import { checkPublic, checkTokens } from '../support/authorization/public-routes.ts'
 import { headRows, restRows, routeKinds } from '../support/authorization/rest-rows.ts'
-import { byGet, type OpenRow, type Row } from '../support/authorization/rows.ts'
 import { openWorld } from '../support/authorization/world.ts'
-import { wrongInput } from '../support/authorization/wrong-input.ts'
 
 // Not yours is answered as not there is, byte for byte, whoever asks for whatever, in every way that there is (DECISIONS 2).
 
@@ -70,7 +70,7 @@ test.each(['Query.ticket(id)', 'Query.event(id)', 'Query.node(id) Payment'])('%s
 test('no mutation is made by GET', async () => {
   const { world, app } = matrix
   const row = byGet(ownerRows['Mutation.cancelTicket(ticketId)'] as Row)
-  const wrong = await unchanged(matrix, [], async () => {
+  const wrong = await findChanges(matrix, [], async () => {
     const answers = world.things.ticket.map(async ({ id }) => {
       const { url } = row.ask(world.callers.door, id, world)
       return app.inject({ method: 'GET', url, headers: world.callers.door.headers })
@@ -82,13 +82,13 @@ test('no mutation is made by GET', async () => {
 })
 
 test('every edge was gone along, and led nobody to what is of others', async () => {
-  expect([...reached(matrix)].sort()).toEqual([...edgeRules.keys()].sort())
+  expect([...reachedEdges(matrix)].sort()).toEqual([...edgeRules.keys()].sort())
   expect(await checkEdges(matrix, edgeRules)).toEqual([])
 })
 
 test.each(badCredentialNames)('%s opens nothing, and tells nothing', async (name) => {
   const headers = matrix.world.bad[name]
-  const wrong = await unchanged(matrix, [], async () => {
+  const wrong = await findChanges(matrix, [], async () => {
     const found = Object.entries(rows).map(async ([at, row]) =>
       (await checkCredentials(matrix, row, headers)).map((wrong) => `${at}: ${wrong}`),
     )
@@ -97,11 +97,14 @@ test.each(badCredentialNames)('%s opens nothing, and tells nothing', async (name
   expect(wrong).toEqual([])
 })
 
-test.each(wrongInput)('who may not use %s is told so, whatever else is wrong', async (_name, ask, isFor) => {
-  expect(
-    await checkOpenRow(matrix, { open: true, isFor: isFor.split(' ') as OpenRow['isFor'], ask: () => ask }),
-  ).toEqual([])
-})
+test.each(invalidRequests)(
+  'who may not use %s is told so, whatever else is wrong',
+  async (_name, ask, isFor) => {
+    expect(
+      await checkOpenRow(matrix, { open: true, isFor: isFor.split(' ') as OpenRow['isFor'], ask: () => ask }),
+    ).toEqual([])
+  },
+)
 
 const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 'side']][] = [
   [

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assignPositions } from '../../src/domain/change/assign-positions.ts'
-import { explain, type Seen } from '../support/explain.ts'
+import { readChangesPage } from '../support/change-feed.ts'
+import { explain, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anOrganization } from '../support/factories.ts'
-import { readFeed } from '../support/feed.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -13,7 +13,7 @@ const organizations = ['org_1', 'org_2', 'org_3']
 const changesOfEach = 20_000
 
 let sale: Sale
-const seen: Seen[] = []
+const seen: SeenStatement[] = []
 let middle: string
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
       from generate_series(1, ${changesOfEach}::integer) as n`)
   }
   await sale.db.execute(sql`vacuum analyze`)
-  middle = (await readFeed(sale, sale.channel, { first: 100 })).endCursor ?? ''
+  middle = (await readChangesPage(sale, sale.channel, { first: 100 })).endCursor ?? ''
 })
 afterAll(() => sale.close())
 
@@ -46,15 +46,15 @@ async function planOf(part: string): Promise<string> {
 const page = () => planOf('as reached')
 
 test('a page of a channel’s feed is read by an index, in its order', async () => {
-  await readFeed(sale, sale.channel, { after: middle })
+  await readChangesPage(sale, sale.channel, { after: middle })
   const plan = await page()
   expect(plan).toContain('changes_of_audience')
   expect(plan).not.toContain('Seq Scan on changes')
 })
 
 test('a page of an integration’s feed is read by an index, in its order', async () => {
-  const { endCursor } = await readFeed(sale, sale.integration.v2)
-  await readFeed(sale, sale.integration.v2, { after: endCursor })
+  const { endCursor } = await readChangesPage(sale, sale.integration.v2)
+  await readChangesPage(sale, sale.integration.v2, { after: endCursor })
   const plan = await page()
   expect(plan).toContain('changes_in_feed')
   expect(plan).not.toContain('Seq Scan on changes')
@@ -75,6 +75,6 @@ test('positions are given by the index of what has none', async () => {
 
 test('it all is read where there is no index: the control of these', async () => {
   await sale.db.execute(sql`drop index changes_of_audience, changes_in_feed`)
-  await readFeed(sale, sale.channel, { after: middle })
+  await readChangesPage(sale, sale.channel, { after: middle })
   expect(await page()).toContain('Seq Scan on changes')
 })

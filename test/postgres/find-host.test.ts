@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseCode, isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { freePort } from '../support/setup/kept-process.ts'
+import { freePort } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
 // Addresses of several hosts: one that nobody listens on, one that takes no writes, one that does. What the two servers

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql-server/schema.ts'
 import type { Caller } from '../support/authorization/callers.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
-import { wrongAnswer } from '../support/fuzz/graphql-answer.ts'
+import { expectSafe, findLogLeaks } from '../support/fuzz/answer-checks.ts'
+import { findAnswerMistakes } from '../support/fuzz/graphql-answer.ts'
 import { drawOperation, type GraphqlRequest } from '../support/fuzz/graphql-operation.ts'
-import { credentials, poolOf } from '../support/fuzz/requests.ts'
-import { seed, tries } from '../support/fuzz/seed.ts'
+import { credentials, poolFor } from '../support/fuzz/requests.ts'
+import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
 import { anything, json, text } from '../support/fuzz/values.ts'
-import { expectSafe, strangeIn } from '../support/fuzz/watch.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 
 // Anything at all that the schema can be asked, and what it cannot.
 
@@ -39,7 +39,7 @@ const answered = new Set<string>()
 async function askValid(sender: Credentials, request: GraphqlRequest) {
   const answer = await ask(sender, request)
   const told = answer.json<{ data?: Record<string, unknown> | null }>()
-  const wrong = wrongAnswer(schema, request, told)
+  const wrong = findAnswerMistakes(schema, request, told)
   expect(wrong, `${JSON.stringify(request)}\n${answer.body.slice(0, 1000)}`).toEqual([])
   for (const [, key = '', name = ''] of request.query.matchAll(/\b(r\d+): (\w+)/g))
     if (told.data?.[key]) answered.add(name)
@@ -51,11 +51,11 @@ const roots = [...fieldsOf('query'), ...fieldsOf('mutation', schema.getMutationT
 
 describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
   test.each(roots)('any %s of %s is answered as it was asked', async (...root) => {
-    const from = { schema, pool: poolOf(world) }
+    const from = { schema, pool: poolFor(world) }
     const property = fc.asyncProperty(credentials(world), fc.gen(), (sender, draw) =>
       askValid(sender, drawOperation(draw, from, root)),
     )
-    await fc.assert(property, tries(70, 10))
+    await fc.assert(property, fuzzRuns(70, 10))
   })
 
   test('most of them were answered with something, for somebody', () => {
@@ -104,7 +104,7 @@ describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
         expectSafe(answer, sender.caller, world, JSON.stringify(body) + url)
       },
     )
-    await fc.assert(property, tries(400, 20))
+    await fc.assert(property, fuzzRuns(400, 20))
   })
 
   test.each([
@@ -124,11 +124,11 @@ describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
   })
 
   test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
-    const wrong = await wrongIn(world.sale.db)
+    const wrong = await brokenInvariants(world.sale.db)
     // Webhooks come and go here, and those that have gone are told nothing.
     expect(wrong.filter((one) => !one.startsWith('a change is neither sent'))).toEqual([])
     expect(lines.length).toBeGreaterThan(100)
-    expect(strangeIn(lines, world)).toEqual([])
+    expect(findLogLeaks(lines, world)).toEqual([])
   })
 })
 
@@ -149,13 +149,13 @@ describe('an answer that is not as it was asked would be seen here:', () => {
     ['another type', { ...event, __typename: 'Ticket' }, /__typename is no Event/],
     ['an object without its fields', { ...event, location: [] }, /location is no object/],
   ])('%s', (_what, r1, wrong) => {
-    const told = wrongAnswer(schema, request, { data: { r1 } })
+    const told = findAnswerMistakes(schema, request, { data: { r1 } })
     expect(told).toEqual(wrong === null ? [] : [expect.stringMatching(wrong)])
   })
 
   test('an error that is not as all are', () => {
-    expect(wrongAnswer(schema, request, { data: null })).toEqual(['neither data nor an error'])
+    expect(findAnswerMistakes(schema, request, { data: null })).toEqual(['neither data nor an error'])
     const masked = { message: 'x', extensions: { code: 'INTERNAL', request_id: 'x' } }
-    expect(wrongAnswer(schema, request, { errors: [masked] })).toEqual(['an error INTERNAL'])
+    expect(findAnswerMistakes(schema, request, { errors: [masked] })).toEqual(['an error INTERNAL'])
   })
 })

@@ -3,14 +3,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
-import { brokenOf } from '../support/fuzz/from-json-schema.ts'
-import { seed, tries } from '../support/fuzz/seed.ts'
+import { expectHealthyAnswer, findLogLeaks } from '../support/fuzz/answer-checks.ts'
+import { mutatedFrom } from '../support/fuzz/from-json-schema.ts'
+import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
 import { anything, json, text } from '../support/fuzz/values.ts'
-import { expectWhole, strangeIn } from '../support/fuzz/watch.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 import { formType } from '../support/payment-page-buyer.ts'
-import { innards } from '../support/refusals.ts'
-import { type FakeEvent, signed, webhookSecret } from '../support/stub-stripe.ts'
+import { internalDetails } from '../support/refusals.ts'
+import { type StubEvent, signEvent, webhookSecret } from '../support/stub-stripe.ts'
 
 // Anything at all, sent to what is reached without a key: pages, documents, what a provider tells.
 
@@ -82,12 +82,12 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
           payload: hasBody ? form : undefined,
         })
         statuses.add(answer.statusCode)
-        expectWhole(answer)
+        expectHealthyAnswer(answer)
         if (!built.test(address) && !String(answer.headers['content-type']).includes('pdf'))
-          expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+          expect(internalDetails.exec(answer.body)?.[0]).toBeUndefined()
       },
     )
-    await fc.assert(property, tries(700, 30))
+    await fc.assert(property, fuzzRuns(700, 30))
     expect([...statuses]).toEqual(expect.arrayContaining([200, 404, 405]))
   })
 
@@ -117,11 +117,11 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
           body,
           headers: { 'content-type': 'application/json', 'stripe-signature': given },
         })
-        expectWhole(answer)
+        expectHealthyAnswer(answer)
         expect(answer.statusCode).toBe(400)
       },
     )
-    await fc.assert(property, tries(200, 10))
+    await fc.assert(property, fuzzRuns(200, 10))
   })
 
   test('nothing that is signed makes it fail', async () => {
@@ -151,25 +151,25 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
     const statuses = new Set<number>()
     const told = fc.oneof(
       { weight: 1, arbitrary: event },
-      { weight: 2, arbitrary: brokenOf(event) },
+      { weight: 2, arbitrary: mutatedFrom(event) },
       anything,
     )
     const property = fc.asyncProperty(told, async (event) => {
       const answer = await world.sale.rest(
         'POST',
         '/webhooks/stripe',
-        signed(event as FakeEvent, webhookSecret),
+        signEvent(event as StubEvent, webhookSecret),
       )
       statuses.add(answer.statusCode)
-      expectWhole(answer)
+      expectHealthyAnswer(answer)
     })
-    await fc.assert(property, tries(400, 20))
+    await fc.assert(property, fuzzRuns(400, 20))
     expect([...statuses].sort()).toEqual([200, 400])
   })
 
   test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
-    expect(await wrongIn(world.sale.db)).toEqual([])
+    expect(await brokenInvariants(world.sale.db)).toEqual([])
     expect(lines.length).toBeGreaterThan(100)
-    expect(strangeIn(lines, world)).toEqual([])
+    expect(findLogLeaks(lines, world)).toEqual([])
   })
 })

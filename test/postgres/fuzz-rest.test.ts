@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorld, type World } from '../support/authorization/world.ts'
-import { answerChecker, type Document, type Route, routesOf } from '../support/fuzz/openapi.ts'
+import { expectSafe, findLogLeaks } from '../support/fuzz/answer-checks.ts'
+import { createAnswerChecker, type Document, type Route, routesOf } from '../support/fuzz/openapi.ts'
 import { requestsOf } from '../support/fuzz/requests.ts'
-import { seed, tries } from '../support/fuzz/seed.ts'
-import { expectSafe, strangeIn } from '../support/fuzz/watch.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 
 // Anything at all, sent to what the OpenAPI document tells of.
 
@@ -28,7 +28,7 @@ describe(`REST with FUZZ_SEED=${seed}`, () => {
   test.each(ids)('%s answers whatever it is sent as it is documented', async (id) => {
     const route = routes.find(({ method, path }) => `${method} ${path}` === id)
     if (!route) throw new Error(`there is no ${id}`)
-    const wrongWith = answerChecker()
+    const wrongWith = createAnswerChecker()
     const statuses = new Map<number, number>()
     const property = fc.asyncProperty(requestsOf(route, world), async ({ caller, request }) => {
       const answer = await world.sale.app.inject(request)
@@ -37,7 +37,7 @@ describe(`REST with FUZZ_SEED=${seed}`, () => {
       expectSafe(answer, caller, world, JSON.stringify(request))
       expect(wrongWith(route, answer), `${statusCode} ${body.slice(0, 500)}`).toBeNull()
     })
-    await fc.assert(property, tries(600, 30))
+    await fc.assert(property, fuzzRuns(600, 30))
     // It would prove little if all were refused, or all for the same.
     expect(statuses.get(200)).toBeGreaterThan(3)
     expect(statuses.get(400)).toBeGreaterThan(3)
@@ -45,14 +45,14 @@ describe(`REST with FUZZ_SEED=${seed}`, () => {
   })
 
   test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
-    expect(await wrongIn(world.sale.db)).toEqual([])
+    expect(await brokenInvariants(world.sale.db)).toEqual([])
     expect(lines.length).toBeGreaterThan(100)
-    expect(strangeIn(lines, world)).toEqual([])
+    expect(findLogLeaks(lines, world)).toEqual([])
   })
 })
 
 test('an answer that is not as it is documented would be seen here', () => {
-  const wrongWith = answerChecker()
+  const wrongWith = createAnswerChecker()
   const [route] = routes
   if (!route) throw new Error('there is a route')
   const headers = { 'content-type': 'application/json; charset=utf-8' }
@@ -68,5 +68,5 @@ test('an answer that is not as it is documented would be seen here', () => {
     msg: 'request',
     email: 'ana@example.com',
   })
-  expect(strangeIn([person], world)).toHaveLength(2)
+  expect(findLogLeaks([person], world)).toHaveLength(2)
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { databaseCode, type MigrationWait } from '../../src/database/database.ts'
 import { migratePostgres } from '../../src/database/migrate-postgres.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { aMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
+import { createMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
 
 // Files of a test's own, on a database that others use meanwhile.
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   database = await createTestDatabase({ empty: true })
   url = database.settings.DATABASE_URL ?? ''
   sql = postgres(url, { max: 4, onnotice: () => {} })
-  files = await aMigrationFolder()
+  files = await createMigrationFolder()
 })
 afterEach(async () => {
   await sql.end()

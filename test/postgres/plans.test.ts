@@ -5,13 +5,13 @@ import { seedDemo } from '../../src/domain/catalogue/demo/catalogue.ts'
 import { type EventFilter, searchEvents } from '../../src/domain/event/search-events.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
 import { createContext } from '../../src/request/context.ts'
-import { explain, type Seen } from '../support/explain.ts'
+import { explain, type SeenStatement } from '../support/explain.ts'
 import { channelHeaders } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { testServices } from '../support/test-services.ts'
 
 let database: OpenDatabase
-const seen: Seen[] = []
+const seen: SeenStatement[] = []
 
 beforeAll(async () => {
   database = await openTestDatabase({ onStatement: (text, parameters) => seen.push({ text, parameters }) })

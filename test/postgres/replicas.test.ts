@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
 import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
-import { anEntry, checkedOut, checkOut, checkOutOverGraphql } from '../support/checkouts.ts'
-import { aClock } from '../support/clock.ts'
+import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { openSale, problemsIn, type Sale } from '../support/sale.ts'
-import { untilOneWaits } from '../support/waits.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
+import { mockClock } from '../support/mock-clock.ts'
+import { openSale, restProblems, type Sale } from '../support/sale.ts'
 
 // Two databases stand for a primary and its replica. They tell who was read by the name of the event, and by a rate that
 // the replica takes for full.
@@ -27,10 +27,10 @@ let news: unknown[]
 // What the gateway takes the time by stands still, and its timers run at a tenth of their speed: a machine that pauses
 // is no replica that does not answer.
 const slowly = 10
-let clock: ReturnType<typeof aClock>
+let clock: ReturnType<typeof mockClock>
 let timers: NodeJS.Timeout
 beforeEach(() => {
-  clock = aClock({ stands: true })
+  clock = mockClock({ isFrozen: true })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   timers = setInterval(() => vi.advanceTimersByTime(1), slowly)
 })
@@ -41,7 +41,7 @@ afterEach(() => {
 })
 
 /** Lets the catalogue's import be long ago: what a process has just changed it reads on the primary. */
-const passTime = () => clock.pass(60_000)
+const passTime = () => clock.advance(60_000)
 
 async function follow() {
   passTime()
@@ -115,7 +115,7 @@ test('what this process has just sold out or imported is read on the primary for
   passTime()
   expect(await listed()).toMatchObject([['Replica', {}]])
   const ten = { ...two, tickets: Array.from({ length: 10 }, () => anEntry('price_1')) }
-  await checkedOut(sale, ten)
+  await mustCheckOut(sale, ten)
   expect(await listed()).toEqual([['Primary', { sold: 0, available: 0 }]])
 })
 
@@ -123,13 +123,13 @@ test('who buys, and whatever is asked beside it, reads the primary', async () =>
   sale = await openOver([addressOf(replica)])
   await follow()
   // The replica has one place and no key, no payment and no ticket.
-  const bought = await checkedOut(sale, two)
+  const bought = await mustCheckOut(sale, two)
   expect((await checkOutOverGraphql(sale, two)).__typename).toBe('CheckoutPayload')
   const refused = await checkOut(sale, {
     ...two,
     tickets: Array.from({ length: 7 }, () => anEntry('price_1')),
   })
-  expect(problemsIn(refused)).toEqual(['INSUFFICIENT_AVAILABILITY tickets'])
+  expect(restProblems(refused)).toEqual(['INSUFFICIENT_AVAILABILITY tickets'])
   expect(refused.json().errors[0].available).toBe(6)
 
   const id = bought.tickets[0]?._id
@@ -179,12 +179,12 @@ test('a replica that answers too late is not waited for', async () => {
   await db.transaction(async (tx) => {
     await tx.execute(sql`lock table events in access exclusive mode`)
     const late = listed()
-    await untilOneWaits(db)
+    await waitForBlockedStatement(db)
     await vi.advanceTimersByTimeAsync(2000)
     expect(await late).toMatchObject([['Primary', {}]])
     // The first still waits there, and no other does.
     expect(await listed()).toMatchObject([['Primary', {}]])
-    await untilOneWaits(db)
+    await waitForBlockedStatement(db)
   })
   await close()
 })

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
-import { freePort } from '../support/setup/kept-process.ts'
+import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
+import { freePort } from '../support/setup/managed-process.ts'
 
 // What the built service says at its start where something is not as it must be.
 
@@ -34,7 +34,7 @@ const warningsOf = ({ output }: ServerProcess): Line[] =>
 
 /** What it warned of once it listens, and what it says to who asks whether it is ready. */
 async function startedOn(url: URL) {
-  const server = await startedServer({ DATABASE_URL: url.href })
+  const server = await mustStartServer({ DATABASE_URL: url.href })
   const ready = await fetch(`${server.url}/ready`)
   const answer = { status: ready.status, ...((await ready.json()) as object) }
   const warnings = warningsOf(server)

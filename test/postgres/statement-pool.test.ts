@@ -22,7 +22,7 @@ beforeEach(async () => {
   opened = await openDatabase({ databaseUrl: proxy.url, dataDir: '' }, { statementTimeoutMs })
 })
 afterEach(async () => {
-  proxy.become('open')
+  proxy.setMode('open')
   await opened.close()
   await proxy.close()
   await database.drop()
@@ -57,14 +57,14 @@ function expectGivenUp(all: Ended[]): void {
 
 test('statements on connections that go silent end in time, and those that stand behind them', async () => {
   await warm()
-  proxy.become('silent')
+  proxy.setMode('silent')
   const asked = Array.from({ length: 200 }, (_, index) => ended(index % 4 ? one() : inTransaction()))
   const ready = ended(opened.ready().then((isReady) => expect(isReady).toBe(false)))
   expectGivenUp(await Promise.all(asked))
   expect((await ready).code).toBe('done')
   // New connections go silent as they are made.
   expectGivenUp([await ended(one())])
-  proxy.become('open')
+  proxy.setMode('open')
   await expect.poll(() => ended(one()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
   expect(await opened.ready()).toBe(true)
   // No connection that went silent is left for anybody.
@@ -80,14 +80,14 @@ test('a transaction whose connection goes silent before any of its statements en
     const asked = ended(
       opened.db.transaction(async (tx) => {
         await tx.execute(sql`select 1`)
-        if (silentBefore === 'second') proxy.become('silent')
+        if (silentBefore === 'second') proxy.setMode('silent')
         await tx.execute(sql`select 2`)
-        if (silentBefore === 'commit') proxy.become('silent')
+        if (silentBefore === 'commit') proxy.setMode('silent')
       }),
     )
-    if (silentBefore === 'first') proxy.become('silent')
+    if (silentBefore === 'first') proxy.setMode('silent')
     expectGivenUp([await asked])
-    proxy.become('open')
+    proxy.setMode('open')
     await expect.poll(() => ended(inTransaction()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
   }
 })
@@ -176,10 +176,10 @@ test('transactions that wait for a row leave connections to who only reads', asy
 
 test('a database that refuses connections is told of at once, and asked again within a second', async () => {
   await one()
-  proxy.become('closed')
+  proxy.setMode('closed')
   proxy.reset()
   await expect.poll(() => ended(one()).then(({ code }) => code)).not.toBe('done')
-  const before = proxy.made()
+  const before = proxy.connectionCount()
   const began = performance.now()
   const all: Ended[] = []
   while (performance.now() - began < 2_000) {
@@ -189,9 +189,9 @@ test('a database that refuses connections is told of at once, and asked again wi
   expectGivenUp(all)
   // Everybody was refused at once, and hardly any of them by an attempt of his own.
   expect(all.length).toBeGreaterThan(200)
-  expect(proxy.made() - before).toBeGreaterThanOrEqual(2)
-  expect(proxy.made() - before).toBeLessThan(40)
-  proxy.become('open')
+  expect(proxy.connectionCount() - before).toBeGreaterThanOrEqual(2)
+  expect(proxy.connectionCount() - before).toBeLessThan(40)
+  proxy.setMode('open')
   const opening = performance.now()
   await expect.poll(() => ended(one()).then(({ code }) => code), { interval: 50 }).toBe('done')
   expect(performance.now() - opening).toBeLessThan(2_500)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
-import { findUser } from '../support/setup/kept-process.ts'
+import { findUser } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
 // A database that is reached over TLS: the driver puts TLS on the connection that the pool makes, and the pool gives up
@@ -51,7 +51,7 @@ beforeAll(async () => {
   )
 })
 afterAll(async () => {
-  proxy?.become('open')
+  proxy?.setMode('open')
   await opened?.close()
   await proxy?.close()
   await server?.stop()
@@ -71,14 +71,14 @@ test('statements and transactions run over TLS', async () => {
 })
 
 test('a connection over TLS that goes silent, or is reset, is given up', async () => {
-  proxy.become('silent')
+  proxy.setMode('silent')
   const began = performance.now()
   const failed = await Promise.all(
     Array.from({ length: 20 }, () => usesTls().catch((error: unknown) => isUnavailable(error))),
   )
   expect(failed).toEqual(Array(20).fill(true))
   expect(performance.now() - began).toBeLessThan(4_000)
-  proxy.become('open')
+  proxy.setMode('open')
   await expect.poll(() => usesTls().catch(() => false), { timeout: 10_000 }).toBe(true)
   const running = opened.db.execute(sql`select pg_sleep(0.5)`).then(
     () => 'done',

@@ -10,9 +10,9 @@ import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { createContext } from '../../src/request/context.ts'
 import { Refusal } from '../../src/shared/errors.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { testServices } from '../support/test-services.ts'
-import { untilOneWaits } from '../support/waits.ts'
 
 // Checkouts that come together are held together, in one statement or in one transaction. None may tell by its outcome.
 
@@ -149,7 +149,7 @@ test('places that are given back while a hold waits for their counters are there
   await db.transaction(async (tx) => {
     await tx.execute(sql`update stock set held = held - 1 where id = ${id}`)
     held = holdTogether(db, job)
-    await untilOneWaits(db)
+    await waitForBlockedStatement(db)
   })
   expect(told((await held) ?? null)).toEqual({ total: 550, of: [`then_one_${rounds}`] })
 })

@@ -6,7 +6,7 @@ import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { countersOf } from '../support/checkouts.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 import { type KilledSale, openKilledSale } from '../support/killed-sale.ts'
 
 // The service as it is started, killed again and again while buyers buy, pay, cancel, leave and pay too late.
@@ -22,8 +22,8 @@ describe(`killed with KILL_SEED=${seed}`, () => {
 
   beforeAll(async () => {
     killed = await openKilledSale(seed)
-    await killed.live()
-    await killed.allTold()
+    await killed.runWithKills()
+    await killed.waitForStripeEvents()
     // Before sessions are ended, which asks for what became of them.
     const known = new Set((await killed.sale.db.select().from(charges)).map(({ reference }) => reference))
     unknownMoney = paidSessions().filter(({ payment_intent }) => !known.has(payment_intent ?? ''))
@@ -32,8 +32,8 @@ describe(`killed with KILL_SEED=${seed}`, () => {
   afterAll(() => killed?.close())
 
   test('it died at moments that matter, and much was under way', async () => {
-    expect(killed.came.length).toBeGreaterThanOrEqual(5)
-    expect(killed.came).toContain('event told')
+    expect(killed.killMoments.length).toBeGreaterThanOrEqual(5)
+    expect(killed.killMoments).toContain('event told')
     const of = await killed.sale.db.select().from(payments)
     const statuses = of.map(({ status }) => status)
     for (const met of ['paid', 'failed', 'expired', 'refunded']) expect(statuses).toContain(met)
@@ -45,12 +45,12 @@ describe(`killed with KILL_SEED=${seed}`, () => {
   })
 
   test('nothing is wrong in its database', async () => {
-    expect(await wrongIn(killed.sale.db)).toEqual([])
+    expect(await brokenInvariants(killed.sale.db)).toEqual([])
   })
 
   test('each checkout that was asked for until it was answered was made once', async () => {
     const of = await killed.sale.db.select().from(payments)
-    expect(of.map(({ id }) => id).sort()).toEqual(killed.crowd.made.toSorted())
+    expect(of.map(({ id }) => id).sort()).toEqual(killed.crowd.paymentIds.toSorted())
   })
 
   test('what was taken of Stripe as told is known', () => {

@@ -4,7 +4,7 @@ import { sweepHolds } from '../../src/domain/sale/release/sweep-holds.ts'
 import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
 import { countersOf } from '../support/checkouts.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
-import { signed } from '../support/stub-stripe.ts'
+import { signEvent } from '../support/stub-stripe.ts'
 
 // What happens to one payment at the same time, over as many connections.
 
@@ -22,7 +22,7 @@ const begun = async () => {
 test('one event ten times at once has its effect once', async () => {
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
   const { checkout, session } = await begun()
-  const event = signed(sale.fake.pay(session.id))
+  const event = signEvent(sale.fake.pay(session.id))
   const answers = await Promise.all(Array.from({ length: 10 }, () => sale.send(event)))
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 10 }, () => 200))
   expect(answers.map((answer) => answer.json().received).sort()).toEqual([
@@ -47,7 +47,7 @@ test('all that can be told of one payment at once neither blocks nor counts twic
         ...events.map((event) => sale.deliver(event)),
         sale.comeBack(checkout),
         sale.buyer.cancel(checkout),
-        sale.buyer.look(checkout),
+        sale.buyer.view(checkout),
       ]
     }),
   )
@@ -63,7 +63,7 @@ test('many processes that end sessions and holds at once leave none open, and lo
   const many = await Promise.all(Array.from({ length: 12 }, begun))
   const paid = many.slice(0, 6)
   for (const { session } of paid) sale.fake.pay(session.id)
-  for (const { checkout } of many) await sale.buyer.lapse(checkout)
+  for (const { checkout } of many) await sale.buyer.expire(checkout)
   sale.fake.asked.length = 0
   await Promise.all([
     sale.closeDue(),

@@ -25,7 +25,7 @@ export async function serve(handle: Handler): Promise<number> {
 }
 
 /** Payments that are due at no database. */
-export const dueOf = (count: number): DuePayment[] =>
+export const duePaymentsOf = (count: number): DuePayment[] =>
   Array.from({ length: count }, (_, n) => ({
     id: `pay_${n}`,
     token: `token${n}`,
@@ -35,7 +35,7 @@ export const dueOf = (count: number): DuePayment[] =>
   }))
 
 /** A round of a second. */
-export const round = (requests: number, more: Partial<Round> = {}): Round => ({
+export const roundOf = (requests: number, more: Partial<Round> = {}): Round => ({
   ...{ requests, seconds: 1, p50: 1, p99: 2, cpuSeconds: null, problem: null },
   ...more,
 })
@@ -44,18 +44,21 @@ export const sideOf = (name: string, clients: number, rounds: Round[]): Side => 
   name,
   clients,
   residentMegabytes: async () => null,
-  run: async () => rounds.shift() ?? round(0),
+  run: async () => rounds.shift() ?? roundOf(0),
 })
 /** A worker in this process. */
-export const worker = <Task, Result>(run: (task: Task) => Promise<Result>) => ({ run, stop: async () => {} })
+export const workerOf = <Task, Result>(run: (task: Task) => Promise<Result>) => ({
+  run,
+  stop: async () => {},
+})
 
 const serverAt = (port: number) => ({ port, pid: process.pid, stop: async () => {} })
 /** Five payments, each made once, by two buyers. */
 export const payingFive = (port: number) => ({
   server: serverAt(port),
   // That they ran out is what ends it.
-  load: worker(async (task: PaymentLoad) => ({ ...(await runPayments(task)), ranOut: false })),
+  load: workerOf(async (task: PaymentLoad) => ({ ...(await runPayments(task)), ranOut: false })),
   provider: 'sandbox' as const,
   buyers: 2,
-  makeDue: async () => dueOf(5),
+  makeDue: async () => duePaymentsOf(5),
 })

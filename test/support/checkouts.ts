@@ -32,7 +32,7 @@ export const checkOut = (sale: Sale, body: Body, headers: Record<string, string>
   sale.rest('POST', '/tickets/checkout', { headers: { ...sale.channel, ...headers }, body })
 
 /** A checkout that must be made. */
-export async function checkedOut(
+export async function mustCheckOut(
   sale: Sale,
   body: Body,
   headers: Record<string, string> = {},
@@ -42,11 +42,11 @@ export async function checkedOut(
   return answer.json<{ data: Checkout }>().data
 }
 
-export const camelCase = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(camelCase)
+export const toCamelCase = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(toCamelCase)
   if (typeof value !== 'object' || value === null) return value
   const name = (key: string) => key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [name(key), camelCase(field)]))
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [name(key), toCamelCase(field)]))
 }
 
 export type Refused = { __typename: string; code: string; path: string | null; message: string } & Record<
@@ -83,7 +83,7 @@ export type CheckoutResult = {
 /** The same checkout over GraphQL: the body of REST in GraphQL's names, and what only GraphQL takes. */
 export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
   const input = {
-    ...(camelCase(body) as object),
+    ...(toCamelCase(body) as object),
     ...(body.metadata ? { metadata: body.metadata } : {}),
     ...more,
   }

@@ -4,7 +4,7 @@ import type { OpenDatabase } from '../../src/database/database.ts'
 
 /** The command line in this process, on a database that stays open. A process for each command, which opens the database
  *  anew, is for what a process adds. */
-export function commandsOn(database: () => OpenDatabase) {
+export function commandRunner(database: () => OpenDatabase) {
   const staysOpen = async () => ({ ...database(), close: async () => {} })
   const run = (...args: string[]) => runCommand(args, staysOpen)
 

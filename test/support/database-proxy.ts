@@ -3,18 +3,18 @@ import { connect, createServer, type Socket } from 'node:net'
 
 /** How the way to the database is: as ever; nothing gets through, and nobody is told; new connections are closed at once;
  *  nobody listens at all. */
-export type Way = 'open' | 'silent' | 'closed'
+export type ProxyMode = 'open' | 'silent' | 'closed'
 
 /** A way to the database that a test can close, between the service and PostgreSQL. */
 export type DatabaseProxy = {
   /** The address of the same database through here. */
   url: string
   /** From now on, for what is connected and what will be. */
-  become(way: Way): void
+  setMode(way: ProxyMode): void
   /** Resets every connection that there is. */
   reset(): void
   /** How many connections were made through here. */
-  made(): number
+  connectionCount(): number
   close(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const sockets = new Set<Socket>()
   /** Those whose other side has ended while nothing got through: they hear of it once something does. */
   const unheard = new Set<Socket>()
-  let way: Way = 'open'
+  let way: ProxyMode = 'open'
   let made = 0
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -56,14 +56,14 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   }
   return {
     url: url.href,
-    become(next) {
+    setMode(next) {
       way = next
       if (way === 'silent') return
       for (const socket of unheard) socket.destroy()
       unheard.clear()
     },
     reset: destroyAll,
-    made: () => made,
+    connectionCount: () => made,
     async close() {
       destroyAll()
       server.close()

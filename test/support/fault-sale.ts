@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
-import { wrongIn } from './invariants.ts'
+import { brokenInvariants } from './invariants.ts'
 import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
 
@@ -41,8 +41,8 @@ export const faultCatalogue = aCatalogue({
   ],
 })
 
-const buyers = 12
-const doors = 4
+const buyerCount = 12
+const doorCount = 4
 // Tries of a buyer who is told to come again, and milliseconds between them.
 const tries = 30
 const betweenTriesMs = 200
@@ -76,13 +76,13 @@ export function faultLoad(sale: Sale, url: string) {
   }
 
   // A key that is in use is asked for again: the one before was answered before it was done.
-  const isToComeAgain = ({ status, text }: { status: number; text: string }) =>
+  const isRetryable = ({ status, text }: { status: number; text: string }) =>
     status === 0 || status === 503 || text.includes('IDEMPOTENCY_KEY_IN_USE')
 
-  async function insist(asking: () => Promise<{ status: number; text: string }>) {
+  async function askUntilAnswered(asking: () => Promise<{ status: number; text: string }>) {
     for (let again = 0; again < tries; again++) {
       const answer = await asking()
-      if (!isToComeAgain(answer)) return answer
+      if (!isRetryable(answer)) return answer
       if (isOver) return null
       await pause(betweenTriesMs)
     }
@@ -94,14 +94,16 @@ export function faultLoad(sale: Sale, url: string) {
     const key = randomUUID()
     const headers = { ...sale.channel, 'content-type': 'application/json', 'idempotency-key': key }
     const body = JSON.stringify({ ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
-    const bought = await insist(() => ask(agent, 'checkout', 'POST', '/tickets/checkout', headers, body))
+    const bought = await askUntilAnswered(() =>
+      ask(agent, 'checkout', 'POST', '/tickets/checkout', headers, body),
+    )
     if (bought?.status !== 200) return
     const { payment_id, payment_url, tickets } = JSON.parse(bought.text).data
     made.set(key, new Set([...(made.get(key) ?? []), payment_id]))
     ticketIds.push(tickets[0]._id)
     const page = new URL(payment_url).pathname
     const form = { 'content-type': formType }
-    const settled = await insist(() => ask(agent, 'payment', 'POST', page, form, 'action=pay'))
+    const settled = await askUntilAnswered(() => ask(agent, 'payment', 'POST', page, form, 'action=pay'))
     if (settled && settled.status < 400) paid.add(payment_id)
   }
 
@@ -118,8 +120,8 @@ export function faultLoad(sale: Sale, url: string) {
     agent.destroy()
   }
   const running = Promise.all([
-    ...Array.from({ length: buyers }, (_, number) => visitor(buyer, number)),
-    ...Array.from({ length: doors }, (_, number) => visitor(door, number)),
+    ...Array.from({ length: buyerCount }, (_, number) => visitor(buyer, number)),
+    ...Array.from({ length: doorCount }, (_, number) => visitor(door, number)),
   ])
 
   const sold = () => answers.filter(({ kind, status }) => kind === 'payment' && status < 400)
@@ -128,7 +130,7 @@ export function faultLoad(sale: Sale, url: string) {
     answers,
     unanswered,
     /** Until so many payments were acknowledged since the call. Resolves to the seconds that it took. */
-    async sells(count = 5): Promise<number> {
+    async waitForSales(count = 5): Promise<number> {
       const since = performance.now()
       const isSelling = () => sold().filter(({ at }) => at > since).length
       await expect.poll(isSelling, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(count)
@@ -140,9 +142,9 @@ export function faultLoad(sale: Sale, url: string) {
     },
     /** Everybody had an answer within so many seconds, a 503 that says when to come again where it could be no other;
      *  what was acknowledged is there, once; and nothing is wrong in the database. */
-    async expectKept(maxSeconds: number): Promise<void> {
+    async expectPromisesKept(maxSeconds: number): Promise<void> {
       expect(unanswered).toEqual([])
-      const unexpected = answers.filter((answer) => answer.status >= 400 && !isToComeAgain(answer))
+      const unexpected = answers.filter((answer) => answer.status >= 400 && !isRetryable(answer))
       expect(unexpected.map(({ kind, status, text }) => `${kind} ${status} ${text}`)).toEqual([])
       const bare = answers.filter(({ status, retryAfter }) => status === 503 && !retryAfter)
       expect(bare).toEqual([])
@@ -156,7 +158,7 @@ export function faultLoad(sale: Sale, url: string) {
       // Each payment is its key's, and a key has one: whoever asked again has made none beside it.
       const beside = sql`not exists (select from idempotency_keys where payment_id = ${payments.id})`
       expect(await sale.db.$count(payments, beside)).toBe(0)
-      expect(await wrongIn(sale.db)).toEqual([])
+      expect(await brokenInvariants(sale.db)).toEqual([])
     },
     /** What came of it, in a line. */
     summary(fault: string, soldAgain: number): string {

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts'
 import { type FaultLoad, faultCatalogue, faultLoad } from './fault-sale.ts'
 import { startGateway } from './harness.ts'
-import { startedServer } from './processes.ts'
+import { mustStartServer } from './processes.ts'
 import { openSale, type Sale } from './sale.ts'
 import { inDatabase } from './setup/database.ts'
 import { type OwnPostgresServer, startPostgres } from './setup/postgres-server.ts'
@@ -26,7 +26,7 @@ export type FaultService = {
   admin: postgres.Sql
   /** Lets a fault happen while buyers buy. `fault` resolves once it is over. Then the service must sell again by itself
    *  within so many seconds, be ready, and have kept what it promised. */
-  meet(
+  runFault(
     name: string,
     fault: (load: FaultLoad) => Promise<unknown>,
     soldAgainWithin?: number,
@@ -49,7 +49,7 @@ async function startService(way: string, sale: Sale, { statementTimeoutMs, throu
   const url = (await through?.(way)) ?? way
   const databasePooler = through ? 'transaction' : 'none'
   if (statementTimeoutMs === undefined) {
-    const started = await startedServer({
+    const started = await mustStartServer({
       DATABASE_URL: url,
       DATABASE_POOLER: databasePooler,
       RATE_LIMIT: 'off',
@@ -88,21 +88,21 @@ export async function startFaultService(options: FaultOptions = {}): Promise<Fau
   const proxy = await startDatabaseProxy(address)
   const service = await startService(proxy.url, sale, options)
   // On top of what a statement may take: two seconds, and as many in a process that is busy with its own clients.
-  const most = options.statementTimeoutMs ? options.statementTimeoutMs / 1000 + 4 : statementSeconds + 2
+  const maxSeconds = options.statementTimeoutMs ? options.statementTimeoutMs / 1000 + 4 : statementSeconds + 2
   return {
     ...{ server, proxy, sale, admin },
     url: service.url,
-    async meet(name, fault, soldAgainWithin = 15) {
+    async runFault(name, fault, soldAgainWithin = 15) {
       const load = faultLoad(sale, service.url)
       try {
-        await load.sells(20)
+        await load.waitForSales(20)
         await fault(load)
-        const soldAgain = await load.sells()
+        const soldAgain = await load.waitForSales()
         await pause(500)
         await load.stop()
         console.log(load.summary(name, soldAgain))
         service.expectAlive()
-        await load.expectKept(most)
+        await load.expectPromisesKept(maxSeconds)
         expect(soldAgain).toBeLessThan(soldAgainWithin)
         await expect.poll(async () => (await fetch(`${service.url}/ready`)).status).toBe(200)
         return load
@@ -126,11 +126,11 @@ export const terminateAll = (admin: postgres.Sql) =>
     where backend_type = 'client backend' and pid <> pg_backend_pid()`
 
 /** Connections of the service that PostgreSQL knows of. */
-export const pidsOf = async (admin: postgres.Sql): Promise<number[]> =>
+export const servicePids = async (admin: postgres.Sql): Promise<number[]> =>
   (await admin`select pid from pg_stat_activity where datname = 'tickets' order by pid`).map(({ pid }) => pid)
 
 /** The answers of a kind that have a status. */
-export const answersOf = ({ answers }: FaultLoad, kind: string, status: number) =>
+export const answersWith = ({ answers }: FaultLoad, kind: string, status: number) =>
   answers.filter((answer) => answer.kind === kind && answer.status === status)
 
 // A buyer who is told to come again does so before going on: all of them may be at the same.

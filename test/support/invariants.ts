@@ -3,7 +3,7 @@ import type { Connection } from '../../src/database/database.ts'
 
 // What must hold of a database whatever was done to it, each as the rows that break it.
 
-const rules = {
+const invariants = {
   'a counter is not what the rows say': `
     select stock.id from stock
     left join (
@@ -70,10 +70,10 @@ const rules = {
     union all select change_id from webhook_deliveries where status = 'delivered' and delivered_at is null`,
 }
 
-const one = (table: string, where = 'true') => `(select id from ${table} where ${where} limit 1)`
+const firstId = (table: string, where = 'true') => `(select id from ${table} where ${where} limit 1)`
 
 /** What breaks these rules, where the tables themselves do not forbid it. */
-export const breaking: { [Rule in keyof typeof rules]?: string } = {
+export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } = {
   'a counter is not what the rows say': 'update stock set held = held + 1 where held + sold < capacity',
   'a ticket is held for a payment that is over, or not for one that is open': `
     update payments set status = 'expired' where status = 'pending'`,
@@ -85,14 +85,14 @@ export const breaking: { [Rule in keyof typeof rules]?: string } = {
     update payments set paid_at = null where status = 'paid'`,
   'more goes back than came': `update refunds set amount = amount + 100000 where status = 'succeeded'`,
   'a ticket has had more back than the attempts say, or less': `
-    update tickets set refunded_amount = refunded_amount + 1 where id = ${one('tickets', "status = 'active' and refunded_amount = 0")}`,
+    update tickets set refunded_amount = refunded_amount + 1 where id = ${firstId('tickets', "status = 'active' and refunded_amount = 0")}`,
   'a payment has had more back than the attempts say, or less': `
     update payments set refunded_amount = 1 where status = 'paid'`,
   'a series of invoices has a gap': `
-    update invoices set number = number + 1000 where id = ${one('invoices')}`,
+    update invoices set number = number + 1000 where id = ${firstId('invoices')}`,
   'a paid checkout has no invoice': `delete from invoices where kind = 'invoice'`,
   'a refund of a ticket has no corrective invoice': `delete from invoices where kind = 'corrective'`,
-  'the changes of a subject have a gap': `update changes set sequence = sequence + 1000 where id = ${one('changes')}`,
+  'the changes of a subject have a gap': `update changes set sequence = sequence + 1000 where id = ${firstId('changes')}`,
   'a change is neither sent to a webhook nor due': 'delete from webhook_deliveries',
   'who asked for tickets was neither sent them nor will be': 'delete from deliveries',
   'what is to be done is not due within a day': `update deliveries set due_at = now() + interval '2 days'`,
@@ -100,9 +100,9 @@ export const breaking: { [Rule in keyof typeof rules]?: string } = {
 }
 
 /** What is not as it must be, by the rule that it breaks. Nothing, as a rule. */
-export async function wrongIn(db: Connection): Promise<string[]> {
+export async function brokenInvariants(db: Connection): Promise<string[]> {
   const wrong: string[] = []
-  for (const [rule, broken] of Object.entries(rules)) {
+  for (const [rule, broken] of Object.entries(invariants)) {
     const [row] = await db
       .select({ count: sql<number>`count(*)::integer` })
       .from(sql`(${sql.raw(broken)}) as broken`)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { startedServer } from './processes.ts'
-import { freePort } from './setup/kept-process.ts'
+import { mustStartServer } from './processes.ts'
+import { freePort } from './setup/managed-process.ts'
 
 /** What those outside see of the service at the moment that it dies; `any` is whatever it is doing. */
 export type Moment =
@@ -16,7 +16,7 @@ export type KilledService = Awaited<ReturnType<typeof startKilledService>>
 /** The built service on a port that it keeps, to be killed at chosen moments and started again. */
 export async function startKilledService(settings: Record<string, string>) {
   const port = await freePort()
-  const start = () => startedServer({ ...settings, PORT: String(port) })
+  const start = () => mustStartServer({ ...settings, PORT: String(port) })
   let server = await start()
   let meet = (_moment: Moment) => {}
   const kill = () => {
@@ -26,7 +26,7 @@ export async function startKilledService(settings: Record<string, string>) {
   return {
     url: `http://127.0.0.1:${port}`,
     /** Tells that a moment has come. */
-    meets: (moment: Moment) => meet(moment),
+    reach: (moment: Moment) => meet(moment),
     /** Kills it so many milliseconds after the next such moment, or in vain of one. Resolves, once it is dead, to whether
      *  the moment came. */
     async killAt(moment: Moment, afterMs: number, maxMs = 30_000): Promise<boolean> {
@@ -46,7 +46,7 @@ export async function startKilledService(settings: Record<string, string>) {
       return came
     },
     /** Starts it again. */
-    async revive() {
+    async restart() {
       server = await start()
     },
     stop: () => server.stop(),

@@ -51,7 +51,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
 }
 
 /** The properties of a calendar's event, their parameters left out. */
-export const eventIn = (calendar: string): Record<string, string> =>
+export const calendarEvent = (calendar: string): Record<string, string> =>
   Object.fromEntries(
     calendar
       .replace(/\r\n/g, '\n')

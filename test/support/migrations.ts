@@ -11,7 +11,7 @@ export type MigrationFolder = {
 }
 
 /** Makes a folder of migrations as Drizzle has them, with a journal. */
-export async function aMigrationFolder(): Promise<MigrationFolder> {
+export async function createMigrationFolder(): Promise<MigrationFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-migrations-'))
   await mkdir(join(folder, 'meta'))
   return {

@@ -5,26 +5,26 @@ import type { Checkout } from './checkouts.ts'
 import type { Sale } from './sale.ts'
 
 /** Where a shop wants its buyers back. */
-export const addresses = {
+export const redirectUrls = {
   redirect_url: 'https://shop.example/thanks?order=7#top',
   error_url: 'http://shop.example:8080/sorry',
 }
 
 export const formType = 'application/x-www-form-urlencoded'
 
-export const pathOf = ({ payment_url }: Checkout) => new URL(payment_url).pathname
+export const pagePath = ({ payment_url }: Checkout) => new URL(payment_url).pathname
 
 /** What a buyer does on the payment page of a checkout, and what becomes of it. */
-export function aBuyer({ rest, db }: Sale) {
+export function openPageBuyer({ rest, db }: Sale) {
   const post = (path: string, body: string, type = formType) =>
     rest('POST', path, { headers: { 'content-type': type }, body })
   return {
     post,
-    look: (checkout: Checkout) => rest('GET', pathOf(checkout)),
-    pay: (checkout: Checkout) => post(pathOf(checkout), 'action=pay'),
-    cancel: (checkout: Checkout) => post(pathOf(checkout), 'action=cancel'),
+    view: (checkout: Checkout) => rest('GET', pagePath(checkout)),
+    pay: (checkout: Checkout) => post(pagePath(checkout), 'action=pay'),
+    cancel: (checkout: Checkout) => post(pagePath(checkout), 'action=cancel'),
     /** Lets its time be over, by the clock of the database. */
-    lapse: ({ payment_id }: Checkout) =>
+    expire: ({ payment_id }: Checkout) =>
       db
         .update(payments)
         .set({ expiresAt: sql`now() - interval '1 millisecond'` })
@@ -39,7 +39,7 @@ export function aBuyer({ rest, db }: Sale) {
 }
 
 /** What a person reads of a page. */
-export const textOf = (html: string) =>
+export const visibleText = (html: string) =>
   html
     .replace(/<style>.*<\/style>/s, '')
     .replace(/<[^>]+>/g, ' ')

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 // The built programs, run as a person or a supervisor runs them.
 
-const program = (name: 'server' | 'cli') => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url))
+const program = (name: 'server' | 'cli') => fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url))
 
 type Settings = Record<string, string>
 
@@ -18,10 +18,10 @@ function run(name: 'server' | 'cli', args: string[], settings: Settings) {
   return { child, output: () => output, errors: () => errors }
 }
 
-export type Ended = { code: number | null; output: string; errors: string }
+export type ExitResult = { code: number | null; output: string; errors: string }
 
 /** Runs the command line to its end. */
-export async function runCli(args: string[], settings: Settings): Promise<Ended> {
+export async function runCli(args: string[], settings: Settings): Promise<ExitResult> {
   const { child, output, errors } = run('cli', args, settings)
   const [code] = await once(child, 'close')
   return { code, output: output(), errors: errors() }
@@ -37,9 +37,11 @@ export type ServerProcess = {
 }
 
 /** Starts the service on a free port, and resolves once it listens; to how it ended where it never did. */
-export async function startServer(settings: Settings): Promise<ServerProcess | Ended> {
+export async function startServer(settings: Settings): Promise<ServerProcess | ExitResult> {
   const { child, output, errors } = run('server', [], { PORT: '0', ...settings })
-  const ended = once(child, 'close').then(([code]): Ended => ({ code, output: output(), errors: errors() }))
+  const ended = once(child, 'close').then(
+    ([code]): ExitResult => ({ code, output: output(), errors: errors() }),
+  )
   const listening = new Promise<ServerProcess>((resolve) => {
     child.stdout.on('data', () => {
       const url = /Server listening at (http:[^"]+)/.exec(output())?.[1]
@@ -55,7 +57,7 @@ export async function startServer(settings: Settings): Promise<ServerProcess | E
 }
 
 /** A service that must have started. */
-export async function startedServer(settings: Settings): Promise<ServerProcess> {
+export async function mustStartServer(settings: Settings): Promise<ServerProcess> {
   const started = await startServer(settings)
   if ('code' in started) throw new Error(`the service ended with ${started.code}: ${started.errors}`)
   return started

@@ -5,30 +5,30 @@ import type { Outcome } from '../../src/domain/payment/provider.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import type { Sale } from './sale.ts'
-import { settlePayment } from './settle.ts'
-import { paid } from './stub-provider.ts'
+import { settlePaymentById } from './settle-payment.ts'
+import { paidOutcome } from './stub-provider.ts'
 
 // What a channel and an integration do with what was bought, over GraphQL.
 
 type Headers = Record<string, string>
 
 /** A checkout of `rate_1`, or of another rate, whose money came. */
-export async function bought(sale: Sale, count = 1, entry = {}, rate = 'rate_1'): Promise<Checkout> {
+export async function buyTickets(sale: Sale, count = 1, entry = {}, rate = 'rate_1'): Promise<Checkout> {
   const price = rate.replace('rate', 'price')
-  const checkout = await checkedOut(sale, {
+  const checkout = await mustCheckOut(sale, {
     ticket_rate_id: rate,
     tickets: Array.from({ length: count }, () => anEntry(price, entry)),
   })
-  await settlePayment(sale.db, checkout.payment_id, await moneyFor(sale, checkout))
+  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
   return checkout
 }
 
 /** That all of a checkout's money came. */
-export async function moneyFor(sale: Sale, checkout: Checkout, reference?: string): Promise<Outcome> {
+export async function fullPaymentOf(sale: Sale, checkout: Checkout, reference?: string): Promise<Outcome> {
   const { id = '', totalAmount: amount, currency } = (await paymentRow(sale, checkout)) ?? {}
-  return paid(id, { amount, currency, ...(reference && { reference }) })
+  return paidOutcome(id, { amount, currency, ...(reference && { reference }) })
 }
 
 /** The identifier of the first ticket of a checkout, or of another. */
@@ -72,15 +72,15 @@ const documents = {
 }
 
 /** One of the mutations as it is answered, errors and all. */
-export const call = (
+export const callMutation = (
   sale: Sale,
   name: keyof typeof documents,
   variables: Record<string, unknown>,
   headers: Headers,
 ) => sale.graphql<{ [name: string]: Result }>(documents[name], variables, headers)
 
-async function answerOf(...given: Parameters<typeof call>): Promise<Result> {
-  const { data, errors } = await call(...given)
+async function answerOf(...given: Parameters<typeof callMutation>): Promise<Result> {
+  const { data, errors } = await callMutation(...given)
   expect(errors).toBeUndefined()
   const result = data?.[given[1]]
   if (!result) throw new Error('a mutation answers with data')
@@ -97,7 +97,7 @@ export const requestRefund = (sale: Sale, ticketId: string) =>
   answerOf(sale, 'requestRefund', { ticketId }, sale.channel)
 
 /** What was refused, in short: the code of each problem and its facts. */
-export const refusedBy = ({ errors = [] }: Result) =>
+export const refusalCodes = ({ errors = [] }: Result) =>
   errors.map(({ __typename, code, message, path, ...facts }) =>
     [code, ...(path ? [path] : []), ...Object.values(facts)].join(' '),
   )
@@ -110,7 +110,7 @@ export const refundRows = (sale: Sale, { payment_id }: Checkout) =>
   sale.db.select().from(refunds).where(eq(refunds.paymentId, payment_id)).orderBy(asc(refunds.id))
 
 /** What clients were told of a payment, a ticket or a rate, in order. */
-export async function toldOf(sale: Sale, subjectId: string) {
+export async function changeTypesOf(sale: Sale, subjectId: string) {
   const told = await sale.db
     .select()
     .from(changes)

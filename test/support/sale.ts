@@ -21,5 +21,5 @@ export async function openSale(catalogue: CatalogueFile, options: GatewayOptions
 }
 
 /** The code and path of each problem that REST answered with. */
-export const problemsIn = (answer: { json(): { errors: { code: string; path?: string }[] } }): string[] =>
+export const restProblems = (answer: { json(): { errors: { code: string; path?: string }[] } }): string[] =>
   answer.json().errors.map(({ code, path }) => (path === undefined ? code : `${code} ${path}`))

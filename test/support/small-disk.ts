@@ -33,7 +33,7 @@ function toldDisk({ sale, admin }: FaultService): SmallDisk {
 
 /** Moves the tickets to a file system of a few megabytes, which a file can fill: nothing else of the server is on it, so
  *  that it is told of a full disk and does not end. */
-export async function smallDisk(fault: FaultService): Promise<SmallDisk> {
+export async function mountSmallDisk(fault: FaultService): Promise<SmallDisk> {
   const { server, sale, admin } = fault
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-disk-'))
   const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder]).then(

@@ -10,7 +10,7 @@ export async function openSocket(url: string): Promise<Socket> {
 }
 
 /** What comes next on a connection, an error where it is closed before that. */
-export async function answerOn(socket: Socket): Promise<string> {
+export async function readAnswer(socket: Socket): Promise<string> {
   const closed = once(socket, 'close').then(() => {
     throw new Error('closed without an answer')
   })

@@ -5,12 +5,12 @@ import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
-import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
-import { aBuyer, addresses } from './payment-page-buyer.ts'
+import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
 import { openSale } from './sale.ts'
-import { type FakeEvent, settingsFor, signed, startStubStripe } from './stub-stripe.ts'
+import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
 
 /** A sale of `rate_1` whose payments are Stripe's, with a Stripe of its own. */
 export async function openStripeSale(
@@ -18,12 +18,12 @@ export async function openStripeSale(
   options: GatewayOptions = {},
 ) {
   const fake = await startStubStripe()
-  const settings = { ...settingsFor(fake.url), ...options.settings }
+  const settings = { ...stripeSettings(fake.url), ...options.settings }
   const provider = await openProvider(parseConfig(settings))
   const sale = await openSale(catalogue, { ...options, settings, provider })
-  const buyer = aBuyer(sale)
+  const buyer = openPageBuyer(sale)
   const { db } = sale
-  const send = ({ body, headers }: ReturnType<typeof signed>) =>
+  const send = ({ body, headers }: ReturnType<typeof signEvent>) =>
     sale.rest('POST', '/webhooks/stripe', { body, headers })
   return {
     ...sale,
@@ -32,20 +32,20 @@ export async function openStripeSale(
     buyer,
     send,
     /** What Stripe tells arrives, and is taken. */
-    async deliver(...events: FakeEvent[]) {
+    async deliver(...events: StubEvent[]) {
       const received: string[] = []
       for (const event of events) {
-        const answer = await send(signed(event))
+        const answer = await send(signEvent(event))
         if (answer.statusCode !== 200) throw new Error(`${event.type} was answered with ${answer.statusCode}`)
         received.push(answer.json<{ received: string }>().received)
       }
       return received
     },
     checkOut: (more = {}, count = 1) =>
-      checkedOut(sale, {
+      mustCheckOut(sale, {
         ticket_rate_id: 'rate_1',
         tickets: Array.from({ length: count }, () => anEntry('price_1')),
-        ...addresses,
+        ...redirectUrls,
         ...more,
       }),
     /** Presses Pay; gives the session that this leads to. */

@@ -2,7 +2,7 @@ import type { Outcome, PaymentProvider } from '../../src/domain/payment/provider
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 
 /** That money came for a payment. Who takes it twice says so under two references. */
-export const paid = (
+export const paidOutcome = (
   paymentId: string,
   more: { amount?: number; currency?: string; reference?: string } = {},
 ): Outcome => ({
@@ -11,10 +11,13 @@ export const paid = (
 })
 
 /** That a payment ended without money. */
-export const ended = (status: 'failed' | 'cancelled' | 'expired'): Outcome => ({ kind: 'ended', status })
+export const endedOutcome = (status: 'failed' | 'cancelled' | 'expired'): Outcome => ({
+  kind: 'ended',
+  status,
+})
 
 /** A provider that takes money as the sandbox does, but for what a test says. */
-export const aProvider = (given: Partial<PaymentProvider> = {}): PaymentProvider => ({
+export const stubProvider = (given: Partial<PaymentProvider> = {}): PaymentProvider => ({
   ...sandboxProvider,
   name: 'test',
   ...given,

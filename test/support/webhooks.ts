@@ -8,7 +8,7 @@ import type { Sale } from './sale.ts'
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 
 /** A server of somebody who wants to be told. It answers 204, but for what a test says. */
-export async function aReceiver(host = '127.0.0.1') {
+export async function startReceiver(host = '127.0.0.1') {
   const received: Received[] = []
   let respond: (response: ServerResponse, got: Received) => unknown = (response) =>
     response.writeHead(204).end()
@@ -28,11 +28,11 @@ export async function aReceiver(host = '127.0.0.1') {
     port,
     url: `http://127.0.0.1:${port}`,
     /** From now on. */
-    answers(next: typeof respond) {
+    respondUsing(next: typeof respond) {
       respond = next
     },
     /** From now on with a status and headers. */
-    answersWith: (status: number, headers: Record<string, string> = {}) => {
+    respondWith: (status: number, headers: Record<string, string> = {}) => {
       respond = (response) => response.writeHead(status, headers).end()
     },
     /** What came since the last time that it was asked. */
@@ -135,5 +135,5 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
 type SendOptions = Partial<Parameters<typeof sendWebhooks>[1]>
 
 /** Sends all that is due, to receivers on this machine. */
-export const send = (sale: Pick<Sale, 'db'>, options: SendOptions = {}): Promise<void> =>
+export const sendDueWebhooks = (sale: Pick<Sale, 'db'>, options: SendOptions = {}): Promise<void> =>
   sendWebhooks(sale.db, { privateWebhooks: true, stopping: new AbortController().signal, ...options })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ServerProcess, startedServer } from '../support/processes.ts'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 // The service as `npm start` starts it, with its demo, in front of a browser.
@@ -13,7 +13,7 @@ let server: ServerProcess
 let browser: Browser
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'graphiql-'))
-  server = await startedServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
+  server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
   browser = await openBrowser()
 })
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../support/factories.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { openBrowser, openPage } from './browser.ts'
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 const checkOut = (count = 1, more = {}) =>
-  checkedOut(sale, {
+  mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: Array.from({ length: count }, () =>
       anEntry('price_1', { supplements: [{ supplement_id: cloakroom._id }] }),

@@ -1,6 +1,12 @@
 import { chown, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findProgram, findUser, freePort, makeFolder, spawnKept } from '../support/setup/kept-process.ts'
+import {
+  findProgram,
+  findUser,
+  freePort,
+  makeFolder,
+  spawnManaged,
+} from '../support/setup/managed-process.ts'
 
 export type Pgbouncer = {
   /** The address of the same database, by the same user, through PgBouncer. */
@@ -41,7 +47,7 @@ query_wait_timeout = 15
       await writeFile(join(folder, name), text, { mode: 0o600 })
       if (user) await chown(join(folder, name), user.uid, user.gid)
     }
-    const stop = await spawnKept(program, [join(folder, 'pgbouncer.ini')], {
+    const stop = await spawnManaged(program, [join(folder, 'pgbouncer.ini')], {
       folder,
       user,
       signal: 'TERM',

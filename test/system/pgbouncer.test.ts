@@ -3,10 +3,10 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DatabaseOptions } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { booksOf, theBuyers } from '../support/buyers.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import type { TestDatabase } from '../support/harness.ts'
-import { runCli, type ServerProcess, startedServer } from '../support/processes.ts'
+import { openHttpBuyers, readStockTotals } from '../support/http-buyers.ts'
+import { mustStartServer, runCli, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { inDatabase } from '../support/setup/database.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
@@ -61,7 +61,7 @@ beforeAll(async () => {
     drop: async () => {},
   }
   sale = await openSale(catalogue, { database, listen: true })
-  service = await startedServer({ ...settings, WEB_CONCURRENCY: '2', RATE_LIMIT: 'off', LOG_LEVEL: 'info' })
+  service = await mustStartServer({ ...settings, WEB_CONCURRENCY: '2', RATE_LIMIT: 'off', LOG_LEVEL: 'info' })
 })
 afterAll(async () => {
   await service?.stop()
@@ -129,7 +129,7 @@ test('moments are the same in whatever format the database has for its own', asy
 })
 
 test('100 buyers for 40 places, who ask twice and pay, through three processes', async () => {
-  const { buy, pay, close } = theBuyers(sale.channel, 50)
+  const { buy, pay, close } = openHttpBuyers(sale.channel, 50)
   const urls = [sale.url, service.url]
   const page = () =>
     fetch(`${service.url}/events?populate=*`, { headers: sale.channel }).then(({ status }) => status)
@@ -157,7 +157,7 @@ test('100 buyers for 40 places, who ask twice and pay, through three processes',
     payments.slice(0, 25).map((payment, index) => pay(urls[index % 2] ?? '', payment)),
   )
   expect(new Set(paid)).toEqual(new Set([200]))
-  expect(await booksOf(sale, 'rate_1')).toEqual({
+  expect(await readStockTotals(sale, 'rate_1')).toEqual({
     counters: { held: 15, sold: 25 },
     rows: { tickets: 40, payments: 40, held: 15, sold: 25 },
     payments: 40,

@@ -5,15 +5,15 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
-import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { cursorRefusal, readChanges } from '../support/change-feed.ts'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../support/factories.ts'
-import { readOn, refusalOf } from '../support/feed.ts'
 import { type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { settlePayment } from '../support/settle.ts'
+import { settlePaymentById } from '../support/settle-payment.ts'
 import { inDatabase } from '../support/setup/database.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
-import { paid } from '../support/stub-provider.ts'
+import { paidOutcome } from '../support/stub-provider.ts'
 import { findDebianPostgres, runProgram } from './debian-postgres.ts'
 
 // A database that moves into another cluster by pg_dump and psql, as an operator would move it. Clients go on with the
@@ -52,11 +52,11 @@ async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
 }
 
 const sell = async (gateway: Gateway, number: number): Promise<string> => {
-  const { payment_id } = await checkedOut(
+  const { payment_id } = await mustCheckOut(
     { ...sale, ...gateway },
     { ticket_rate_id: `rate_${number}`, tickets: [anEntry(`price_${number}`)] },
   )
-  await settlePayment(gateway.db, payment_id, paid(payment_id))
+  await settlePaymentById(gateway.db, payment_id, paidOutcome(payment_id))
   return payment_id
 }
 
@@ -96,45 +96,45 @@ afterAll(async () => {
 
 test('a client reads on in another cluster, where it was', async () => {
   const heard = [await sell(sale, 1), await sell(sale, 2)]
-  const kept = await readOn(sale, sale.channel)
+  const kept = await readChanges(sale, sale.channel)
   expect(paymentsIn(kept)).toEqual(heard)
-  const keptByDoor = await readOn(sale, sale.integration.v2)
+  const keptByDoor = await readChanges(sale, sale.integration.v2)
   const missed = [await sell(sale, 1), await sell(sale, 2)]
   const transactions = await transactionsOf(sale)
 
   const restore = await dump(url)
   restored = await restore('moved')
-  const behind = await readOn(restored, sale.channel, kept.end)
+  const behind = await readChanges(restored, sale.channel, kept.end)
   expect(paymentsIn(behind)).toEqual(missed)
   const sold = [await sell(restored, 1), await sell(restored, 2)]
-  expect(paymentsIn(await readOn(restored, sale.channel, behind.end))).toEqual(sold)
-  expect(paymentsIn(await readOn(restored, sale.integration.v2, keptByDoor.end))).toEqual([
+  expect(paymentsIn(await readChanges(restored, sale.channel, behind.end))).toEqual(sold)
+  expect(paymentsIn(await readChanges(restored, sale.integration.v2, keptByDoor.end))).toEqual([
     missed[0],
     sold[0],
   ])
   // From the beginning it is the same feed, with each change once.
-  expect(paymentsIn(await readOn(restored, sale.channel))).toEqual([...heard, ...missed, ...sold])
+  expect(paymentsIn(await readChanges(restored, sale.channel))).toEqual([...heard, ...missed, ...sold])
   // A grant that comes now has a number of its own.
   const newcomer = await channelHeaders(restored.db, 'org_1', 'org_2')
-  expect((await readOn(restored, newcomer)).nodes).toEqual([])
+  expect((await readChanges(restored, newcomer)).nodes).toEqual([])
 
   // By transactions, what was sold in the second cluster would come before what the client has heard in the first.
   expect(await transactionsOf(restored)).toBeLessThan(transactions - 1_000)
 })
 
 test('a cursor of what the dump does not hold is refused, and those before it are good', async () => {
-  const { end: kept } = await readOn(sale, sale.channel)
+  const { end: kept } = await readChanges(sale, sale.channel)
   const restore = await dump(url)
   const lost = await sell(sale, 1)
-  const after = await readOn(sale, sale.channel, kept)
+  const after = await readChanges(sale, sale.channel, kept)
   expect(paymentsIn(after)).toEqual([lost])
 
   const earlier = await restore('earlier')
-  expect(await refusalOf(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
-  expect((await readOn(earlier, sale.channel, kept)).nodes).toEqual([])
+  expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect((await readChanges(earlier, sale.channel, kept)).nodes).toEqual([])
   // Not even once as many changes are there again.
   const sold = await sell(earlier, 1)
-  expect(paymentsIn(await readOn(earlier, sale.channel, kept))).toEqual([sold])
-  expect(await refusalOf(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(paymentsIn(await readChanges(earlier, sale.channel, kept))).toEqual([sold])
+  expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
   await earlier.close()
 })

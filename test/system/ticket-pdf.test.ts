@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bought, deliveryCatalogue } from '../support/deliveries.ts'
+import { buyDeliverable, deliveryCatalogue } from '../support/deliveries.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // What a ticket looks like on paper and on a phone: rendered by poppler, and its code read by a library that is not the
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 /** The document of a ticket that is bought so: its code as a scanner reads it, and its text and fonts. */
 async function printed(entry: Record<string, unknown>) {
-  const { tickets } = await bought(sale, [entry])
+  const { tickets } = await buyDeliverable(sale, [entry])
   const [ticket] = tickets
   const query = 'query ($id: ID!) { ticket(id: $id) { documentUrl } }'
   const { data } = await sale.graphql<{ ticket: { documentUrl: string } }>(

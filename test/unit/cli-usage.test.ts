@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { commandsOn } from '../support/commands.ts'
+import { commandRunner } from '../support/commands.ts'
 import { runCli } from '../support/processes.ts'
 
 // What the command line tells without a database.
 
-const { json, fail } = commandsOn(() => {
+const { json, fail } = commandRunner(() => {
   throw new Error('a database was opened')
 })
 const outOfReach = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { aMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
+import { createMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
 
 // The rules that npm run check holds new migrations to.
 
@@ -10,7 +10,7 @@ const script = fileURLToPath(new URL('../../.ci/lint-migrations.mjs', import.met
 
 let files: MigrationFolder
 beforeEach(async () => {
-  files = await aMigrationFolder()
+  files = await createMigrationFolder()
 })
 afterEach(() => files.remove())
 

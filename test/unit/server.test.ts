@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
+import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
 
 // The process on the embedded database, which is its default: it fills a folder that is not there yet, and is killed.
@@ -16,7 +16,7 @@ let keys: { key: string; secret: string }
 let server: ServerProcess
 
 const start = async () => {
-  server = await startedServer({ DATA_DIR: folder })
+  server = await mustStartServer({ DATA_DIR: folder })
 }
 
 const listEvents = async () =>

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { fromStripe, toStripe } from '../../src/domain/payment/stripe/amount.ts'
-import { type StubStripe, settingsFor, startStubStripe } from '../support/stub-stripe.ts'
+import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
 // What the provider does by itself, without a database: amounts, refunds, failures.
 
@@ -11,12 +11,12 @@ let fake: StubStripe
 let provider: PaymentProvider
 beforeAll(async () => {
   fake = await startStubStripe()
-  provider = await openProvider(parseConfig(settingsFor(fake.url)))
+  provider = await openProvider(parseConfig(stripeSettings(fake.url)))
 })
 afterAll(() => fake.close())
 afterEach(() => {
-  fake.breakDown(null)
-  fake.refundAs('succeeded')
+  fake.setFault(null)
+  fake.setRefundStatus('succeeded')
 })
 
 let number = 0
@@ -94,7 +94,7 @@ test('a refund is made once, however often it is asked for', async () => {
 test('a refund that is pending is told by what has become of it', async () => {
   const { reference } = await paidOrder()
   const refund = refundOf(reference)
-  fake.refundAs('pending')
+  fake.setRefundStatus('pending')
   expect(await provider.refund(refund)).toMatchObject({ kind: 'pending' })
   const [made] = fake.refunds.slice(-1)
   if (!made) throw new Error('it was made')
@@ -118,9 +118,9 @@ test('a refund that can never be made has failed, with the reason', async () => 
 test('a refund that went wrong can be tried again, though Stripe keeps its error with its key', async () => {
   const { reference } = await paidOrder()
   const refund = refundOf(reference)
-  fake.breakDown(({ method, path }) => (method === 'POST' && path === '/v1/refunds' ? 500 : null))
+  fake.setFault(({ method, path }) => (method === 'POST' && path === '/v1/refunds' ? 500 : null))
   await expect(provider.refund(refund)).rejects.toThrow('Stripe did not do it')
-  fake.breakDown(null)
+  fake.setFault(null)
   expect(await provider.refund(refund)).toMatchObject({ kind: 'succeeded' })
 })
 
@@ -132,7 +132,7 @@ test.each([
 ] as const)(
   'a failure of %s is told by its name and code, without a status or a secret',
   async (fault, name, code) => {
-    fake.breakDown(fault)
+    fake.setFault(fault)
     const failure: unknown = await provider.charge(anOrder()).catch((error: unknown) => error)
     expect(failure).toMatchObject({ name, code })
     expect(failure).not.toHaveProperty('statusCode')

@@ -5,18 +5,18 @@ import { charges } from '../../../src/domain/payment/table.ts'
 import { giveBackDue, type Mismatch } from '../../../src/domain/sale/refund/give-back-due.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
-import { textOf } from '../../support/payment-page-buyer.ts'
+import { visibleText } from '../../support/payment-page-buyer.ts'
 import {
-  call,
+  callMutation,
   cancelCheckout,
+  changeTypesOf,
   paymentRow,
   refundRows,
   refundTicket,
   ticketOf,
-  toldOf,
 } from '../../support/refunds.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
-import { type FakeEvent, signed } from '../../support/stub-stripe.ts'
+import { type StubEvent, signEvent } from '../../support/stub-stripe.ts'
 
 // Money that Stripe took is held against the payment: 22.00 EUR in each of these.
 
@@ -36,13 +36,13 @@ const begun = async (more = {}) => {
   return { checkout, session: await sale.goToStripe(checkout) }
 }
 /** An event of Stripe's that tells of other money. */
-const telling = (event: FakeEvent, money: Record<string, unknown>): FakeEvent => ({
+const telling = (event: StubEvent, money: Record<string, unknown>): StubEvent => ({
   ...event,
   data: { object: { ...event.data.object, ...money } },
 })
 const giveBack = () => giveBackDue(sale.db, sale.provider, (mismatch) => told.push(mismatch))
 const heldNow = async () => (await countersOf(sale)).rate_1?.held
-const page = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
+const page = async (checkout: Checkout) => visibleText((await sale.buyer.view(checkout)).body)
 const chargesOf = ({ payment_id }: Checkout) =>
   sale.db.select().from(charges).where(eq(charges.paymentId, payment_id))
 const invoicesOf = ({ payment_id }: Checkout) => sale.db.$count(invoices, eq(invoices.paymentId, payment_id))
@@ -67,7 +67,7 @@ test.each([
       { reason: 'AMOUNT_MISMATCH', status: 'pending', ticketId: null, ...kept },
     ])
     expect(await invoicesOf(checkout)).toBe(0)
-    expect(await toldOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
+    expect(await changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
     expect(await page(checkout)).toMatch(
       /Your money goes back What arrived is not the amount, or not in the currency, that was asked for, so you have no tickets\. All of it is given back/,
     )
@@ -90,9 +90,9 @@ test.each([
 test('the operator is told once, by identifiers and the amount', async () => {
   const { checkout, session } = await begun()
   await sale.deliver(telling(sale.fake.pay(session.id), { amount_total: 1 }))
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   await giveBack()
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await giveBack()
   const [refund] = await refundRows(sale, checkout)
   const { payment_id: paymentId } = checkout
@@ -104,7 +104,7 @@ test('the operator is told once, by identifiers and the amount', async () => {
 test('the shop is told why, by the address for who has no tickets', async () => {
   const { checkout, session } = await begun()
   await sale.deliver(telling(sale.fake.pay(session.id), { amount_total: 1 }))
-  expect((await sale.buyer.look(checkout)).headers.location).toBe(
+  expect((await sale.buyer.view(checkout)).headers.location).toBe(
     `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=failed&code=AMOUNT_MISMATCH`,
   )
 })
@@ -136,7 +136,7 @@ test('wrong money for what was paid, expired or cancelled already goes back, and
   sale.fake.sessions.set(second.id, second)
   await sale.deliver(sale.fake.pay(paid.session.id), sale.fake.pay(second.id))
   const expired = await begun()
-  await sale.buyer.lapse(expired.checkout)
+  await sale.buyer.expire(expired.checkout)
   await sweepHolds(sale.db)
   const cancelled = await begun()
   await cancelCheckout(sale, cancelled.checkout.payment_id)
@@ -190,13 +190,18 @@ test('the channel reads the reason on its payment', async () => {
     status: 'failed',
     refunds: [{ reason: 'AMOUNT_MISMATCH', amount: 2200, currency: 'JPY', ticket: null }],
   })
-  const refused = await call(sale, 'refundTicket', { ticketId: ticketOf(checkout) }, sale.integration.v2)
+  const refused = await callMutation(
+    sale,
+    'refundTicket',
+    { ticketId: ticketOf(checkout) },
+    sale.integration.v2,
+  )
   expect(JSON.stringify(refused.data)).toContain('ILLEGAL_TRANSITION')
 })
 
 test('control: money that matches pays, and nothing goes back', async () => {
   const { checkout, session } = await begun()
-  expect((await sale.send(signed(sale.fake.pay(session.id)))).statusCode).toBe(200)
+  expect((await sale.send(signEvent(sale.fake.pay(session.id)))).statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
   expect(await sale.refundsOf(checkout)).toEqual([])
 })

@@ -7,9 +7,9 @@ import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { stock } from '../../../src/domain/ticket-rate/table.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
-import { textOf } from '../../support/payment-page-buyer.ts'
+import { visibleText } from '../../support/payment-page-buyer.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
-import { type StubSession, signed } from '../../support/stub-stripe.ts'
+import { type StubSession, signEvent } from '../../support/stub-stripe.ts'
 
 // What Stripe tells by itself, in whatever order, and every ending that a payment has.
 
@@ -34,7 +34,7 @@ const begun = async (more = {}) => {
 /** A payment whose hold has expired, while Stripe was out of reach. */
 const expired = async (more = {}) => {
   const made = await begun(more)
-  await sale.buyer.lapse(made.checkout)
+  await sale.buyer.expire(made.checkout)
   await sweepHolds(sale.db)
   expect(await sale.buyer.statusesOf(made.checkout)).toEqual(['expired', 'expired'])
   return made
@@ -49,8 +49,8 @@ const whileFull = async <T>(work: () => Promise<T>): Promise<T> => {
     .where(rate)
   return work().finally(() => sale.db.update(stock).set({ capacity: before?.capacity }).where(rate))
 }
-const page = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
-const leadsTo = async (checkout: Checkout) => (await sale.buyer.look(checkout)).headers.location
+const page = async (checkout: Checkout) => visibleText((await sale.buyer.view(checkout)).body)
+const leadsTo = async (checkout: Checkout) => (await sale.buyer.view(checkout)).headers.location
 const nowhere = { redirect_url: null, error_url: null }
 
 test('paid: the tickets are active, and the event has its effect once', async () => {
@@ -117,9 +117,9 @@ test('paid after the hold expired, with places left: claimed again', async () =>
 test('back from paying when the hold had expired: nobody is told that it was not paid', async () => {
   const { checkout, session } = await expired()
   sale.fake.pay(session.id)
-  sale.fake.breakDown('cut')
-  expect(textOf((await sale.comeBack(checkout)).body)).toContain('One moment')
-  sale.fake.breakDown(null)
+  sale.fake.setFault('cut')
+  expect(visibleText((await sale.comeBack(checkout)).body)).toContain('One moment')
+  sale.fake.setFault(null)
   await sale.waitSeconds()
   expect((await sale.comeBack(checkout)).headers.location).toContain('/thanks')
   const unpaid = await expired()
@@ -157,9 +157,9 @@ test('a look that finds late money says where it goes', async () => {
 test('paid after it was cancelled: the money goes back, and the buyer is told', async () => {
   const { checkout, session } = await begun(nowhere)
   const other = await begun()
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   for (const cancelled of [checkout, other.checkout]) await sale.buyer.cancel(cancelled)
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await sale.deliver(sale.fake.pay(session.id), sale.fake.pay(other.session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
   expect(await sale.refundsOf(checkout)).toEqual(['CANCELLED pending 2200'])
@@ -208,8 +208,8 @@ test('of a session that the buyer was not sent to only the money counts; then th
 })
 
 test('what is of no use is taken and does nothing', async () => {
-  const unknown = sale.fake.tell('customer.created', { id: 'cus_1' })
-  const foreign = sale.fake.tell('checkout.session.completed', {
+  const unknown = sale.fake.emitEvent('customer.created', { id: 'cus_1' })
+  const foreign = sale.fake.emitEvent('checkout.session.completed', {
     id: 'cs_1',
     status: 'complete',
     payment_status: 'paid',
@@ -219,7 +219,7 @@ test('what is of no use is taken and does nothing', async () => {
     amount_total: 100,
     currency: 'eur',
   })
-  const elsewhere = sale.fake.tell('checkout.session.completed', {
+  const elsewhere = sale.fake.emitEvent('checkout.session.completed', {
     ...foreign.data.object,
     metadata: { payment_id: 'pay_of_another_gateway' },
   })
@@ -248,10 +248,14 @@ test('a refund that the bank decided later is settled by our own identifier', as
   const told = { id: 're_1', object: 'refund', metadata: { refund_id: row?.id } }
   expect(
     await sale.deliver(
-      sale.fake.tell('refund.created', { ...told, status: 'pending' }),
-      sale.fake.tell('refund.updated', { ...told, status: 'succeeded' }),
-      sale.fake.tell('refund.updated', { id: 're_2', status: 'succeeded', metadata: {} }),
-      sale.fake.tell('refund.updated', { ...told, status: 'succeeded', metadata: { refund_id: 'ref_x' } }),
+      sale.fake.emitEvent('refund.created', { ...told, status: 'pending' }),
+      sale.fake.emitEvent('refund.updated', { ...told, status: 'succeeded' }),
+      sale.fake.emitEvent('refund.updated', { id: 're_2', status: 'succeeded', metadata: {} }),
+      sale.fake.emitEvent('refund.updated', {
+        ...told,
+        status: 'succeeded',
+        metadata: { refund_id: 'ref_x' },
+      }),
     ),
   ).toEqual(['done', 'done', 'ignored', 'unknown'])
   expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY succeeded 2200'])
@@ -259,17 +263,17 @@ test('a refund that the bank decided later is settled by our own identifier', as
 
 test('while the secret is replaced, both are good', async () => {
   const { checkout, session } = await begun()
-  const answer = await sale.send(signed(sale.fake.pay(session.id), 'whsec_next'))
+  const answer = await sale.send(signEvent(sale.fake.pay(session.id), 'whsec_next'))
   expect(answer.statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
 test.each([
-  ['by another', (event) => signed(event, 'whsec_other')],
-  ['too long ago', (event) => signed(event, 'whsec_fake', 301)],
-  ['for another body', (event) => ({ ...signed(event), body: `${signed(event).body} ` })],
-  ['by nobody', (event) => ({ ...signed(event), headers: { 'content-type': 'application/json' } })],
-  ['and empty', (event) => ({ ...signed(event), body: '' })],
+  ['by another', (event) => signEvent(event, 'whsec_other')],
+  ['too long ago', (event) => signEvent(event, 'whsec_fake', 301)],
+  ['for another body', (event) => ({ ...signEvent(event), body: `${signEvent(event).body} ` })],
+  ['by nobody', (event) => ({ ...signEvent(event), headers: { 'content-type': 'application/json' } })],
+  ['and empty', (event) => ({ ...signEvent(event), body: '' })],
 ] satisfies [string, (event: ReturnType<StripeSale['fake']['pay']>) => unknown][])(
   'what was signed %s is refused, and changes nothing',
   async (_name, sign) => {

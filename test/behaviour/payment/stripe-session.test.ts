@@ -6,7 +6,7 @@ import { closeSessions } from '../../../src/domain/sale/session/close-sessions.t
 import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
 import type { Checkout } from '../../support/checkouts.ts'
 import { countersOf } from '../../support/checkouts.ts'
-import { textOf } from '../../support/payment-page-buyer.ts'
+import { visibleText } from '../../support/payment-page-buyer.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 
 // The session that a buyer pays in at Stripe: how it begins, who ends it, and what the page says meanwhile.
@@ -16,7 +16,7 @@ beforeAll(async () => {
   sale = await openStripeSale()
 })
 afterAll(() => sale.close())
-afterEach(() => sale.fake.breakDown(null))
+afterEach(() => sale.fake.setFault(null))
 
 const rowOf = async ({ payment_id }: Checkout) => {
   const [row] = await sale.db.select().from(payments).where(eq(payments.id, payment_id))
@@ -80,7 +80,7 @@ test('pressing Pay again, at once or later, leads to the same session', async ()
 })
 
 test('the form may lead to where sessions are', async () => {
-  const { headers } = await sale.buyer.look(await sale.checkOut({ redirect_url: null, error_url: null }))
+  const { headers } = await sale.buyer.view(await sale.checkOut({ redirect_url: null, error_url: null }))
   expect(headers['content-security-policy']).toContain(`form-action 'self' https: ${sale.fake.url};`)
 })
 
@@ -92,15 +92,15 @@ test.each([
   'where Stripe %s, Pay is an apology, and works once it is back',
   async (_name, fault, status, title) => {
     const checkout = await sale.checkOut()
-    sale.fake.breakDown(fault)
+    sale.fake.setFault(fault)
     const answer = await sale.buyer.pay(checkout)
     expect(answer.statusCode).toBe(status)
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(textOf(answer.body)).toMatch(title)
-    expect(textOf(answer.body)).toMatch(/Nothing is lost: .* Back to the payment/)
+    expect(visibleText(answer.body)).toMatch(title)
+    expect(visibleText(answer.body)).toMatch(/Nothing is lost: .* Back to the payment/)
     expect(answer.body).not.toContain('sk_test')
     expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
-    sale.fake.breakDown(null)
+    sale.fake.setFault(null)
     await sale.goToStripe(checkout)
   },
 )
@@ -122,14 +122,14 @@ test('a name that has changed since an answer was lost does not keep a buyer fro
 test('a session that was made while the checkout was cancelled is ended', async () => {
   const checkout = await sale.checkOut()
   let cancelled: Promise<unknown> | undefined
-  sale.fake.breakDown(({ path }) => {
+  sale.fake.setFault(({ path }) => {
     if (path === '/v1/checkout/sessions') cancelled ??= sale.buyer.cancel(checkout)
     return null
   })
   const paying = sale.buyer.pay(checkout)
   await expect.poll(() => cancelled).toBeDefined()
   await Promise.all([paying, cancelled])
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
   await sale.closeDue()
   expect(sale.fake.sessionFor(checkout.payment_id).status).toBe('expired')
@@ -161,14 +161,14 @@ test('back before anything is known: a page that says so, without a form, that g
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   sale.fake.pay(id)
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   for (const answer of [await sale.comeBack(checkout), await sale.comeBack(checkout)]) {
     expect(answer.statusCode).toBe(200)
-    expect(textOf(answer.body)).toMatch(/One moment .* being confirmed/)
+    expect(visibleText(answer.body)).toMatch(/One moment .* being confirmed/)
     expect(answer.body).toContain('<meta http-equiv="refresh" content="3">')
     expect(answer.body).not.toMatch(/<form|<button/)
   }
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await sale.waitSeconds()
   expect((await sale.comeBack(checkout)).headers.location).toBe(thanks(checkout))
 })
@@ -192,7 +192,7 @@ test('Stripe is asked once every few seconds, however often the buyer looks', as
 test('back without having paid: the form again, and Pay goes on in the same session', async () => {
   const checkout = await sale.checkOut()
   const { url } = await sale.goToStripe(checkout)
-  for (const answer of [await sale.buyer.look(checkout), await sale.buyer.look(checkout)])
+  for (const answer of [await sale.buyer.view(checkout), await sale.buyer.view(checkout)])
     expect(answer.body).toContain('value="pay"')
   await sale.waitSeconds()
   // As who writes ?paid by hand.
@@ -226,10 +226,10 @@ test.each([
 test('cancelled while Stripe is out of reach: the session is ended once it is back', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   expect((await sale.buyer.cancel(checkout)).headers.location).toContain('PAYMENT_CANCELLED')
   await expect(closeSessions(sale)).rejects.toThrow()
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   // Not again at once: what fails is done later.
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('open')
@@ -245,7 +245,7 @@ test('a session is due to be ended just before its hold, and at once when that e
   expect(expiresAt.getTime() - (sessionDueAt?.getTime() ?? 0)).toBe(5_000)
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('open')
-  await sale.buyer.lapse(checkout)
+  await sale.buyer.expire(checkout)
   await sweepHolds(sale.db)
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('expired')
@@ -273,12 +273,12 @@ test('a look when the time is over ends the session first, and believes Stripe',
   const late = await sale.checkOut()
   const { id } = await sale.goToStripe(late)
   sale.fake.pay(id)
-  await sale.buyer.lapse(late)
-  expect((await sale.buyer.look(late)).headers.location).toBe(thanks(late))
+  await sale.buyer.expire(late)
+  expect((await sale.buyer.view(late)).headers.location).toBe(thanks(late))
   const unpaid = await sale.checkOut()
   const session = await sale.goToStripe(unpaid)
-  await sale.buyer.lapse(unpaid)
-  expect((await sale.buyer.look(unpaid)).headers.location).toBe(sorry(unpaid, 'expired', 'PAYMENT_EXPIRED'))
+  await sale.buyer.expire(unpaid)
+  expect((await sale.buyer.view(unpaid)).headers.location).toBe(sorry(unpaid, 'expired', 'PAYMENT_EXPIRED'))
   expect(sale.fake.sessions.get(session.id)?.status).toBe('expired')
 })
 
@@ -286,7 +286,7 @@ test('a session that Stripe does not end does not keep the others from it, and i
   const checkouts = await Promise.all(Array.from({ length: 10 }, () => sale.checkOut()))
   const sessions = await Promise.all(checkouts.map((checkout) => sale.goToStripe(checkout)))
   const [stuck] = sessions
-  sale.fake.breakDown(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
+  sale.fake.setFault(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
   await expect(sale.closeDue()).rejects.toThrow()
   // The next time that it is done, a second later.
   await closeSessions(sale)
@@ -296,7 +296,7 @@ test('a session that Stripe does not end does not keep the others from it, and i
   ])
   const [first] = checkouts
   if (!first) throw new Error('there are ten')
-  await sale.buyer.lapse(first)
+  await sale.buyer.expire(first)
   await sweepHolds(sale.db)
   expect(await sale.buyer.statusesOf(first)).toEqual(['expired', 'expired'])
 })

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { aProvider } from '../../support/stub-provider.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // A buyer gives a ticket back by its warranty, and the channel asks for it.
 
@@ -28,7 +28,7 @@ const catalogue = aCatalogue({
 // What the provider says next.
 let outcome: (id: string) => RefundOutcome = (id) => ({ kind: 'succeeded', reference: `re_${id}` })
 const succeeds = outcome
-const provider = aProvider({ refund: async ({ id }) => outcome(id) })
+const provider = stubProvider({ refund: async ({ id }) => outcome(id) })
 
 let sale: Sale
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const insured = (count = 1, rate = 'rate_1') => refunds.bought(sale, count, { warranty: true }, rate)
+const insured = (count = 1, rate = 'rate_1') => refunds.buyTickets(sale, count, { warranty: true }, rate)
 
 test('what was paid goes back but for the warranty, and the ticket is cancelled, all in one', async () => {
   const checkout = await insured(2)
@@ -56,7 +56,7 @@ test('what was paid goes back but for the warranty, and the ticket is cancelled,
     status: 'partially_refunded',
     refundedAmount: 2200,
   })
-  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
   expect((await refunds.ticketRow(sale, id))?.correctiveInvoiceReferences).toHaveLength(1)
   expect(await refunds.requestRefund(sale, id)).toEqual({ refund })
   expect(await refunds.refundRows(sale, checkout)).toHaveLength(1)
@@ -71,13 +71,13 @@ test('what went back before is not given back again', async () => {
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
   const all = refunds.ticketOf(await insured())
   await refunds.refundTicket(sale, all, { amount: 23 })
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
 })
 
 test('a ticket without a warranty is not given back', async () => {
-  const id = refunds.ticketOf(await refunds.bought(sale))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual(['NO_WARRANTY'])
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, id))).toEqual(['NO_WARRANTY'])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
 })
 
@@ -94,7 +94,9 @@ test('a warranty ends so many hours before the event, by the clock of the databa
       .returning()
   const [event] = await startIn(0)
   const validUntil = new Date((event?.startDate.getTime() ?? 0) - 48 * 3_600_000).toISOString()
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual([`WARRANTY_ENDED ${validUntil}`])
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, id))).toEqual([
+    `WARRANTY_ENDED ${validUntil}`,
+  ])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
   expect(await sale.db.$count(tickets, eq(tickets.id, id))).toBe(1)
   // Long enough for the tests below.
@@ -104,7 +106,7 @@ test('a warranty ends so many hours before the event, by the clock of the databa
 
 test('a warranty that was over when it was bought refunds nothing; one of no hours lasts until the start', async () => {
   const late = refunds.ticketOf(await insured(1, 'rate_3'))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
   const id = refunds.ticketOf(await insured(1, 'rate_2'))
   expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(22)
 })
@@ -112,20 +114,20 @@ test('a warranty that was over when it was bought refunds nothing; one of no hou
 test('a ticket that somebody was let in with, or that is cancelled or unpaid, is not given back', async () => {
   const entered = refunds.ticketOf(await insured())
   await sale.db.update(tickets).set({ entered: 1, firstEntryAt: sql`now()` }).where(eq(tickets.id, entered))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, entered))).toEqual(['ALREADY_ENTERED'])
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, entered))).toEqual(['ALREADY_ENTERED'])
 
   const cancelled = await insured()
   await refunds.cancelTicket(sale, refunds.ticketOf(cancelled))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(cancelled)))).toEqual([
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, refunds.ticketOf(cancelled)))).toEqual([
     'ILLEGAL_TRANSITION cancelled cancelled',
   ])
   expect(await refunds.refundRows(sale, cancelled)).toEqual([])
 
-  const unpaid = await checkedOut(sale, {
+  const unpaid = await mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: [anEntry('price_1', { warranty: true })],
   })
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(unpaid)))).toEqual([
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, refunds.ticketOf(unpaid)))).toEqual([
     'ILLEGAL_TRANSITION pending refunded',
   ])
 })
@@ -145,18 +147,18 @@ test('one that the provider refused is asked for anew, even when the warranty is
     'failed',
     'succeeded',
   ])
-  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
 test('is for the channel that sold the ticket', async () => {
   const ticketId = refunds.ticketOf(await insured())
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
-  expect(refunds.refusedBy(await refunds.requestRefund(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
+  expect(refunds.refusalCodes(await refunds.requestRefund(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
   for (const [headers, code] of [
     [sale.integration.v2, 'FORBIDDEN'],
     [{}, 'UNAUTHENTICATED'],
   ] as const) {
-    const { data, errors } = await refunds.call(sale, 'requestRefund', { ticketId }, headers)
+    const { data, errors } = await refunds.callMutation(sale, 'requestRefund', { ticketId }, headers)
     expect([data, errors?.[0]?.extensions?.code]).toEqual([null, code])
   }
 })

@@ -9,12 +9,12 @@ import { giveBack } from '../../../src/domain/sale/refund/give-back.ts'
 import { giveBackDue } from '../../../src/domain/sale/refund/give-back-due.ts'
 import { type RefundName, settleRefund } from '../../../src/domain/sale/refund/settle-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
-import { anEntry, type Checkout, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { aProvider } from '../../support/stub-provider.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // What a provider makes of refunds: at once, later, never, twice; and money that goes back by itself.
 
@@ -38,7 +38,7 @@ const unreachable = async (): Promise<RefundOutcome> => {
 // What the provider says next, and what it was asked.
 let outcome: (asked: Asked) => Promise<RefundOutcome>
 let asked: Asked[]
-const provider = aProvider({
+const provider = stubProvider({
   refund: (refund) => {
     asked.push(refund)
     return outcome(refund)
@@ -82,13 +82,13 @@ const correctiveOf = (checkout: Checkout) =>
   sale.db.$count(invoices, sql`${invoices.paymentId} = ${checkout.payment_id} and kind = 'corrective'`)
 
 test('a provider that is out of reach leaves it pending, and it is tried again under the same identifier', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = unreachable
   const { refund } = await refunds.refundTicket(sale, id)
   expect(refund).toMatchObject({ status: 'pending', succeededAt: null, ticket: { refunded: 0 } })
   // What is on its way counts as given.
-  expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount: 1 }))).toEqual([
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount: 1 }))).toEqual([
     'REFUND_TOO_HIGH 0',
   ])
   expect(await rowOf(checkout)).toMatchObject({ attempts: 1, lastError: 'ECONNREFUSED' })
@@ -108,7 +108,7 @@ test('a provider that is out of reach leaves it pending, and it is tried again u
 })
 
 test('each attempt that fails is due later than the last, and an hour later at most', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   const { createdAt, dueAt } = await rowOf(checkout)
@@ -131,7 +131,7 @@ test('each attempt that fails is due later than the last, and an hour later at m
 })
 
 test('what a provider refuses for good has failed, and the money can be refunded anew', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = async () => ({ kind: 'failed', code: 'charge_disputed' })
   expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('failed')
@@ -150,7 +150,7 @@ test.each([
   ['by our identifier', ({ id }: Asked) => ({ id })],
   ['by its own reference', ({ id }: Asked) => ({ reference: `re_${id}` })],
 ])('a provider that takes its time tells %s, and once, however often it says so', async (_how, name) => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = decides
   const { refund } = await refunds.refundTicket(sale, id)
@@ -166,11 +166,11 @@ test.each([
   expect(await standOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
   expect(await correctiveOf(checkout)).toBe(1)
   expect((await refunds.ticketRow(sale, id))?.refunds).toHaveLength(1)
-  expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
+  expect(await refunds.changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
 })
 
 test('one that takes its time is asked for again, until it is decided', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = decides
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   await letBeDue()
@@ -190,7 +190,7 @@ test('what is told of a refund that nobody knows changes nothing', async () => {
 })
 
 test('a provider that never answers is waited for only so long', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   outcome = () => new Promise(() => {})
@@ -203,7 +203,7 @@ test('a provider that never answers is waited for only so long', async () => {
 })
 
 test('a webhook that is faster than the answer to the call wins, and the answer changes nothing', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = async (refund) => {
     await tell({ id: refund.id }, { kind: 'succeeded', reference: `re_${refund.id}` })
     return succeeds(refund)
@@ -214,7 +214,7 @@ test('a webhook that is faster than the answer to the call wins, and the answer 
     await tell({ id: refund.id }, { kind: 'succeeded', reference: `re_${refund.id}` })
     return unreachable()
   }
-  const other = await refunds.bought(sale)
+  const other = await refunds.buyTickets(sale)
   const answered = await refunds.refundTicket(sale, refunds.ticketOf(other))
   expect(answered.refund).toMatchObject({ status: 'succeeded', ticket: { refunded: 22 } })
   for (const paid of [checkout, other]) {
@@ -224,7 +224,7 @@ test('a webhook that is faster than the answer to the call wins, and the answer 
 })
 
 test('a refund whose process died before it asked is made by another, once its time is over', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'died' })
   // As the row stands between its commit and the call.
@@ -246,7 +246,7 @@ test('a refund whose process died before it asked is made by another, once its t
 })
 
 test('where the database can not settle what the provider did, it is pending, and settled later', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   await sale.db.execute(sql`create function give_up() returns trigger language plpgsql as
     $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$`)
   await sale.db.execute(sql`create trigger give_up before insert on invoices execute function give_up()`)
@@ -260,7 +260,7 @@ test('where the database can not settle what the provider did, it is pending, an
 })
 
 test('money is given back by who took it, and waits where that is another provider', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   await sale.db.update(charges).set({ provider: 'other' }).where(eq(charges.paymentId, checkout.payment_id))
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   expect(refund?.status).toBe('pending')
@@ -269,9 +269,9 @@ test('money is given back by who took it, and waits where that is another provid
 })
 
 const receive = async (checkout: Checkout, reference?: string) =>
-  settlePayment(sale.db, checkout.payment_id, await refunds.moneyFor(sale, checkout, reference))
+  settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout, reference))
 const heldIn = (rate: string, price: string) =>
-  checkedOut(sale, { ticket_rate_id: rate, tickets: [anEntry(price)] })
+  mustCheckOut(sale, { ticket_rate_id: rate, tickets: [anEntry(price)] })
 const expire = async ({ payment_id }: Checkout) => {
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, payment_id))
   await expireHolds(sale.db, 10)
@@ -280,7 +280,7 @@ const expire = async ({ payment_id }: Checkout) => {
 test('late money without a place left goes back by itself, without an invoice, and clients are told', async () => {
   const late = await heldIn('rate_few', 'price_few')
   await expire(late)
-  const other = await refunds.bought(sale, 1, {}, 'rate_few')
+  const other = await refunds.buyTickets(sale, 1, {}, 'rate_few')
   await receive(late)
   expect(await standOf(late)).toEqual(['pending', 'expired', 0])
   await work()
@@ -288,7 +288,7 @@ test('late money without a place left goes back by itself, without an invoice, a
   expect(await rowOf(late)).toMatchObject({ reason: 'LATE_NO_CAPACITY', ticketId: null, amount: 2200 })
   expect(await correctiveOf(late)).toBe(0)
   expect((await refunds.ticketRow(sale, refunds.ticketOf(late)))?.status).toBe('expired')
-  expect(await refunds.toldOf(sale, late.payment_id)).toEqual(['payment.expired', 'payment.refunded'])
+  expect(await refunds.changeTypesOf(sale, late.payment_id)).toEqual(['payment.expired', 'payment.refunded'])
   // The channel sees it on its payment.
   const { data } = await sale.graphql(
     'query ($id: ID!) { payment(id: $id) { status refundedAmount refunds { reason status amount ticket { id } } } }',
@@ -303,7 +303,7 @@ test('late money without a place left goes back by itself, without an invoice, a
 test('late money that goes back does not undo what later money has paid', async () => {
   const late = await heldIn('rate_few', 'price_few')
   await expire(late)
-  const other = await refunds.bought(sale, 1, {}, 'rate_few')
+  const other = await refunds.buyTickets(sale, 1, {}, 'rate_few')
   await receive(late, 'late_1')
   await refunds.cancelTicket(sale, refunds.ticketOf(other))
   await receive(late, 'late_2')
@@ -328,7 +328,7 @@ test('money for a cancelled checkout goes back by itself', async () => {
 })
 
 test('what is paid twice goes back, and changes neither the payment nor its tickets', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const payment = await refunds.paymentRow(sale, checkout)
   const ticket = await refunds.ticketRow(sale, refunds.ticketOf(checkout))
   await receive(checkout, 'second')
@@ -338,7 +338,7 @@ test('what is paid twice goes back, and changes neither the payment nor its tick
   expect(await refunds.paymentRow(sale, checkout)).toEqual(payment)
   expect(await refunds.ticketRow(sale, refunds.ticketOf(checkout))).toEqual(ticket)
   expect(await correctiveOf(checkout)).toBe(0)
-  expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid'])
+  expect(await refunds.changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.paid'])
   // All that was paid for the ticket can still be refunded, from the money that paid it.
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   expect(asked).toMatchObject([{ charge: 'second' }, { charge: `test_${checkout.payment_id}` }])

@@ -7,7 +7,7 @@ import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { answerOn, openSocket } from '../../support/sockets.ts'
+import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 // What a checkout goes by is read while its sender is let in, by a guess of what it is going to ask for.
 
@@ -170,7 +170,7 @@ test('a body in pieces is waited for, and a connection goes on after a refusal',
     ].join('\r\n')
   const statusOf = async (...pieces: string[]) => {
     sale.statements.reset()
-    const answer = answerOn(socket)
+    const answer = readAnswer(socket)
     for (const piece of pieces) {
       // Each is read before the next is sent.
       await expect.poll(() => served.bytesRead, { interval: 5 }).toBe(socket.bytesWritten)

@@ -14,7 +14,7 @@ import {
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // An event of some years from now, for which somebody is too young who is born by now.
 const year = new Date().getUTCFullYear() + 4
@@ -237,7 +237,7 @@ test.each(rules)('refuses %s, and holds nothing', async (_what, body, status, pr
   const before = await countersOf(sale)
   const answer = await checkOut(sale, body)
   expect(answer.statusCode, answer.body).toBe(status)
-  expect(problemsIn(answer)).toEqual(problems)
+  expect(restProblems(answer)).toEqual(problems)
   expect(answer.json()).toMatchObject({
     success: false,
     code: problems[0]?.split(' ')[0],

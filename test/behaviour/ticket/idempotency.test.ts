@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { idempotencyKeys, isFresh, payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({
   _id: 'rate_1',
@@ -46,7 +46,7 @@ test('answers so even when the order of the fields differs, and the rate is clos
 test('refuses the same key with another body', async () => {
   const answer = await checkOut(sale, body(2), under('a'))
   expect(answer.statusCode).toBe(422)
-  expect(problemsIn(answer)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotency_key'])
+  expect(restProblems(answer)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotency_key'])
 })
 
 test('knows the key of the one surface on the other', async () => {
@@ -97,7 +97,7 @@ test('forgets a key as soon as it is 24 hours old', async () => {
 test.each(['', 'with space', 'é', 'x'.repeat(256)])('refuses the key %j', async (key) => {
   const answer = await checkOut(sale, body(), { 'idempotency-key': Buffer.from(key).toString('latin1') })
   expect(answer.statusCode).toBe(400)
-  expect(problemsIn(answer)).toEqual(['INVALID idempotency-key'])
+  expect(restProblems(answer)).toEqual(['INVALID idempotency-key'])
 })
 
 test('made no payment that it did not answer with', async () => {

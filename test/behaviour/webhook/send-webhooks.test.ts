@@ -8,20 +8,20 @@ import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
 import { takeDeliveries } from '../../../src/domain/webhook/send/take-deliveries.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { paid } from '../../support/stub-provider.ts'
-import { aReceiver, type Received, send, webhooksOf } from '../../support/webhooks.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { paidOutcome } from '../../support/stub-provider.ts'
+import { type Received, sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 let sale: Sale
-let receiver: Awaited<ReturnType<typeof aReceiver>>
+let receiver: Awaited<ReturnType<typeof startReceiver>>
 let own: ReturnType<typeof webhooksOf>
 beforeAll(async () => {
   const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
   sale = await openSale(catalogue, { settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
-  receiver = await aReceiver()
+  receiver = await startReceiver()
   own = webhooksOf(sale)
 })
 afterAll(async () => {
@@ -31,17 +31,17 @@ afterAll(async () => {
 // Each test has a webhook of its own, and no other is told.
 beforeEach(async () => {
   for (const { id } of await own.list()) await own.call('deleteWebhook', { id })
-  receiver.answersWith(204)
+  receiver.respondWith(204)
   receiver.take()
 })
 
 /** Sells a ticket: a payment is paid, and a ticket activated. */
 async function sell() {
-  const { payment_id } = await checkedOut(sale, {
+  const { payment_id } = await mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: [anEntry('price_1')],
   })
-  await settlePayment(sale.db, payment_id, paid(payment_id))
+  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   return payment_id
 }
 
@@ -73,7 +73,7 @@ const verify = (secret: string, { body, headers }: Received) =>
 
 test('a change is sent in the form of Standard Webhooks, and its signature is good', async () => {
   const { id, secret, paymentId } = await told()
-  await send(sale)
+  await sendDueWebhooks(sale)
   const [got, ...rest] = receiver.take()
   expect(rest).toEqual([])
   if (!got) throw new Error('one is received')
@@ -108,7 +108,7 @@ test('a change is sent in the form of Standard Webhooks, and its signature is go
   })
   expect(() => verify(secret, { ...got, body: `${got.body} ` })).toThrow('No matching signature found')
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toEqual([])
 })
 
@@ -116,7 +116,7 @@ test('both secrets sign for a day after a rotation, then the new one alone', asy
   const { id, secret: old } = await told()
   const { secret: current = '' } = await own.call('rotateWebhookSecret', { id })
   expect(current).not.toBe(old)
-  await send(sale)
+  await sendDueWebhooks(sale)
   const [during] = receiver.take()
   if (!during) throw new Error('one is received')
   expect(String(during.headers['webhook-signature']).split(' ')).toHaveLength(2)
@@ -131,7 +131,7 @@ test('both secrets sign for a day after a rotation, then the new one alone', asy
   expect(until?.hours).toBeCloseTo(24, 1)
   await sale.db.update(webhooks).set({ previousSecretUntil: sql`now()` }).where(eq(webhooks.id, id))
   await sell()
-  await send(sale)
+  await sendDueWebhooks(sale)
   const [after] = receiver.take()
   if (!after) throw new Error('one is received')
   expect(verify(current, after)).toMatchObject({ type: 'payment.paid' })
@@ -140,9 +140,9 @@ test('both secrets sign for a day after a rotation, then the new one alone', asy
 
 test('what fails is sent again by the schedule of the specification, and is dead after the tenth time', async () => {
   const { id } = await told()
-  receiver.answersWith(500)
+  receiver.respondWith(500)
   for (const [tries, seconds] of [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].entries()) {
-    await send(sale)
+    await sendDueWebhooks(sale)
     expect(await deliveryOf(id)).toMatchObject({
       status: 'pending',
       attempts: tries + 1,
@@ -152,13 +152,13 @@ test('what fails is sent again by the schedule of the specification, and is dead
     const pause = await pauseOf(id)
     expect(pause).toBeGreaterThan(seconds - 5)
     expect(pause).toBeLessThanOrEqual(seconds * 1.1)
-    await send(sale)
+    await sendDueWebhooks(sale)
     await makeDue(id)
   }
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'dead', attempts: 10, nextAttemptAt: null })
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   const got = receiver.take()
   expect(got).toHaveLength(10)
   expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
@@ -169,26 +169,26 @@ test('no two pauses are the same, so that what failed together does not come bac
   for (let more = 0; more < 3; more++) await sell()
   // Before the longest pause of the schedule: a tenth of it has so many milliseconds that no two are alike by chance.
   await sale.db.update(webhookDeliveries).set({ attempts: 8 }).where(eq(webhookDeliveries.webhookId, id))
-  receiver.answersWith(503)
-  await send(sale)
+  receiver.respondWith(503)
+  await sendDueWebhooks(sale)
   const due = (await own.deliveries(id))?.nodes.map(({ nextAttemptAt }) => nextAttemptAt)
   expect(new Set(due).size).toBe(4)
 })
 
 test('an answer of 410 disables the webhook, and what waits is sent once it is enabled', async () => {
   const { id } = await told()
-  receiver.answersWith(410)
-  await send(sale)
+  receiver.respondWith(410)
+  await sendDueWebhooks(sale)
   expect(await webhookOf(id)).toMatchObject({ status: 'disabled', disabledReason: 'GONE' })
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: 410, lastError: 'GONE' })
   await sell()
   await makeDue(id)
-  receiver.answersWith(200)
-  await send(sale)
+  receiver.respondWith(200)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   await own.call('enableWebhook', { id })
   expect(await webhookOf(id)).toMatchObject({ status: 'enabled', disabledReason: null, failingSince: null })
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   expect((await own.deliveries(id))?.nodes).toMatchObject([{ status: 'delivered', attempts: 2 }])
 })
@@ -213,20 +213,20 @@ test.each<{ status: number; headers: Record<string, string>; pause: number }>([
   'an answer of $status with $headers lets the webhook be for $pause seconds',
   async ({ pause, ...answer }) => {
     const { id } = await told()
-    receiver.answersWith(answer.status, answer.headers)
-    await send(sale)
+    receiver.respondWith(answer.status, answer.headers)
+    await sendDueWebhooks(sale)
     const planned = await pauseOf(id)
     expect(planned).toBeGreaterThan(pause - 10)
     expect(planned).toBeLessThan(pause * 1.1 + 1)
     // What comes next waits as well, although it was never tried.
     await sell()
     receiver.take()
-    await send(sale)
+    await sendDueWebhooks(sale)
     expect(receiver.take()).toEqual([])
     await sale.db.update(webhooks).set({ pausedUntil: sql`now()` }).where(eq(webhooks.id, id))
     await makeDue(id)
-    receiver.answersWith(200)
-    await send(sale)
+    receiver.respondWith(200)
+    await sendDueWebhooks(sale)
     expect(receiver.take()).toHaveLength(2)
     expect(await webhookOf(id)).toMatchObject({ failingSince: null })
   },
@@ -235,8 +235,8 @@ test.each<{ status: number; headers: Record<string, string>; pause: number }>([
 test('where one is refused, the others are not sent into the same trouble', async () => {
   const { id } = await told()
   for (let count = 0; count < 9; count++) await sell()
-  receiver.answersWith(429)
-  await send(sale)
+  receiver.respondWith(429)
+  await sendDueWebhooks(sale)
   // Those that were on their way together.
   expect(receiver.take()).toHaveLength(4)
   const attempts = (await own.deliveries(id))?.nodes.map(({ attempts }) => attempts)
@@ -245,8 +245,8 @@ test('where one is refused, the others are not sent into the same trouble', asyn
 
 test('a webhook through to which nothing gets for five days is disabled, and its owner sees why', async () => {
   const { id } = await told()
-  receiver.answersWith(500)
-  await send(sale)
+  receiver.respondWith(500)
+  await sendDueWebhooks(sale)
   const { failingSince } = (await webhookOf(id)) ?? {}
   expect(failingSince).toEqual(expect.any(String))
   const failFor = async (days: number) => {
@@ -255,7 +255,7 @@ test('a webhook through to which nothing gets for five days is disabled, and its
       .set({ failingSince: sql`now() - ${days} * interval '1 day'` })
       .where(eq(webhooks.id, id))
     await makeDue(id)
-    await send(sale)
+    await sendDueWebhooks(sale)
     return webhookOf(id)
   }
   expect(await failFor(4.9)).toMatchObject({ status: 'enabled', disabledReason: null })
@@ -264,8 +264,8 @@ test('a webhook through to which nothing gets for five days is disabled, and its
 
 test('a redirect is not followed', async () => {
   const { id } = await told()
-  receiver.answersWith(307, { location: `${receiver.url}/elsewhere` })
-  await send(sale)
+  receiver.respondWith(307, { location: `${receiver.url}/elsewhere` })
+  await sendDueWebhooks(sale)
   expect(receiver.take().map(({ path }) => path)).toEqual(['/hook'])
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: 307, lastError: 'REDIRECT' })
 })
@@ -278,13 +278,13 @@ test.each([
     (response) =>
       response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   ],
-] as [string, Parameters<typeof receiver.answers>[0]][])(
+] as [string, Parameters<typeof receiver.respondUsing>[0]][])(
   'an answer of %s is waited for as long as is said and no longer',
   async (_name, respond) => {
     const { id } = await told()
-    receiver.answers(respond)
+    receiver.respondUsing(respond)
     const begun = performance.now()
-    await send(sale, { timeoutSeconds: 0.3 })
+    await sendDueWebhooks(sale, { timeoutSeconds: 0.3 })
     // The limit is ten seconds, where nothing else is said.
     expect(performance.now() - begun).toBeLessThan(9000)
     expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: null, lastError: 'TIMEOUT' })
@@ -294,7 +294,7 @@ test.each([
 test('an answer without end is read no further than its status is worth', async () => {
   const { id } = await told()
   let written = 0
-  receiver.answers((response) => {
+  receiver.respondUsing((response) => {
     response.writeHead(200)
     const more = () => {
       for (; !response.destroyed && response.write(Buffer.alloc(16_384)); ) written += 16_384
@@ -302,24 +302,24 @@ test('an answer without end is read no further than its status is worth', async 
     }
     more()
   })
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'delivered', lastStatus: 200 })
   expect(written).toBeLessThan(50_000_000)
 })
 
 test('an answer with more headers than anybody reads is a failure', async () => {
   const { id } = await told()
-  receiver.answersWith(200, { 'x-long': 'x'.repeat(100_000) })
-  await send(sale)
+  receiver.respondWith(200, { 'x-long': 'x'.repeat(100_000) })
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastError: 'HPE_HEADER_OVERFLOW' })
 })
 
 test('where nobody listens, the owner sees the code of the network', async () => {
-  const gone = await aReceiver()
+  const gone = await startReceiver()
   gone.close()
   const { id } = await own.register(gone.url, ['PAYMENT_PAID'])
   await sell()
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({
     status: 'pending',
     lastStatus: null,
@@ -328,13 +328,13 @@ test('where nobody listens, the owner sees the code of the network', async () =>
 })
 
 test('a slow receiver holds up no other', async () => {
-  const slow = await aReceiver()
-  slow.answers(() => {})
+  const slow = await startReceiver()
+  slow.respondUsing(() => {})
   await own.register(slow.url, ['PAYMENT_PAID'])
   await own.register(receiver.url, ['PAYMENT_PAID'])
   for (let count = 0; count < 6; count++) await sell()
   const stopping = new AbortController()
-  const sending = send(sale, { stopping: stopping.signal })
+  const sending = sendDueWebhooks(sale, { stopping: stopping.signal })
   // Of the slow one a few at a time, and no more of it until these are done.
   await expect.poll(() => [receiver.received.length, slow.received.length]).toEqual([6, 4])
   stopping.abort()
@@ -349,18 +349,18 @@ test('a webhook through to which nothing gets is tried with one at a time', asyn
   const fail = () => {
     for (const response of open.splice(0)) response.writeHead(500).end()
   }
-  receiver.answers((response) => open.push(response))
-  const sending = send(sale)
+  receiver.respondUsing((response) => open.push(response))
+  const sending = sendDueWebhooks(sale)
   await expect.poll(() => open.length).toBe(4)
   fail()
   await sending
   let most = 0
-  receiver.answers((response) => {
+  receiver.respondUsing((response) => {
     most = Math.max(most, open.push(response))
     setTimeout(fail, 20)
   })
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(most).toBe(1)
   expect((await own.deliveries(id))?.nodes.map(({ attempts }) => attempts)).toEqual([2, 2, 2, 2])
 })
@@ -368,9 +368,9 @@ test('a webhook through to which nothing gets is tried with one at a time', asyn
 test('what is on its way when the process stops, or was to be, is sent again by whoever takes it then', async () => {
   const { id } = await told()
   for (let count = 0; count < 5; count++) await sell()
-  receiver.answers(() => {})
+  receiver.respondUsing(() => {})
   const stopping = new AbortController()
-  const sending = send(sale, { stopping: stopping.signal })
+  const sending = sendDueWebhooks(sale, { stopping: stopping.signal })
   await expect.poll(() => receiver.received.length).toBe(4)
   const lease = await pauseOf(id)
   expect(lease).toBeGreaterThan(50)
@@ -379,9 +379,9 @@ test('what is on its way when the process stops, or was to be, is sent again by 
   await sending
   const untouched = { status: 'pending', attempts: 0, lastStatus: null, lastError: null }
   expect((await own.deliveries(id))?.nodes).toMatchObject(Array(6).fill(untouched))
-  receiver.answersWith(200)
+  receiver.respondWith(200)
   receiver.take()
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(6)
   expect((await own.deliveries(id, { status: 'delivered' }))?.nodes).toHaveLength(6)
 })
@@ -389,13 +389,13 @@ test('what is on its way when the process stops, or was to be, is sent again by 
 test('what a process took that died is sent by another, once its lease is over', async () => {
   const { id } = await told()
   await takeDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toEqual([])
   const lease = await pauseOf(id)
   expect(lease).toBeGreaterThan(30)
   expect(lease).toBeLessThanOrEqual(60)
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   expect(await deliveryOf(id)).toMatchObject({ status: 'delivered', attempts: 2 })
 })
@@ -410,7 +410,7 @@ test('each process sends by itself, and ends while a receiver is still silent', 
   await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
   // And what nobody reads has a position in the feed all the same.
   await expect.poll(() => sale.db.$count(changes, isNull(changes.feedPosition))).toBe(0)
-  receiver.answers(() => {})
+  receiver.respondUsing(() => {})
   await sell()
   await expect.poll(() => receiver.received.length).toBe(2)
   await stop()
@@ -439,7 +439,7 @@ test('a receiver can put in order what comes in any order', async () => {
       ),
     )
   await sale.db.update(webhookDeliveries).set({ dueAt: sql`now() - random() * interval '1 minute'` })
-  await send(sale)
+  await sendDueWebhooks(sale)
   const bodies = receiver.take().map(({ body }) => JSON.parse(body))
   expect(bodies).toHaveLength(8)
   for (const ticket of ['tkt_1', 'tkt_2']) {
@@ -452,7 +452,7 @@ test('what is on its way is asked for in one statement, and written down in one'
   await told()
   sale.statements.reset()
   const begun = performance.now()
-  await send(sale)
+  await sendDueWebhooks(sale)
   // What is taken, what became of it, and that there is no more. It asks for more as well each second that it waits.
   const seconds = Math.floor((performance.now() - begun) / 1000)
   const written = sale.statements.filter((text) => text.includes('jsonb_to_recordset'))
@@ -461,7 +461,7 @@ test('what is on its way is asked for in one statement, and written down in one'
   expect(asked).toBeGreaterThanOrEqual(2)
   expect(asked).toBeLessThanOrEqual(2 + seconds)
   sale.statements.reset()
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(sale.statements).toHaveLength(1)
 })
 

@@ -20,7 +20,7 @@ import type { Ask } from '../../bench/http-client.ts'
 import { payOnce } from '../../bench/pay-driver.ts'
 import { eventAsk, pressAsk } from '../../bench/payment-load.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../../support/harness.ts'
-import { settingsFor, startStubStripe } from '../../support/stub-stripe.ts'
+import { startStubStripe, stripeSettings } from '../../support/stub-stripe.ts'
 
 // What the bench compares before it prints a ratio of payments, on a small catalogue and by no clock.
 
@@ -31,7 +31,7 @@ let stripe: Gateway
 beforeAll(async () => {
   database = await createTestDatabase()
   const fake = await startStubStripe()
-  const settings = settingsFor(fake.url)
+  const settings = stripeSettings(fake.url)
   sandbox = await startGateway({ database })
   stripe = await startGateway({ database, settings, provider: await openProvider(parseConfig(settings)) })
   await fake.close()

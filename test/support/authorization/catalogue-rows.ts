@@ -1,17 +1,17 @@
 import type { Caller } from './callers.ts'
+import { graphqlAsk, isChannel, organizationOf, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
-import { graphqlOf, isChannel, organizationOf, type Row, type Rows } from './rows.ts'
 import { absentCursor, type Kind, type Thing } from './world.ts'
 
 // What is read: the catalogue, and what was sold of it.
 
 const byId = (name: string, kind: Kind, sees: Row['sees'], only?: string): Row => {
-  const ask = graphqlOf('query', name, '$id: ID!', 'id: $id', only)
+  const ask = graphqlAsk('query', name, '$id: ID!', 'id: $id', only)
   return { kind, sees, ask: (_caller, id) => ask({ id }) }
 }
 
 const filtered = (name: string, kind: Kind): Row => {
-  const ask = graphqlOf('query', 'events', '$id: ID', `${name}: $id, first: 5`)
+  const ask = graphqlAsk('query', 'events', '$id: ID', `${name}: $id, first: 5`)
   return {
     kind,
     sees: (caller, thing) => isChannel(caller) && seesCatalogue(caller, thing),
@@ -19,7 +19,7 @@ const filtered = (name: string, kind: Kind): Row => {
   }
 }
 
-const eventsAfter = graphqlOf('query', 'events', '$after: ID', 'after: $after, first: 5')
+const eventsAfter = graphqlAsk('query', 'events', '$after: ID', 'after: $after, first: 5')
 
 // A checkout names a rate, and parts that must be the rate's.
 const input = {
@@ -78,7 +78,7 @@ const inCheckout = (operation: 'query' | 'mutation', name: string) =>
   Object.fromEntries(
     checkoutPlaces.map((place): [string, Row] => {
       const { inputOf, ...row } = checkoutRow(place)
-      const ask = graphqlOf(operation, name, '$input: CheckoutInput!', 'input: $input')
+      const ask = graphqlAsk(operation, name, '$input: CheckoutInput!', 'input: $input')
       const root = operation === 'query' ? 'Query' : 'Mutation'
       return [
         `${root}.${name}(input.${place})`,
@@ -105,7 +105,7 @@ export const catalogueRows: Rows = {
   'Query.events': {
     open: true,
     isFor: ['channel'],
-    ask: () => graphqlOf('query', 'events', '', 'first: 5')(),
+    ask: () => graphqlAsk('query', 'events', '', 'first: 5')(),
   },
   'Query.events(organizationId)': filtered('organizationId', 'organization'),
   'Query.events(locationId)': filtered('locationId', 'location'),

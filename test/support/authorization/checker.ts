@@ -1,12 +1,12 @@
 import type { LightMyRequestResponse as Answer, FastifyInstance } from 'fastify'
 import { schema } from '../../../src/graphql-server/schema.ts'
 import { type Edge, edgesIn } from '../graphql-selection.ts'
-import { innards } from '../refusals.ts'
+import { internalDetails } from '../refusals.ts'
 import type { Caller, Headers } from './callers.ts'
 import { catalogueMark, marks } from './catalogue.ts'
+import { absentId, difference, fingerprint } from './fingerprint.ts'
+import type { Ask, OpenRow, Row } from './matrix-row.ts'
 import { digestOf } from './oracle.ts'
-import type { Ask, OpenRow, Row } from './rows.ts'
-import { absentOf, difference, toldBy } from './told.ts'
 import type { Thing, World } from './world.ts'
 
 // Holds answers against the tables. What is wrong is told as text and not thrown: so that all of it is told, and a
@@ -25,7 +25,7 @@ export type Matrix = {
 export const send = ({ app }: Matrix, { method, url, body }: Ask, headers: Headers): Promise<Answer> =>
   app.inject({ method, url, headers: { accept: 'application/json', ...headers }, payload: body })
 
-const mayRead = (caller: Caller, { callers }: World): Set<string> => {
+const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
   const sold = Object.values(callers).filter(({ principal, kind, name }) =>
     caller.kind === 'integration'
       ? kind === 'channel' && caller.organizations.includes(name === 'foreign' ? 'org_2' : 'org_1')
@@ -44,10 +44,10 @@ const mayRead = (caller: Caller, { callers }: World): Set<string> => {
 }
 
 /** What an answer shows that is nobody's business, or not this caller's. */
-export function leaksIn(answer: Answer, caller: Caller, world: World): string[] {
-  const allowed = mayRead(caller, world)
+export function findLeaks(answer: Answer, caller: Caller, world: World): string[] {
+  const allowed = readableMarks(caller, world)
   const strange = [...(answer.body.match(marks) ?? [])].filter((mark) => !allowed.has(mark))
-  const inside = innards.exec(answer.body)?.[0]
+  const inside = internalDetails.exec(answer.body)?.[0]
   return [
     ...(answer.statusCode >= 500 ? [`${answer.statusCode} to ${caller.name}`] : []),
     ...new Set(strange.map((mark) => `${caller.name} reads ${mark}`)),
@@ -55,7 +55,7 @@ export function leaksIn(answer: Answer, caller: Caller, world: World): string[] 
   ]
 }
 
-function note(answer: Answer, caller: Caller, { seen }: Matrix): void {
+function recordEdges(answer: Answer, caller: Caller, { seen }: Matrix): void {
   if (!String(answer.headers['content-type']).includes('json') || answer.body === '') return
   const { data } = answer.json<{ data?: unknown }>()
   seen.push(...edgesIn(schema, data).map((edge) => ({ ...edge, caller })))
@@ -63,11 +63,11 @@ function note(answer: Answer, caller: Caller, { seen }: Matrix): void {
 
 async function askAs(matrix: Matrix, caller: Caller, row: Row, id: string) {
   const answer = await send(matrix, row.ask(caller, id, matrix.world), caller.headers)
-  note(answer, caller, matrix)
-  return { told: toldBy(answer, id), wrong: leaksIn(answer, caller, matrix.world), answer }
+  recordEdges(answer, caller, matrix)
+  return { told: fingerprint(answer, id), wrong: findLeaks(answer, caller, matrix.world), answer }
 }
 
-const absentFor = (row: Row, id: string) => (row.absent ?? absentOf)(id)
+const absentFor = (row: Row, id: string) => (row.absent ?? absentId)(id)
 
 type Cell = { caller: Caller; thing: Thing }
 
@@ -97,7 +97,7 @@ const linesOf = (before: string, after: string) => {
 }
 
 /** Runs what must change nothing, and tells what it changed. */
-export async function unchanged(
+export async function findChanges(
   { world }: Matrix,
   notes: string[] | undefined,
   work: () => Promise<string[]>,
@@ -126,7 +126,7 @@ export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
     things[row.kind].map((thing) => ({ caller, thing, sees: row.sees(caller, thing) })),
   )
   const hidden = cells.filter(({ sees }) => sees === false)
-  const wrong = await unchanged(matrix, row.notes, () =>
+  const wrong = await findChanges(matrix, row.notes, () =>
     atOnce(hidden, (cell) => checkHidden(matrix, row, cell)),
   )
   const shown = await inTurn(
@@ -140,7 +140,7 @@ export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
   return [...wrong, ...shown, ...either]
 }
 
-const turnsAway = ({ statusCode, body }: Answer) =>
+const isRefused = ({ statusCode, body }: Answer) =>
   [401, 403].includes(statusCode) || /"code":"(UNAUTHENTICATED|FORBIDDEN)"/.test(body)
 
 /** Asks for what names nothing, as each caller. */
@@ -149,14 +149,14 @@ export const checkOpenRow = (matrix: Matrix, row: OpenRow): Promise<string[]> =>
     const isFor = row.isFor.includes(caller.kind)
     const run = async () => {
       const answer = await send(matrix, row.ask(caller), caller.headers)
-      note(answer, caller, matrix)
-      const isRight = turnsAway(answer) !== isFor
+      recordEdges(answer, caller, matrix)
+      const isRight = isRefused(answer) !== isFor
       return [
-        ...leaksIn(answer, caller, matrix.world),
+        ...findLeaks(answer, caller, matrix.world),
         ...(isRight ? [] : [`${caller.name} is answered ${answer.statusCode} ${answer.body.slice(0, 200)}`]),
       ]
     }
-    return isFor ? run() : unchanged(matrix, row.notes, run)
+    return isFor ? run() : findChanges(matrix, row.notes, run)
   })
 
 /** Asks for what is there and for what is not, with credentials that are not good. */
@@ -173,11 +173,11 @@ export async function checkCredentials(
     ids.map(async (id) => {
       const ask = 'open' in row ? row.ask(nobody) : row.ask(nobody, id, matrix.world)
       const answer = await send(matrix, ask, headers)
-      return { told: toldBy(answer, id), answer }
+      return { told: fingerprint(answer, id), answer }
     }),
   )
   return answers.flatMap(({ told, answer }) => [
-    ...leaksIn(answer, nobody, matrix.world),
+    ...findLeaks(answer, nobody, matrix.world),
     ...(answer.statusCode === 401 ? [] : [`let in: ${answer.statusCode} ${answer.body.slice(0, 80)}`]),
     ...(told === answers[0]?.told ? [] : [`can tell: ${difference(told, answers[0]?.told ?? '')}`]),
   ])

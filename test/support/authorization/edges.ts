@@ -19,5 +19,5 @@ export async function checkEdges(
 }
 
 /** The edges that led to something for somebody. */
-export const reached = ({ seen }: Matrix): Set<string> =>
+export const reachedEdges = ({ seen }: Matrix): Set<string> =>
   new Set(seen.filter(({ type }) => type !== '').map(({ at }) => at))

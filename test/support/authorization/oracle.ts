@@ -16,14 +16,14 @@ export const seesSale = (caller: Caller, { organization, principal }: Thing): bo
     : caller.kind === 'channel' && caller.principal === principal
 
 /** A webhook belongs to who registered it. */
-export const owns = ({ principal }: Caller, thing: Thing): boolean =>
+export const ownsWebhook = ({ principal }: Caller, thing: Thing): boolean =>
   principal !== null && principal === thing.principal
 
 /** What changed is told to whose sale it is; of the stock, to all who sell for the organization. */
 export const seesChange = (caller: Caller, thing: Thing): boolean =>
   thing.principal === null ? seesCatalogue(caller, thing) : seesSale(caller, thing)
 
-export const rules = { catalogue: seesCatalogue, sale: seesSale, webhook: owns, change: seesChange }
+export const rules = { catalogue: seesCatalogue, sale: seesSale, webhook: ownsWebhook, change: seesChange }
 export type Rule = keyof typeof rules
 
 const ofCatalogue = (table: string) => `select id, organization_id, null from ${table}`

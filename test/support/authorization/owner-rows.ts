@@ -1,43 +1,43 @@
 import type { Caller } from './callers.ts'
-import { owns, seesCatalogue, seesChange, seesSale } from './oracle.ts'
-import { graphqlOf, isChannel, isIntegration, type Row, type Rows } from './rows.ts'
+import { graphqlAsk, isChannel, isIntegration, type Row, type Rows } from './matrix-row.ts'
+import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
 import { register, type Thing, type World } from './world.ts'
 
 // What is done with what a caller owns: its payments and tickets, its webhooks and what they are told.
 
 const verb = (name: string, argument: string, row: Pick<Row, 'kind' | 'sees'>, more = ''): Row => {
-  const ask = graphqlOf('mutation', name, '$id: ID!', `${argument}: $id${more}`)
+  const ask = graphqlAsk('mutation', name, '$id: ID!', `${argument}: $id${more}`)
   return { ...row, writes: true, ask: (_caller, id) => ask({ id }) }
 }
 
-const webhook = (name: string, more = '') => verb(name, 'id', { kind: 'webhook', sees: owns }, more)
+const webhook = (name: string, more = '') => verb(name, 'id', { kind: 'webhook', sees: ownsWebhook }, more)
 
 const ofChannel: Row['sees'] = (caller, thing) => isChannel(caller) && seesSale(caller, thing)
 const ofIntegration: Row['sees'] = (caller, thing) => isIntegration(caller) && seesSale(caller, thing)
 
 const ownedBy = (things: Thing[], caller: Caller) =>
-  things.find((thing) => owns(caller, thing))?.id ?? 'whk_0'
+  things.find((thing) => ownsWebhook(caller, thing))?.id ?? 'whk_0'
 
 const soldFor = ({ things }: World, caller: Caller) =>
   things.ticket.find((thing) => seesSale(caller, thing))?.id ?? 'tkt_0'
 
-const deliveries = graphqlOf(
+const deliveries = graphqlAsk(
   'query',
   'webhookDeliveries',
   '$id: ID!, $after: ID',
   'webhookId: $id, after: $after, first: 5',
 )
-const redeliver = graphqlOf(
+const redeliver = graphqlAsk(
   'mutation',
   'redeliverWebhook',
   '$id: ID!, $changeId: ID!',
   'webhookId: $id, changeId: $changeId',
 )
-const changes = graphqlOf('query', 'changes', '$after: ID', 'after: $after, first: 20')
+const changes = graphqlAsk('query', 'changes', '$after: ID', 'after: $after, first: 20')
 
 let scans = 0
 // The moment is told, because each scan has its own.
-const scanned = graphqlOf(
+const scanned = graphqlAsk(
   'mutation',
   'checkInTicket',
   '$id: ID, $code: String, $eventId: ID, $nonce: String!',
@@ -57,11 +57,11 @@ export const ownerRows: Rows = {
   'Query.webhooks': {
     open: true,
     isFor: ['channel', 'integration'],
-    ask: () => graphqlOf('query', 'webhooks', '', '')(),
+    ask: () => graphqlAsk('query', 'webhooks', '', '')(),
   },
   'Query.webhookDeliveries(webhookId)': {
     kind: 'webhook',
-    sees: owns,
+    sees: ownsWebhook,
     ask: (_caller, id) => deliveries({ id }),
   },
   'Query.webhookDeliveries(after)': {
@@ -104,7 +104,7 @@ export const ownerRows: Rows = {
     open: true,
     isFor: ['channel', 'integration'],
     ask: ({ name }: Caller) =>
-      graphqlOf(
+      graphqlAsk(
         'mutation',
         'registerWebhook',
         '$url: String!',
@@ -115,7 +115,7 @@ export const ownerRows: Rows = {
   'Mutation.rotateWebhookSecret(id)': webhook('rotateWebhookSecret'),
   'Mutation.redeliverWebhook(webhookId)': {
     kind: 'webhook',
-    sees: owns,
+    sees: ownsWebhook,
     writes: true,
     ask: (_caller, id) => redeliver({ id, changeId: 'chg_0' }),
   },

@@ -1,7 +1,7 @@
 import { toSnakeCase } from '../../../src/rest/snake-case.ts'
 import { checkoutPlaces, checkoutRow } from './catalogue-rows.ts'
+import { type Ask, isChannel, isIntegration, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
-import { type Ask, isChannel, isIntegration, type Row, type Rows } from './rows.ts'
 
 // REST: each operation of the OpenAPI document, and each identifier that it takes.
 

@@ -88,7 +88,7 @@ function replaced(value: unknown, [key, ...rest]: Path, change: (old: unknown) =
 }
 
 /** The same values, with one place or two of each made into anything, or given a field that it has not. */
-export const brokenOf = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+export const mutatedFrom = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .tuple(valid, fc.array(fc.tuple(fc.nat(), anything, fc.option(text)), { minLength: 1, maxLength: 2 }))
     .map(([value, changes]) =>

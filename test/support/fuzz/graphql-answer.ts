@@ -138,7 +138,7 @@ function wrongError(error: unknown, data: unknown): string[] {
 }
 
 /** What is wrong with an answer to an operation. An answer without data must tell an error; one with data may. */
-export function wrongAnswer(
+export function findAnswerMistakes(
   schema: GraphQLSchema,
   { query, variables }: { query: string; variables: Fields },
   answer: unknown,

@@ -18,7 +18,7 @@ import {
   isRequiredInputField,
 } from 'graphql'
 import type { Pool } from './from-json-schema.ts'
-import { aligned } from './requests.ts'
+import { alignWithRate } from './requests.ts'
 import { anything } from './values.ts'
 
 // Operations of a schema, made as they are drawn: fast-check shrinks and repeats them by what was drawn.
@@ -91,7 +91,7 @@ class Operations {
 
   #arguments(field: GraphQLField<unknown, unknown>): string {
     const given = this.#given([...field.args], isRequiredArgument)
-    const values = this.#once(5) ? given : (aligned(given) as Record<string, unknown>)
+    const values = this.#once(5) ? given : (alignWithRate(given) as Record<string, unknown>)
     const args = field.args.filter(({ name }) => name in values)
     if (args.length === 0) return ''
     return `(${args.map((arg) => `${arg.name}: ${this.#written(arg, values[arg.name])}`).join(', ')})`

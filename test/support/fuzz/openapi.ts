@@ -21,7 +21,7 @@ export const routesOf = ({ paths }: Document): Route[] =>
 type Answer = { statusCode: number; headers: Record<string, unknown>; body: string }
 
 /** Holds answers against what the document says of the operation and its status. Tells what is wrong, or null. */
-export function answerChecker() {
+export function createAnswerChecker() {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)
   const compiled = new Map<JsonSchema, ValidateFunction>()

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import type { InjectOptions } from 'fastify'
 import type { Caller, Headers } from '../authorization/callers.ts'
-import { absentOf } from '../authorization/told.ts'
+import { absentId } from '../authorization/fingerprint.ts'
 import type { Kind, World } from '../authorization/world.ts'
-import { arbitraryOf, brokenOf, type JsonSchema, objectOf, type Pool } from './from-json-schema.ts'
+import { arbitraryOf, type JsonSchema, mutatedFrom, objectOf, type Pool } from './from-json-schema.ts'
 import type { Route } from './openapi.ts'
 import { text } from './values.ts'
 
@@ -47,11 +47,11 @@ const inCamelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string)
 
 /** What a field of this name may be meant to hold: the identifiers of this database, whoever's they are, some of nothing,
  *  and what else is good there. */
-export const poolOf =
+export const poolFor =
   ({ things }: World): Pool =>
   (name) => {
     const ids = kindsFor(name, things).flatMap((kind) => things[kind].map(({ id }) => id))
-    return [...ids, ...ids.slice(0, 2).map(absentOf), ...(meant[inCamelCase(name)] ?? [])]
+    return [...ids, ...ids.slice(0, 2).map(absentId), ...(meant[inCamelCase(name)] ?? [])]
   }
 
 const visible = fc.string({ unit: 'grapheme-ascii', maxLength: 80 })
@@ -87,15 +87,15 @@ const asText = (value: unknown): string => (typeof value === 'string' ? value : 
 const partOf: Record<string, string> = { price: 'price', supplement: 'sup', question: 'que' }
 
 /** The same checkout, with the parts of the rate that it names: random ones would hardly ever be of one rate. */
-export function aligned(value: unknown, rate = 'rate_1_a'): unknown {
-  if (Array.isArray(value)) return value.map((item) => aligned(item, rate))
+export function alignWithRate(value: unknown, rate = 'rate_1_a'): unknown {
+  if (Array.isArray(value)) return value.map((item) => alignWithRate(item, rate))
   if (typeof value !== 'object' || value === null) return value
   const fields = value as Record<string, unknown>
   const named = asText(fields.ticket_rate_id ?? fields.ticketRateId ?? rate)
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
       const part = partOf[name.replace(/_?[iI]d$/, '')]
-      return [name, part === undefined ? aligned(field, named) : `${part}${named.slice(4)}`]
+      return [name, part === undefined ? alignWithRate(field, named) : `${part}${named.slice(4)}`]
     }),
   )
 }
@@ -106,12 +106,12 @@ const encoded = (value: unknown) => {
 }
 
 const oneOf = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 2, arbitrary: valid }, { weight: 1, arbitrary: brokenOf(valid) })
+  fc.oneof({ weight: 2, arbitrary: valid }, { weight: 1, arbitrary: mutatedFrom(valid) })
 
 const bodies = (schema: JsonSchema, pool: Pool): fc.Arbitrary<unknown> =>
   fc
     .tuple(arbitraryOf(schema, pool), fc.integer({ min: 0, max: 4 }))
-    .map(([body, random]) => (random === 0 ? body : aligned(body)))
+    .map(([body, random]) => (random === 0 ? body : alignWithRate(body)))
 
 // What a server must be told of a body, and what it is told besides.
 const types = fc.oneof(
@@ -129,7 +129,7 @@ const accepts = fc.constantFrom(
 
 /** Requests of a documented route: right ones, broken ones, and what has nothing to do with it. */
 export function requestsOf({ method, path, operation }: Route, world: World): fc.Arbitrary<Asked> {
-  const pool = poolOf(world)
+  const pool = poolFor(world)
   const { shop, rival, foreign, door, doorV1, far } = world.callers
   const may = path.includes('/integrations/') ? [door, doorV1, far] : [shop, rival, foreign]
   const { parameters = [], requestBody } = operation

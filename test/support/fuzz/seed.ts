@@ -9,7 +9,7 @@ export const seed = given === undefined ? randomInt(2 ** 31) : Number(given)
 const times = Number(process.env.FUZZ_TIMES ?? 1)
 
 /** How often a property is tried. Its time ends only what a very busy machine would take too long for. */
-export const tries = (numRuns: number, seconds: number) => ({
+export const fuzzRuns = (numRuns: number, seconds: number) => ({
   seed,
   numRuns: numRuns * times,
   interruptAfterTimeLimit: seconds * 1000 * times,

@@ -10,7 +10,7 @@ export type Hostile = {
 }
 
 // Bytes. Just less than the service reads of a body.
-const most = 256 * 1024 - 512
+const maxBodyBytes = 256 * 1024 - 512
 const json = { 'content-type': 'application/json' }
 
 /** As many parts as fit beside what takes `less` bytes. */
@@ -19,7 +19,7 @@ function fill(part: (index: number) => string, less = 0, separator = ','): strin
   for (let bytes = less, index = 0; ; index++) {
     const next = part(index)
     bytes += next.length + separator.length
-    if (bytes > most) return parts.join(separator)
+    if (bytes > maxBodyBytes) return parts.join(separator)
     parts.push(next)
   }
 }
@@ -274,7 +274,7 @@ const bodies: Hostile[] = [
   checkout('a long telephone number', inEntry(`"phone":"+${'1'.repeat(240_000)}"`)),
   checkout('a number of a quarter of a million digits', `{"ticket_rate_id":${'9'.repeat(250_000)}}`),
   checkout('half a body', `{"a":"${'\\'.repeat(250_000)}`),
-  checkout('white space', ' '.repeat(most)),
+  checkout('white space', ' '.repeat(maxBodyBytes)),
   {
     name: 'REST: parameters that nobody knows',
     method: 'GET',

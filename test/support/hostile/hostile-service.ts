@@ -28,7 +28,7 @@ export type HostileService = {
   channel: Headers
   /** Sends one request, and resolves to how long the service stood still and what it answered; to null where that took
    *  it `patienceMs` and more, after which it is killed and begins anew. */
-  send(request: Hostile, headers?: Headers, patienceMs?: number): Promise<Answer | null>
+  send(request: Hostile, headers?: Headers, timeoutMs?: number): Promise<Answer | null>
   /** Sends many, a few at a time, and resolves to the last answer's text. Nothing is measured. */
   flood(requests: Hostile[], headers?: Headers): Promise<string>
   /** How many bytes the process holds, once it has collected its garbage. */
@@ -51,7 +51,7 @@ const catalogue = () =>
     ],
   })
 
-async function tell<Told>(child: ChildProcess, asked: string): Promise<Told> {
+async function askChild<Told>(child: ChildProcess, asked: string): Promise<Told> {
   child.send(asked)
   const [told] = await once(child, 'message')
   return told
@@ -78,15 +78,15 @@ export async function openHostileService(bounds: 'bounded' | 'unbounded'): Promi
   }
   let service = await start()
 
-  async function send({ method, url, headers, body }: Hostile, more: Headers = {}, patienceMs = 30_000) {
+  async function send({ method, url, headers, body }: Hostile, more: Headers = {}, timeoutMs = 30_000) {
     const { child } = service
-    const { slowness } = await tell<{ slowness: number }>(child, 'start')
+    const { slowness } = await askChild<{ slowness: number }>(child, 'start')
     try {
-      const signal = AbortSignal.timeout(patienceMs)
+      const signal = AbortSignal.timeout(timeoutMs)
       const init = { method, headers: { ...headers, ...more }, body, signal }
       const answer = await fetch(service.url + url, init)
       const text = await answer.text()
-      const { longest } = await tell<{ longest: number }>(child, 'stop')
+      const { longest } = await askChild<{ longest: number }>(child, 'stop')
       return { status: answer.status, text, longest: longest / slowness }
     } catch {
       await end(service)
@@ -113,7 +113,7 @@ export async function openHostileService(bounds: 'bounded' | 'unbounded'): Promi
     channel,
     send,
     flood,
-    memory: async () => (await tell<{ memory: number }>(service.child, 'memory')).memory,
+    memory: async () => (await askChild<{ memory: number }>(service.child, 'memory')).memory,
     async close() {
       await end(service)
       await database.drop()

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { findProgram } from './kept-process.ts'
+import { findProgram } from './managed-process.ts'
 
 /** Finds Chromium, which npm doesn't bring: Debian's package `chromium`. */
 export default async function setUp(project: TestProject): Promise<void> {

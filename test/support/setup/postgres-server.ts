@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chown, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findUser, freePort, makeFolder, spawnKept, succeeds, type User } from './kept-process.ts'
+import { findUser, freePort, makeFolder, spawnManaged, succeeds, type User } from './managed-process.ts'
 import type { Place } from './temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -78,7 +78,7 @@ export async function startPostgres(
       '-c',
       `${name}=${value}`,
     ])
-    const stop = await spawnKept(join(bin, 'postgres'), ['-D', data, ...flags], {
+    const stop = await spawnManaged(join(bin, 'postgres'), ['-D', data, ...flags], {
       folder,
       user,
       signal: 'QUIT',

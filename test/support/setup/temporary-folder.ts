@@ -4,15 +4,15 @@ import { join } from 'node:path'
 
 // A file system in memory, as Linux has it. A database is a thousand files, and on a disk their making costs more than
 // what most tests do with it.
-const inMemory = '/dev/shm'
+const memoryFolder = '/dev/shm'
 // Bytes: four times what a run was seen to need.
-const enough = 2 * 1024 ** 3
+const minFreeBytes = 2 * 1024 ** 3
 
 async function hasRoom(folder: string): Promise<boolean> {
   try {
     await access(folder, constants.W_OK | constants.X_OK)
     const { bavail, bsize } = await statfs(folder)
-    return bavail * bsize >= enough
+    return bavail * bsize >= minFreeBytes
   } catch {
     return false
   }
@@ -34,7 +34,7 @@ export type Place = 'memory' | 'disk'
 /** Where temporary folders may be made, the best first. */
 export async function temporaryParents(place: Place = 'memory'): Promise<string[]> {
   const parents = [tmpdir(), '/tmp', '/var/tmp']
-  if (place === 'memory') return (await hasRoom(inMemory)) ? [inMemory, ...parents] : parents
+  if (place === 'memory') return (await hasRoom(memoryFolder)) ? [memoryFolder, ...parents] : parents
   const onDisk = await Promise.all(parents.map(isOnDisk))
   return parents.filter((_, index) => onDisk[index])
 }

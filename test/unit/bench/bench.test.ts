@@ -13,9 +13,9 @@ import { parseOptions } from '../../bench/options.ts'
 import { tableOf } from '../../bench/report.ts'
 import { nestedPageAsk } from '../../bench/requests.ts'
 import { disagreement } from '../../bench/same-answer.ts'
-import { asked, counted, draining } from '../../bench/sides.ts'
+import { requestSide, withDrainCheck, withHoldCheck } from '../../bench/sides.ts'
 import { median, percentile } from '../../bench/statistics.ts'
-import { aClock } from '../../support/clock.ts'
+import { mockClock } from '../../support/mock-clock.ts'
 import { temporaryParents } from '../../support/setup/temporary-folder.ts'
 
 const round = (requests: number, problem: string | null = null): Round => ({
@@ -106,7 +106,9 @@ test('the table is Markdown, and tells what is reached and why a ratio is missin
 
 test('there is no ratio where fewer were written than were answered', async () => {
   const counts = [0, 5, 5, 10, 10, 15, 15, 20]
-  const gateway = counted(sideOf('gateway', 1, 10, 10, 10), async () => ({ tickets: counts.shift() ?? 0 }))
+  const gateway = withHoldCheck(sideOf('gateway', 1, 10, 10, 10), async () => ({
+    tickets: counts.shift() ?? 0,
+  }))
   expect(await measure(jobOf({ gateway }), threeRounds)).toMatchObject({
     ratio: null,
     problem: 'gateway: 1 done, but written: tickets 5',
@@ -140,9 +142,9 @@ async function listen(server: Server): Promise<number> {
 /** A load's clock, which goes by what it is told: by that of a machine that stands still for a moment, a load is over
  *  before anything was asked twice. */
 function timeByRequests() {
-  const { pass, restore } = aClock({ stands: true })
+  const { advance, restore } = mockClock({ isFrozen: true })
   onTestFinished(restore)
-  return pass
+  return advance
 }
 
 test('a load is answered to its end, counted by status and spread over its requests', async () => {
@@ -206,7 +208,7 @@ test.each([
     const body = 'x'.repeat(answers++ % 2 ? 100 : length)
     response.writeHead(200, { 'content-length': body.length }).end(body)
   })
-  const side = asked(
+  const side = requestSide(
     'gateway',
     { port: await listen(server), pid: process.pid, stop: async () => {} },
     { run: runLoad, stop: async () => {} },
@@ -245,7 +247,7 @@ test.each([
   [[9, 9, 9, 9], 'side: nothing was drained'],
   [[9, 5, 5, 0], 'side: nothing is queued any more'],
 ])('a queue of %j is drained in two rounds besides, or there is no ratio', async (counts, problem) => {
-  const side = draining(sideOf('side', 4, 5), async () => counts.shift() ?? 0)
+  const side = withDrainCheck(sideOf('side', 4, 5), async () => counts.shift() ?? 0)
   expect(await side.run(1)).toMatchObject({ requests: 4, problem: null })
   expect(await side.run(1)).toMatchObject({ requests: 5, problem })
 })

@@ -6,10 +6,10 @@ import { openClient, toBytes } from '../../bench/http-client.ts'
 import { runLoad } from '../../bench/load.ts'
 import { measure, type Side } from '../../bench/measure.ts'
 import { runPace } from '../../bench/pace.ts'
-import { besideAsks, besideProblem, quiet, whilePaid } from '../../bench/payment-beside.ts'
+import { besideAsks, besideProblem, busySide, quietSide } from '../../bench/payment-beside.ts'
 import { runPayments } from '../../bench/payment-load.ts'
 import { tableOf } from '../../bench/report.ts'
-import { dueOf, payingFive, round, serve, sideOf, worker } from '../../support/bench-doubles.ts'
+import { duePaymentsOf, payingFive, roundOf, serve, sideOf, workerOf } from '../../support/bench-doubles.ts'
 
 const jobOf = (reach: Parameters<typeof measure>[0]['reach'], gateway: Side, yardstick: Side | null) => ({
   ...{ name: 'job', description: 'a job', reach, gateway, yardstick },
@@ -21,7 +21,7 @@ test.each([
   [25, 2.5, true],
   [35, 3.5, false],
 ])('a median of %i ms beside one of 10 ms, at the same pace', async (p50, ratio, reached) => {
-  const side = (p50: number) => sideOf('side', 1, [round(20), round(20, { p50 })])
+  const side = (p50: number) => sideOf('side', 1, [roundOf(20), roundOf(20, { p50 })])
   const job = jobOf({ atMost: 3, by: 'medians' }, side(p50), side(10))
   expect(await measure(job, oneRound)).toMatchObject({ ratio, reached })
   // By requests a second, which are its pace, it could not be told.
@@ -31,12 +31,12 @@ test.each([
 
 test.each([
   [
-    [round(1), round(0)],
-    [round(1), round(5)],
+    [roundOf(1), roundOf(0)],
+    [roundOf(1), roundOf(5)],
   ],
   [
-    [round(1), round(5)],
-    [round(1), round(0)],
+    [roundOf(1), roundOf(5)],
+    [roundOf(1), roundOf(0)],
   ],
 ])('there is no ratio of nothing', async (gateway, yardstick) => {
   const job = jobOf({ atLeast: 2 }, sideOf('gateway', 1, gateway), sideOf('pgbench', 1, yardstick))
@@ -45,7 +45,7 @@ test.each([
 })
 
 test('what has no yardstick is recorded without a ratio, unless it went wrong', async () => {
-  const lives = () => sideOf('gateway', 64, [round(1), round(30)])
+  const lives = () => sideOf('gateway', 64, [roundOf(1), roundOf(30)])
   const recorded = await measure(jobOf(null, lives(), null), oneRound)
   expect(recorded).toMatchObject({ ratio: null, reached: null, problem: null, yardstick: null })
   const broken = {
@@ -124,18 +124,18 @@ test('others are asked for while payments run, and not after them', async () => 
     return { status: url.startsWith('/pay/') ? 303 : 200, waitMs: url.startsWith('/pay/') ? 20 : 0 }
   })
   const kinds = besideAsks('key', { key: 'door', ids: ['tkt_1'] }, { rateId: 'rate_2', priceId: 'price_2' })
-  const one = { port, pace: worker(runPace), kinds }
-  const quietRound = await quiet('itself, quiet', one, 'ready').run(1)
+  const one = { port, pace: workerOf(runPace), kinds }
+  const quietRound = await quietSide('itself, quiet', one, 'ready').run(1)
   expect(quietRound).toMatchObject({ requests: 20, problem: null })
   expect([paid, beside]).toEqual([0, 20])
-  const busy = { ...payingFive(port), load: worker(runPayments), makeDue: async () => dueOf(2000) }
-  const whole = whilePaid('gateway', one, 'ready', busy, async () => ({ payments: paid }))
+  const busy = { ...payingFive(port), load: workerOf(runPayments), makeDue: async () => duePaymentsOf(2000) }
+  const whole = busySide('gateway', one, 'ready', busy, async () => ({ payments: paid }))
   payments.length = 0
   expect(await whole.run(1)).toMatchObject({ requests: 20, problem: null })
   // Before the first of them payments were made, and after the last as well.
   expect(payments[0]).toBeGreaterThan(0)
   expect(paid).toBeGreaterThan(payments.at(-1) ?? 0)
-  const lost = whilePaid('gateway', one, 'ready', busy, async () => ({ payments: 0 }))
+  const lost = busySide('gateway', one, 'ready', busy, async () => ({ payments: 0 }))
   expect((await lost.run(1)).problem).toMatch(/^payments: \d+ done, but written: payments 0$/)
 })
 

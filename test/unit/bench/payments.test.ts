@@ -3,9 +3,9 @@ import { plans } from '../../bench/jobs.ts'
 import type { LoadResult } from '../../bench/load.ts'
 import { paymentPlans } from '../../bench/payment-jobs.ts'
 import { runPayments } from '../../bench/payment-load.ts'
-import { fastestOf, paying, paymentProblem } from '../../bench/payment-sides.ts'
-import { counted } from '../../bench/sides.ts'
-import { dueOf, payingFive, round, serve, sideOf } from '../../support/bench-doubles.ts'
+import { fastestOf, paymentProblem, paymentSide } from '../../bench/payment-sides.ts'
+import { withHoldCheck } from '../../bench/sides.ts'
+import { duePaymentsOf, payingFive, roundOf, serve, sideOf } from '../../support/bench-doubles.ts'
 
 test('each payment is asked for once, by as many at a time as there are buyers', async () => {
   const seen: string[] = []
@@ -17,7 +17,7 @@ test('each payment is asked for once, by as many at a time as there are buyers',
     setTimeout(() => open--, 5)
     return { status: 303, waitMs: 5 }
   })
-  const due = dueOf(40)
+  const due = duePaymentsOf(40)
   const result = await runPayments({ port, clients: 8, seconds: 30, provider: 'sandbox', due })
   expect(seen.toSorted()).toEqual(due.map(({ token }) => `POST /pay/${token} action=pay`).toSorted())
   expect(most).toBe(8)
@@ -33,7 +33,7 @@ test('Stripe’s events are signed, each of a payment of its own', async () => {
     told.push(`${request.url} ${type} ${data.object.metadata.payment_id} ${data.object.amount_total}`)
     return { status: 200 }
   })
-  await runPayments({ port, clients: 2, seconds: 30, provider: 'stripe', due: dueOf(3) })
+  await runPayments({ port, clients: 2, seconds: 30, provider: 'stripe', due: duePaymentsOf(3) })
   expect(told.toSorted()).toEqual(
     [0, 1, 2].map((n) => `/webhooks/stripe checkout.session.completed pay_${n} 1944`),
   )
@@ -63,21 +63,23 @@ test.each([
 ])('payments that are counted as %j before and after', async (counts, problem) => {
   const port = await serve(() => ({ status: 303 }))
   const left = [...counts]
-  const side = counted(paying('gateway', payingFive(port)), async () => ({ payments: left.shift() ?? 0 }))
+  const side = withHoldCheck(paymentSide('gateway', payingFive(port)), async () => ({
+    payments: left.shift() ?? 0,
+  }))
   expect(await side.run(1)).toMatchObject({ requests: 5, problem })
 })
 
 test('the yardstick is the fastest of those that were tried', async () => {
-  const slow = sideOf('slow', 64, [round(10), round(1000)])
-  const fast = sideOf('fast', 4, [round(30, { seconds: 2 }), round(7), round(8)])
+  const slow = sideOf('slow', 64, [roundOf(10), roundOf(1000)])
+  const fast = sideOf('fast', 4, [roundOf(30, { seconds: 2 }), roundOf(7), roundOf(8)])
   const side = fastestOf([slow, fast])
   expect(await side.run(1)).toMatchObject({ requests: 30, problem: null })
   expect([await side.run(1), await side.run(1)]).toMatchObject([{ requests: 7 }, { requests: 8 }])
   expect(side).toMatchObject({ clients: 4 })
   // None of them may have gone wrong, not even a slow one.
   const broken = fastestOf([
-    sideOf('slow', 64, [round(1, { problem: 'slow: 1 done, but written: payments 0' })]),
-    sideOf('fast', 4, [round(30)]),
+    sideOf('slow', 64, [roundOf(1, { problem: 'slow: 1 done, but written: payments 0' })]),
+    sideOf('fast', 4, [roundOf(30)]),
   ])
   expect(await broken.run(1)).toMatchObject({ problem: 'slow: 1 done, but written: payments 0' })
 })

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import type { Caller } from '../authorization/callers.ts'
 import { marks } from '../authorization/catalogue.ts'
-import { leaksIn } from '../authorization/checker.ts'
+import { findLeaks } from '../authorization/checker.ts'
 import type { World } from '../authorization/world.ts'
 
-type Answer = Parameters<typeof leaksIn>[0]
+type Answer = Parameters<typeof findLeaks>[0]
 
 function decoded(text: string): string {
   try {
@@ -17,20 +17,20 @@ function decoded(text: string): string {
 /** Fails where an answer is a fault of ours, or shows what its reader must not see. What the client sent itself, it may
  *  be shown: `sent` is all of that as text. */
 export function expectSafe(answer: Answer, caller: Caller, world: World, sent: string): void {
-  const wrong = leaksIn(answer, caller, world).filter((leak) => {
+  const wrong = findLeaks(answer, caller, world).filter((leak) => {
     const shown = / reads (.*)$/s.exec(leak)?.[1]
     return shown === undefined || !(sent.includes(shown) || decoded(sent).includes(shown))
   })
   expect(wrong, `${answer.statusCode} ${answer.body.slice(0, 500)}`).toEqual([])
-  expectWhole(answer)
+  expectHealthyAnswer(answer)
 }
 
 /** How many answers were looked at. */
-export const looked = { at: 0 }
+export const checkedAnswers = { at: 0 }
 
 /** Fails where an answer is a fault of ours, or lacks what every answer has. */
-export function expectWhole({ statusCode, headers, body }: Answer): void {
-  looked.at++
+export function expectHealthyAnswer({ statusCode, headers, body }: Answer): void {
+  checkedAnswers.at++
   expect(statusCode, body.slice(0, 500)).toBeLessThan(500)
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   expect(headers['x-content-type-options']).toBe('nosniff')
@@ -54,7 +54,7 @@ const facts: Record<string, RegExp> = {
 const signed = new Set(['event', 'type'])
 
 /** What the log says beside the facts that it may say: each line's place and words. */
-export function strangeIn(lines: string[], { callers }: World): string[] {
+export function findLogLeaks(lines: string[], { callers }: World): string[] {
   const keys = Object.values<Caller>(callers).flatMap(({ headers }) => Object.values(headers))
   return lines.flatMap((line) => {
     const told = Object.entries(JSON.parse(line) as Record<string, unknown>)

@@ -3,7 +3,7 @@ import type { InjectOptions } from 'fastify'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import type { Caller, Headers } from './callers.ts'
 import type { Matrix } from './checker.ts'
-import { absentOf, difference, toldBy } from './told.ts'
+import { absentId, difference, fingerprint } from './fingerprint.ts'
 
 // Routes that look at no credentials: the same for all, or entitled to by their address alone.
 
@@ -33,13 +33,13 @@ const everyHeaders = ({ world }: Matrix): Headers[] => [
 ]
 
 /** What a request is answered, to each caller and with each set of bad credentials. */
-async function tellings(
+async function fingerprintsFor(
   matrix: Matrix,
   { headers, ...request }: Request,
   sent: string,
 ): Promise<Set<string>> {
   const told = everyHeaders(matrix).map(async (credentials) =>
-    toldBy(await matrix.app.inject({ ...request, headers: { ...headers, ...credentials } }), sent),
+    fingerprint(await matrix.app.inject({ ...request, headers: { ...headers, ...credentials } }), sent),
   )
   return new Set(await Promise.all(told))
 }
@@ -65,11 +65,11 @@ async function checkGuesses(
   const known = [things.payment, things.ticket, things.code].map(([thing]) => thing?.id ?? '')
   const wrong: string[] = []
   for (const [at, ask] of Object.entries(routes)) {
-    const absent = absentOf(token).replace(/0+$|Z+$/, (end) => end.replaceAll('Z', '0'))
-    const [expected = '', ...others] = await tellings(matrix, ask(absent), absent)
+    const absent = absentId(token).replace(/0+$|Z+$/, (end) => end.replaceAll('Z', '0'))
+    const [expected = '', ...others] = await fingerprintsFor(matrix, ask(absent), absent)
     for (const other of others) wrong.push(`${at}: not the same for all: ${difference(expected, other)}`)
     for (const guess of [...known, other, token.slice(1)])
-      for (const told of await tellings(matrix, ask(guess), guess))
+      for (const told of await fingerprintsFor(matrix, ask(guess), guess))
         if (told !== expected) wrong.push(`${at}: ${guess} can be told: ${difference(told, expected)}`)
     const opened = await matrix.app.inject({ ...ask(token), ...(at.startsWith('POST') && pressed) })
     if (opened.statusCode === 404) wrong.push(`${at}: its own address does not open it`)
@@ -90,6 +90,6 @@ export async function checkTokens(matrix: Matrix): Promise<string[]> {
 export async function checkPublic(matrix: Matrix, route: string): Promise<string[]> {
   const [method, path] = route.split(' ') as [NonNullable<Request['method']>, string]
   const url = path === '*' ? '/events' : path.replace('*', 'static/swagger-ui.css')
-  const [expected = '', ...others] = await tellings(matrix, { method, url }, '')
+  const [expected = '', ...others] = await fingerprintsFor(matrix, { method, url }, '')
   return others.map((other) => `${route}: ${difference(expected, other)}`)
 }

@@ -5,7 +5,7 @@ import { type Payment, payments } from '../../src/domain/payment/table.ts'
 import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
 
 /** Settles a payment by its identifier alone, and gives its status. */
-export async function settlePayment(
+export async function settlePaymentById(
   db: Database,
   paymentId: string,
   outcome: Outcome,

@@ -37,7 +37,7 @@ const rootOf = (operation: Operation) =>
   operation === 'query' ? schema.getQueryType() : schema.getMutationType()
 
 /** A GraphQL request for everything that a field leads to. */
-export function graphqlOf(
+export function graphqlAsk(
   operation: Operation,
   name: string,
   declared: string,

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 
 /** All that a client is told, but for the moment, the request's own id, and the identifier that it sent itself. */
-export function toldBy(
+export function fingerprint(
   { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
   sent: string,
 ): string {
@@ -20,5 +20,5 @@ export function difference(one: string, other: string): string {
 }
 
 /** An identifier of the same shape and length, of nothing. */
-export const absentOf = (id: string): string =>
+export const absentId = (id: string): string =>
   id.length < 12 ? id.replace(/\d/, '0') : `${id.slice(0, -6)}${id.includes('_') ? '000000' : 'ZZZZZZ'}`

@@ -3,7 +3,7 @@ import { type GraphQLFieldResolver, isObjectType } from 'graphql'
 import { createApp } from '../../../src/app/app.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { schema } from '../../../src/graphql-server/schema.ts'
-import { settingsFor } from '../stub-stripe.ts'
+import { stripeSettings } from '../stub-stripe.ts'
 import type { Matrix } from './checker.ts'
 import { watchRoutes } from './entry-points.ts'
 import type { World } from './world.ts'
@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 // The gateway with a leak in it.
 
 /** Runs `work` against a gateway of the same database to which something was done. */
-export async function against<T>(
+export async function withLeakyGateway<T>(
   world: World,
   change: (app: FastifyInstance) => void,
   work: (matrix: Matrix) => Promise<T>,
@@ -21,7 +21,7 @@ export async function against<T>(
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
     SHARED_READS_MS: '0',
-    ...settingsFor(sale.fake.url),
+    ...stripeSettings(sale.fake.url),
   }
   const options = { db: sale.db, config: parseConfig(settings), provider: sale.provider }
   const { result: app, routes } = await watchRoutes(() => createApp(options), change)
@@ -52,7 +52,7 @@ export async function withResolver<T>(
   const original = field.resolve
   field.resolve = resolverOf(original)
   try {
-    return (await against(world, () => {}, work)).result
+    return (await withLeakyGateway(world, () => {}, work)).result
   } finally {
     field.resolve = original
   }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { sql } from 'drizzle-orm'
 import { payments } from '../../src/domain/payment/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { anEntry, camelCase, countersOf } from './checkouts.ts'
+import { anEntry, countersOf, toCamelCase } from './checkouts.ts'
 import type { Sale } from './sale.ts'
 
 // Buyers who speak to a listening service over a bounded number of connections, each of which is kept.
@@ -21,15 +21,15 @@ export type Outcome = {
   available?: number | null
 }
 
-export type Wanted = { rate: string; price: string; surface: Surface; idempotencyKey?: string }
+export type Purchase = { rate: string; price: string; surface: Surface; idempotencyKey?: string }
 
 const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
   ... on CheckoutPayload { payment { id url } }
   ... on CheckoutRefused { errors { code ... on AvailabilityError { available } } } } }`
 
-function bodyOf({ rate, price, surface, idempotencyKey }: Wanted) {
+function bodyOf({ rate, price, surface, idempotencyKey }: Purchase) {
   const body = { ticket_rate_id: rate, tickets: [anEntry(price)] }
-  const input = { ...(camelCase(body) as object), idempotencyKey }
+  const input = { ...(toCamelCase(body) as object), idempotencyKey }
   return surface === 'rest' ? body : { query: mutation, variables: { input } }
 }
 
@@ -55,7 +55,7 @@ function outcomeOf({ data, errors }: Answered): Pick<Outcome, 'payment' | 'code'
 }
 
 /** Buyers with one channel's key, over at most so many connections. */
-export function theBuyers(channel: Record<string, string>, connections: number) {
+export function openHttpBuyers(channel: Record<string, string>, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   async function send(url: string, headers: Record<string, string>, body: string) {
     const asked = request(url, { method: 'POST', agent, headers })
@@ -70,7 +70,7 @@ export function theBuyers(channel: Record<string, string>, connections: number) 
     return { status: answer.statusCode ?? 0, said, ms: performance.now() - sentAt }
   }
   return {
-    async buy(url: string, wanted: Wanted): Promise<Outcome> {
+    async buy(url: string, wanted: Purchase): Promise<Outcome> {
       const headers = {
         ...channel,
         'content-type': 'application/json',
@@ -93,7 +93,7 @@ export function theBuyers(channel: Record<string, string>, connections: number) 
 }
 
 /** The counters of a rate beside its tickets and their payments, counted row by row. */
-export async function booksOf(sale: Sale, rate: string) {
+export async function readStockTotals(sale: Sale, rate: string) {
   const rows = await sale.db
     .select({
       tickets: sql<number>`count(*)`.mapWith(Number),

@@ -106,7 +106,7 @@ export type Stop = (() => Promise<void>) & { pid: number | undefined }
 
 /** Starts a server that ends with the process that started it, and takes its folder with it. Resolves, once it is ready,
  *  to what stops it. */
-export async function spawnKept(
+export async function spawnManaged(
   file: string,
   args: string[],
   { folder, user, signal, readyText }: Kept,
