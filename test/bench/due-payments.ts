@@ -68,23 +68,23 @@ export const countPaid = `
 
 /** What must hold of a database after any number of payments, each as the rows that break it. */
 export const paymentRules: Record<string, string> = {
-  'a counter is not what the rows say': `
+  'stock counters differ from the tickets': `
     select stock.id from stock
     left join (
       select of.id, count(*) filter (where status = 'held') as held, count(*) filter (where status = 'active') as sold
       from tickets cross join lateral unnest(array[ticket_rate_id, price_id]) as of(id) group by of.id
     ) as counted on counted.id = stock.id
     where stock.held <> coalesce(counted.held, 0) or stock.sold <> coalesce(counted.sold, 0)`,
-  'a ticket is held for a payment that is over, or not for one that is open': `
+  'a ticket is held without an open payment, or not held with one': `
     select tickets.id from tickets join payments on payments.id = payment_id
     where (tickets.status = 'held') <> (payments.status in ('pending', 'processing'))`,
-  'a series of invoices has a gap': `
+  'an invoice series has a gap': `
     select organization_id from invoice_series as series
     left join invoices using (organization_id, kind, year)
     group by organization_id, kind, year, series.last
     having coalesce(max(number), 0) <> series.last or count(number) <> series.last`,
   // Payments that were sold by SQL before anything was measured never had one.
-  'a payment has an invoice and was not paid, or more than one, or another reference than it says': `
+  'a payment has an unexpected invoice': `
     select payments.id from payments
     join invoices on invoices.payment_id = payments.id and kind = 'invoice'
     join tickets on tickets.payment_id = payments.id
@@ -92,11 +92,11 @@ export const paymentRules: Record<string, string> = {
     having count(distinct invoices.id) <> 1 or payments.status <> 'paid'
       or max(invoices.reference) <> coalesce(payments.invoice_reference, '')
       or bool_or(tickets.invoice_reference is distinct from payments.invoice_reference)`,
-  'a payment was paid and has no invoice': `
+  'a paid payment has no invoice': `
     select id from payments
     where status = 'paid' and total_amount > 0 and id not like 'pay\\_sold\\_%'
       and not exists (select from invoices where payment_id = payments.id and kind = 'invoice')`,
-  'money came twice for a payment, or another amount than it says': `
+  'a payment was charged twice or a wrong amount': `
     select payment_id from charges join payments on payments.id = payment_id
     group by payments.id, payment_id having count(*) <> 1 or sum(charges.amount) <> total_amount`,
 }

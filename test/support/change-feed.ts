@@ -3,7 +3,7 @@ import type { Gateway } from './harness.ts'
 
 type Headers = Record<string, string>
 
-/** A change as the feed tells it. */
+/** A change as the feed returns it. */
 export type ChangeNode = { id: string; type: string; subjectId: string; sequence: number }
 
 const query = `query ($after: ID, $first: Int! = 50) { changes(after: $after, first: $first) {
@@ -17,7 +17,7 @@ type Answer = {
   }
 }
 
-/** A page of the feed. */
+/** Reads one page of the feed. */
 export async function readChangesPage(
   gateway: Pick<Gateway, 'graphql'>,
   headers: Headers,
@@ -25,12 +25,12 @@ export async function readChangesPage(
 ) {
   const { data, errors } = await gateway.graphql<Answer>(query, variables, headers)
   expect(errors).toBeUndefined()
-  if (!data) throw new Error('the feed answers')
+  if (!data) throw new Error('the feed returned no data')
   const { nodes, edges, pageInfo } = data.changes
   return { nodes, cursors: edges.map(({ cursor }) => cursor), ...pageInfo }
 }
 
-/** The subjects of all that there is behind a cursor, page by page, and the cursor at the end of it. */
+/** Reads all changes after a cursor, page by page. Returns them with the last cursor. */
 export async function readChanges(
   gateway: Pick<Gateway, 'graphql'>,
   headers: Headers,
@@ -48,7 +48,7 @@ export async function readChanges(
   return { nodes, end }
 }
 
-/** The code that the feed refuses a cursor with; undefined where it takes it. */
+/** Returns the error code for a cursor, or undefined if the feed accepts it. */
 export async function cursorRefusal(gateway: Pick<Gateway, 'graphql'>, headers: Headers, after: string) {
   const { data, errors } = await gateway.graphql<Answer>(query, { after }, headers)
   expect(data?.changes === null).toBe(errors !== undefined)

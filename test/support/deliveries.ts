@@ -11,7 +11,7 @@ import { settlePaymentById } from './settle-payment.ts'
 
 export const publicUrl = 'https://tickets.example'
 
-/** A night in Madrid, with a rate that costs something and one that doesn't. */
+/** A night in Madrid, with a paid rate and a free one. */
 export const deliveryCatalogue = aCatalogue({
   locations: [aLocation({ address: 'Gran Vía, 1' })],
   events: [
@@ -33,7 +33,7 @@ export const deliveryCatalogue = aCatalogue({
   ],
 })
 
-/** Buys tickets that are to be sent, and pays for them. */
+/** Buys and pays for tickets that are to be delivered. */
 export async function buyDeliverable(
   sale: Sale,
   entries: Record<string, unknown>[],
@@ -45,13 +45,13 @@ export async function buyDeliverable(
     send_resourcers: true,
     ...more,
   })
-  // A total of 0 is paid at once.
+  // A free checkout is paid at once.
   if (checkout.total_amount > 0)
     await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
   return checkout
 }
 
-/** Sends what is due once, by these settings. Gives what the log was told. */
+/** Sends due deliveries once with these settings. Returns the log lines. */
 export async function sendDeliveriesOnce(
   { db }: Pick<Sale, 'db'>,
   settings: Record<string, string>,
@@ -68,7 +68,7 @@ export async function sendDeliveriesOnce(
   return lines
 }
 
-/** How deliveries stand, by whom they are for. */
+/** Reads status, attempts and last error of each delivery, by recipient. */
 export async function readDeliveries({ db }: Pick<Sale, 'db'>) {
   const rows = await db.select().from(deliveries)
   return Object.fromEntries(
@@ -76,6 +76,6 @@ export async function readDeliveries({ db }: Pick<Sale, 'db'>) {
   )
 }
 
-/** As if the pause after a failure were over. */
+/** Ends the backoff of all deliveries. */
 export const makeDeliveriesDue = ({ db }: Pick<Sale, 'db'>) =>
   db.update(deliveries).set({ dueAt: sql`now()` })

@@ -12,8 +12,8 @@ import { brokenInvariants } from './invariants.ts'
 import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
 
-// Buyers and doors that speak to a listening service over connections of their own, while the database has a fault. They
-// write down each answer, and what they were promised by it.
+// Load during a database fault: buyers and doors, each on its own connection to a listening service. Records every
+// response and every promise that the service made in it.
 
 type Kind = 'checkout' | 'payment' | 'lookup' | 'events'
 type Answer = {
@@ -26,7 +26,7 @@ type Answer = {
 }
 
 const rates = [1, 2, 3]
-/** Three rates of one event, with places enough. */
+/** One event with three rates that never sell out. */
 export const faultCatalogue = aCatalogue({
   events: [
     anEvent({
@@ -43,16 +43,16 @@ export const faultCatalogue = aCatalogue({
 
 const buyerCount = 12
 const doorCount = 4
-// Tries of a buyer who is told to come again, and milliseconds between them.
+// Retries of a buyer that gets a 503.
 const tries = 30
 const betweenTriesMs = 200
 
-/** Buyers and doors at a service until they are stopped, and what must be true of what they were told. */
+/** Runs buyers and doors against a service until stopped, and checks afterwards that it kept its promises. */
 export function faultLoad(sale: Sale, url: string) {
   const answers: Answer[] = []
-  /** What nobody answered, as the network says it. */
+  /** Network errors of requests without a response. */
   const unanswered: string[] = []
-  /** Payments by the idempotency key that they were made with, and those that were acknowledged as paid. */
+  /** Payments by idempotency key, and those that were acknowledged as paid. */
   const made = new Map<string, Set<string>>()
   const paid = new Set<string>()
   const ticketIds: string[] = []
@@ -75,7 +75,7 @@ export function faultLoad(sale: Sale, url: string) {
     }
   }
 
-  // A key that is in use is asked for again: the one before was answered before it was done.
+  // A key in use is retried: the first request got its 503 before its work had ended.
   const isRetryable = ({ status, text }: { status: number; text: string }) =>
     status === 0 || status === 503 || text.includes('IDEMPOTENCY_KEY_IN_USE')
 
@@ -129,7 +129,7 @@ export function faultLoad(sale: Sale, url: string) {
   return {
     answers,
     unanswered,
-    /** Until so many payments were acknowledged since the call. Resolves to the seconds that it took. */
+    /** Waits until `count` more payments were acknowledged. Resolves to the seconds that took. */
     async waitForSales(count = 5): Promise<number> {
       const since = performance.now()
       const isSelling = () => sold().filter(({ at }) => at > since).length
@@ -140,8 +140,8 @@ export function faultLoad(sale: Sale, url: string) {
       isOver = true
       await running
     },
-    /** Everybody had an answer within so many seconds, a 503 that says when to come again where it could be no other;
-     *  what was acknowledged is there, once; and nothing is wrong in the database. */
+    /** Expects that every request was answered within `maxSeconds`, if need be by a 503 with Retry-After; that what was
+     *  acknowledged is stored exactly once; and that no invariant of the database is broken. */
     async expectPromisesKept(maxSeconds: number): Promise<void> {
       expect(unanswered).toEqual([])
       const unexpected = answers.filter((answer) => answer.status >= 400 && !isRetryable(answer))
@@ -155,12 +155,12 @@ export function faultLoad(sale: Sale, url: string) {
       expect(acknowledged.filter(({ size }) => size !== 1)).toEqual([])
       expect(acknowledged.flatMap((ids) => [...ids]).filter((id) => !there.has(id))).toEqual([])
       expect([...paid].filter((id) => !there.get(id)?.paidAt)).toEqual([])
-      // Each payment is its key's, and a key has one: whoever asked again has made none beside it.
+      // A retry must not create a second payment: each payment belongs to one key.
       const beside = sql`not exists (select from idempotency_keys where payment_id = ${payments.id})`
       expect(await sale.db.$count(payments, beside)).toBe(0)
       expect(await brokenInvariants(sale.db)).toEqual([])
     },
-    /** What came of it, in a line. */
+    /** Summarizes the run in one line. */
     summary(fault: string, soldAgain: number): string {
       const counts = new Map<number, number>()
       for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)

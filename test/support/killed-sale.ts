@@ -15,7 +15,7 @@ import { openSale } from './sale.ts'
 import { startStubStripe, stripeSettings } from './stub-stripe.ts'
 import { startReceiver, webhooksOf } from './webhooks.ts'
 
-// For whom `rate_1` has no place left: some of its late money finds none either.
+// Takes the buyers that find `rate_1` sold out. Some late payments of `rate_1` find no place left either.
 const largeRate = aRate({
   _id: 'rate_2',
   prices: [aPrice({ _id: 'price_2' })],
@@ -26,15 +26,15 @@ const timeoutMs = { timeout: 120_000, interval: 50 }
 
 const moments: [Moment, ...Moment[]] = [
   ...(['session asked for', 'refund asked for', 'mail taken', 'change told', 'any'] as const),
-  // While what must be one transaction runs.
+  // Twice, because these kills hit settlement, which must be one transaction.
   ...(['event told', 'event told'] as const),
 ]
 
 const waiting = sql`status = 'pending'`
 const unpaid = sql`status in ('pending', 'processing')`
 
-/** A sale by the built service, with Stripe, a mail server and a receiver of webhooks in this process, where they live on
- *  while it is killed at moments that the seed chooses. */
+/** A sale by the built service, which is killed at moments chosen by the seed. Stripe, the mail server and the webhook
+ *  receiver run in this process and survive the kills. */
 export async function openKilledSale(seed: number) {
   const random = randomFrom(seed)
   const database = await createTestDatabase()
@@ -74,7 +74,7 @@ export async function openKilledSale(seed: number) {
       service.reach('event told')
       return service.url
     }, 10)
-  // Each event is told twice, and others at the same time.
+  // Delivers each event twice, with other events in between.
   const eventDeliveries = [startDelivery(), startDelivery()]
 
   const killMoments: Moment[] = []
@@ -89,7 +89,7 @@ export async function openKilledSale(seed: number) {
       if (await service.killAt(moment, afterMs)) killMoments.push(moment)
       await service.restart()
     }
-    // On a slow machine it may have died often enough before everybody had been there.
+    // On a slow machine all kills may be over before every behaviour has run.
     while (!isOver() && crowd.paymentIds.length < 2 * crowd.behaviourCount) await pause(50)
   }
   const count = async (table: string, where: typeof waiting) => {
@@ -101,17 +101,17 @@ export async function openKilledSale(seed: number) {
   }
   return {
     ...{ sale, fake, mailServer, receiver, webhook, crowd },
-    /** The moments that it was killed at, other than in vain of one. */
+    /** Moments at which the service was killed, without those that timed out. */
     killMoments,
-    /** Lets the crowd in until the service has died often enough, and then once more when they have left. What it leaves
-     *  undone is due as soon as it lives again, as if the leases of the dead were over. */
+    /** Runs the buyers while the service is killed at each moment, and once more after they have left. Expires the leases
+     *  of the killed processes, so that their work is due at once. */
     async runWithKills() {
       let isOver = false
       const parts = [crowd.buyUntil(buyersAtOnce, () => isOver), killRepeatedly(() => isOver)]
       const end = () => {
         isOver = true
       }
-      // Whichever fails ends the other, and nothing is started behind its back.
+      // A failure of one part ends the other, and both are awaited.
       const ended = await Promise.allSettled(parts.map((part) => part.finally(end)))
       for (const part of ended) if (part.status === 'rejected') throw part.reason
       await service.killAt('any', 0)
@@ -120,12 +120,12 @@ export async function openKilledSale(seed: number) {
         await db.update(table).set({ dueAt: sql`now()` }).where(waiting)
       await service.restart()
     },
-    /** Until Stripe has told all that happened, and had it taken. */
+    /** Waits until the service has accepted every Stripe event. */
     async waitForStripeEvents() {
       const untold = () => eventDeliveries.map((teller) => fake.events.length - teller.sent())
       await vi.waitFor(() => expect(untold()).toEqual([0, 0]), timeoutMs)
     },
-    /** Lets the time of all that is unpaid be over, and waits until nothing is left to do. */
+    /** Expires all unpaid payments and waits until no work is left. */
     async settle() {
       await db.update(payments).set({ expiresAt: sql`now()` }).where(unpaid)
       await db.update(payments).set({ sessionDueAt: sql`now()` }).where(eq(payments.sessionOpen, true))

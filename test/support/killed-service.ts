@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mustStartServer } from './processes.ts'
 import { freePort } from './setup/managed-process.ts'
 
-/** What those outside see of the service at the moment that it dies; `any` is whatever it is doing. */
+/** The call that outsiders see just before the service is killed; `any` kills it whatever it is doing. */
 export type Moment =
   | 'session asked for'
   | 'refund asked for'
@@ -13,7 +13,7 @@ export type Moment =
 
 export type KilledService = Awaited<ReturnType<typeof startKilledService>>
 
-/** The built service on a port that it keeps, to be killed at chosen moments and started again. */
+/** The built service on a fixed port, to be killed at chosen moments and restarted. */
 export async function startKilledService(settings: Record<string, string>) {
   const port = await freePort()
   const start = () => mustStartServer({ ...settings, PORT: String(port) })
@@ -25,9 +25,9 @@ export async function startKilledService(settings: Record<string, string>) {
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Tells that a moment has come. */
+    /** Reports that a moment was reached. */
     reach: (moment: Moment) => meet(moment),
-    /** Kills it so many milliseconds after the next such moment, or in vain of one. Resolves, once it is dead, to whether
+    /** Kills it `afterMs` after the next such moment, or after `maxMs` if none comes. Resolves once it is dead, to true if
      *  the moment came. */
     async killAt(moment: Moment, afterMs: number, maxMs = 30_000): Promise<boolean> {
       if (server.child.exitCode !== null) throw new Error(`the service died by itself: ${server.errors()}`)
@@ -45,7 +45,6 @@ export async function startKilledService(settings: Record<string, string>) {
       clearTimeout(inVain)
       return came
     },
-    /** Starts it again. */
     async restart() {
       server = await start()
     },

@@ -10,11 +10,11 @@ import type { Sale } from './sale.ts'
 import { settlePaymentById } from './settle-payment.ts'
 import { paidOutcome } from './stub-provider.ts'
 
-// What a channel and an integration do with what was bought, over GraphQL.
+// GraphQL mutations of a channel and an integration on a paid checkout, and the rows they leave.
 
 type Headers = Record<string, string>
 
-/** A checkout of `rate_1`, or of another rate, whose money came. */
+/** Buys and pays for tickets of `rate_1`, or of another rate. */
 export async function buyTickets(sale: Sale, count = 1, entry = {}, rate = 'rate_1'): Promise<Checkout> {
   const price = rate.replace('rate', 'price')
   const checkout = await mustCheckOut(sale, {
@@ -25,13 +25,13 @@ export async function buyTickets(sale: Sale, count = 1, entry = {}, rate = 'rate
   return checkout
 }
 
-/** That all of a checkout's money came. */
+/** A `paid` outcome with the full amount of a checkout. */
 export async function fullPaymentOf(sale: Sale, checkout: Checkout, reference?: string): Promise<Outcome> {
   const { id = '', totalAmount: amount, currency } = (await paymentRow(sale, checkout)) ?? {}
   return paidOutcome(id, { amount, currency, ...(reference && { reference }) })
 }
 
-/** The identifier of the first ticket of a checkout, or of another. */
+/** ID of a checkout's ticket, by default the first. */
 export const ticketOf = ({ tickets }: Checkout, index = 0): string => tickets[index]?._id ?? ''
 
 type Problem = { __typename: string; code: string; path: string | null; message: string } & Record<
@@ -71,7 +71,7 @@ const documents = {
     ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
 }
 
-/** One of the mutations as it is answered, errors and all. */
+/** Sends a mutation and returns the whole response, including errors. */
 export const callMutation = (
   sale: Sale,
   name: keyof typeof documents,
@@ -83,7 +83,7 @@ async function answerOf(...given: Parameters<typeof callMutation>): Promise<Resu
   const { data, errors } = await callMutation(...given)
   expect(errors).toBeUndefined()
   const result = data?.[given[1]]
-  if (!result) throw new Error('a mutation answers with data')
+  if (!result) throw new Error('the mutation returned no data')
   return result
 }
 
@@ -96,7 +96,7 @@ export const refundTicket = (sale: Sale, ticketId: string, more: Record<string, 
 export const requestRefund = (sale: Sale, ticketId: string) =>
   answerOf(sale, 'requestRefund', { ticketId }, sale.channel)
 
-/** What was refused, in short: the code of each problem and its facts. */
+/** Code and facts of each problem, one string per problem. */
 export const refusalCodes = ({ errors = [] }: Result) =>
   errors.map(({ __typename, code, message, path, ...facts }) =>
     [code, ...(path ? [path] : []), ...Object.values(facts)].join(' '),
@@ -109,7 +109,7 @@ export const ticketRow = async (sale: Sale, id: string) =>
 export const refundRows = (sale: Sale, { payment_id }: Checkout) =>
   sale.db.select().from(refunds).where(eq(refunds.paymentId, payment_id)).orderBy(asc(refunds.id))
 
-/** What clients were told of a payment, a ticket or a rate, in order. */
+/** Types of the changes of a payment, ticket or rate, in order. */
 export async function changeTypesOf(sale: Sale, subjectId: string) {
   const told = await sale.db
     .select()

@@ -13,14 +13,14 @@ type Answer = {
 }
 type Problem = { code: Code; message: string; path?: string }
 
-/** What no answer to a client shows: SQL, a stack, a file, a secret. */
+/** Matches what must never reach a client: SQL, a stack, a file path, a secret. */
 export const internalDetails =
   /\b(select|insert into|update|delete from)\b.+\b(from|values|set|where)\b|\$\d\b|\bat \S+ \(|node_modules|\.[cm]?[jt]s:\d|\/(work|tmp|home|root)\/|PGlite|postgres|drizzle|box_(live|test)_/i
 
 const describeProblem = ({ code, path }: Problem) => (path === undefined ? code : `${code} ${path}`)
 
-/** A refusal over REST in short: its status, then the code and place of each problem. Fails where the body is not the
- *  documented one. */
+/** Summarizes a REST refusal: its status, then code and path of each problem. Fails if the body deviates from the
+ *  documented shape. */
 export function documentedRefusal(answer: Answer): string {
   expect(answer.statusCode, answer.body).toBeGreaterThanOrEqual(400)
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
@@ -36,7 +36,7 @@ export function documentedRefusal(answer: Answer): string {
   return [answer.statusCode, ...errors.map(describeProblem)].join(' ')
 }
 
-/** The same; fails also where it shows anything of what is inside. */
+/** Like `documentedRefusal`, and also fails if the body leaks internal details. */
 export function refusal(answer: Answer): string {
   expect(internalDetails.exec(answer.body)?.[0]).toBeUndefined()
   return documentedRefusal(answer)
@@ -44,7 +44,7 @@ export function refusal(answer: Answer): string {
 
 type GraphqlError = { message: string; extensions: Problem & { request_id: string } }
 
-/** The same over GraphQL, of an answer whose data is null. */
+/** Summarizes a GraphQL refusal, whose data must be null. */
 export function documentedGraphqlRefusal(answer: Answer): string {
   const { errors, data } = answer.json() as { errors: GraphqlError[]; data?: object }
   expect(Object.values(data ?? {}).filter((value) => value !== null)).toEqual([])
@@ -61,7 +61,7 @@ export function graphqlRefusal(answer: Answer): string {
   return documentedGraphqlRefusal(answer)
 }
 
-/** How much is written of what a checkout writes. */
+/** Counts what checkouts wrote: payments, tickets, idempotency keys and taken places. */
 export async function countRows({ db }: Gateway) {
   const counters = await db.select().from(stock)
   return {

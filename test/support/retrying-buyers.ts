@@ -8,14 +8,14 @@ import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
 import type { StubSession, StubStripe } from './stub-stripe.ts'
 
-// Buyers who ask again until somebody answers, because the service may be dead.
+// Buyers that retry until they get a response, because the service may be down.
 
 type Answer = { status: number; location: string | null; text: string }
 
-// Milliseconds. They only bound what would never end.
+// Safety limits for what would otherwise never end.
 const answerTimeoutMs = 120_000
 const statusTimeoutMs = 15_000
-// Nobody is there, somebody is busy, or still at what was asked for before.
+// The service is unavailable or busy, or still works on the first try.
 const isRetryable = ({ status, text }: Answer) => status === 503 || text.includes('"IDEMPOTENCY_KEY_IN_USE"')
 
 async function askUntilAnswered(url: string, request: RequestInit): Promise<Answer> {
@@ -26,21 +26,21 @@ async function askUntilAnswered(url: string, request: RequestInit): Promise<Answ
   const end = Date.now() + answerTimeoutMs
   while (Date.now() < end) {
     const answer = await ask().catch(() => null)
-    if (answer?.status === 500) throw new Error(`the service is at fault: ${answer.text}`)
+    if (answer?.status === 500) throw new Error(`internal error of the service: ${answer.text}`)
     if (answer && !isRetryable(answer)) return answer
     await pause(20)
   }
-  throw new Error('nobody answers')
+  throw new Error('no response')
 }
 
 type StartedSale = { checkout: Checkout; page: string }
 type Crowd = { sale: Sale; fake: StubStripe; url: string; random: Random }
 
-/** Buyers of `rate_1`, and of `rate_2` once that is sold out, of a service with the fake as its provider. Each of them does
- *  something else. */
+/** Opens buyers of `rate_1`, and of `rate_2` once that is sold out. The service has the stub as its payment provider. Each
+ *  buyer follows the next of several behaviours. */
 export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
   const paymentIds: string[] = []
-  /** Sessions that Stripe can't end just now, so that a buyer can still pay in them. */
+  /** Sessions that Stripe refuses to expire for now, so that a buyer can still pay in them. */
   const stuck = new Set<string>()
   const hasId = ({ payment_id }: Checkout) => eq(payments.id, payment_id)
 
@@ -56,7 +56,7 @@ export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
     if (status !== 303 || location !== session.url) throw new Error(`Pay led to ${status} ${location}`)
     return session
   }
-  // What never comes is found when all is over.
+  // A timeout is not an error here: the checks after the run find the payment.
   async function reachesStatus({ checkout }: StartedSale, status: string): Promise<boolean> {
     const end = Date.now() + statusTimeoutMs
     while (Date.now() < end) {
@@ -128,7 +128,7 @@ export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
     },
   ]
 
-  /** Asks for tickets of a rate until it is answered; null where it is sold out. */
+  /** Checks out tickets of a rate. Returns null if it is sold out. */
   async function checkOut(rate: 1 | 2, emails: string[]): Promise<Checkout | null> {
     const tickets = emails.map((email) => anEntry(`price_${rate}`, { email }))
     const { status, text } = await askUntilAnswered(`${url}/tickets/checkout`, {
@@ -149,19 +149,19 @@ export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
       (_, index) => `buyer-${turn}-${index % 2}@example.com`,
     )
     const checkout = (await checkOut(1, emails)) ?? (await checkOut(2, emails))
-    if (!checkout) throw new Error('there are places enough of rate_2')
+    if (!checkout) throw new Error('rate_2 must not sell out')
     paymentIds.push(checkout.payment_id)
     await behaviours[turn % behaviours.length]?.({ checkout, page: new URL(checkout.payment_url).pathname })
   }
   return {
-    /** The payments that buyers were told of. */
+    /** Payments that buyers got a response for. */
     paymentIds,
-    /** How many of them there are who each do something else. */
+    /** Number of different behaviours. */
     behaviourCount: behaviours.length,
     isStuck: (sessionId: string) => stuck.has(sessionId),
-    /** Stripe can end all sessions again. */
+    /** Lets Stripe expire all sessions again. */
     releaseSessions: () => stuck.clear(),
-    /** Lets so many buyers at a time do what they do, until they are told that it is over. */
+    /** Runs `atOnce` buyers concurrently until `isOver`. */
     async buyUntil(atOnce: number, isOver: () => boolean) {
       const buyOn = async () => {
         while (!isOver()) {

@@ -12,7 +12,7 @@ import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
 import { openSale } from './sale.ts'
 import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
 
-/** A sale of `rate_1` whose payments are Stripe's, with a Stripe of its own. */
+/** Opens a sale of `rate_1` with its own stub of Stripe as the payment provider. */
 export async function openStripeSale(
   catalogue: CatalogueFile = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }),
   options: GatewayOptions = {},
@@ -31,7 +31,7 @@ export async function openStripeSale(
     provider,
     buyer,
     send,
-    /** What Stripe tells arrives, and is taken. */
+    /** Delivers Stripe events, which must be accepted. Returns how each was processed. */
     async deliver(...events: StubEvent[]) {
       const received: string[] = []
       for (const event of events) {
@@ -48,21 +48,21 @@ export async function openStripeSale(
         ...redirectUrls,
         ...more,
       }),
-    /** Presses Pay; gives the session that this leads to. */
+    /** Presses Pay and returns the session that this redirects to. */
     async goToStripe(checkout: Checkout) {
       const { headers } = await buyer.pay(checkout)
       const session = fake.sessionFor(checkout.payment_id)
       if (headers.location !== session.url) throw new Error(`Pay led to ${headers.location}`)
       return session
     },
-    /** As the buyer comes back from paying. */
+    /** Requests the payment page as a buyer who returns from Stripe. */
     comeBack: ({ payment_url }: Checkout) => sale.rest('GET', `${new URL(payment_url).pathname}?paid`),
-    /** As if it were the time for what is to be done at Stripe. */
+    /** Makes all sessions due and closes them. */
     async closeDue() {
       await db.update(payments).set({ sessionDueAt: sql`now()` })
       await closeSessions({ db, provider })
     },
-    /** Lets some seconds pass since Stripe was asked. */
+    /** Ends the pause before Stripe may be asked again. */
     waitSeconds: () => db.update(payments).set({ sessionAskedAt: null }),
     chargesOf: ({ payment_id }: Checkout) => db.$count(charges, eq(charges.paymentId, payment_id)),
     refundsOf: async ({ payment_id }: Checkout) =>

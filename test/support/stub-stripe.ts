@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Stripe } from 'stripe'
 
-// The few endpoints of Stripe that are used, with a memory: sessions, refunds, idempotency keys and signed events.
+// A stateful stub of the Stripe endpoints in use: sessions, refunds, idempotency keys and signed events.
 
 export const webhookSecret = 'whsec_fake'
 export const stripeSettings = (url: string) => ({
@@ -32,7 +32,7 @@ export type StubEvent = Fields & { id: string; type: string; data: { object: Fie
 type Answer = { status: number; body: Fields; isReplayed?: boolean }
 type StripeRequest = { method: string; path: string; params: Record<string, string>; key: string | undefined }
 
-/** What goes wrong: the connection is cut, or the answer has this status. */
+/** A fault to inject: `cut` closes the connection, a number is the status of the response. */
 export type Fault = 'cut' | number | null
 
 const refused = (status: number, code: string, type = 'invalid_request_error'): Answer => ({
@@ -50,11 +50,11 @@ const nestedParams = (params: Record<string, string>, name: string) =>
 
 const { webhooks } = new Stripe('sk_test_fake')
 
-/** An event as Stripe sends it. */
+/** Signs an event as Stripe does. */
 export const signEvent = (event: StubEvent, secret?: string, secondsAgo?: number) =>
   signBody(JSON.stringify(event), secret, secondsAgo)
 
-/** Any text, signed as Stripe signs. */
+/** Signs any text as Stripe does. */
 export function signBody(body: string, secret = webhookSecret, secondsAgo = 0) {
   const timestamp = Math.floor(Date.now() / 1000) - secondsAgo
   const signature = webhooks.generateTestHeaderString({ payload: body, secret, timestamp })
@@ -66,7 +66,7 @@ export function signBody(body: string, secret = webhookSecret, secondsAgo = 0) {
 
 export type StubStripe = Awaited<ReturnType<typeof startStubStripe>>
 
-/** Starts a Stripe on the loopback. */
+/** Starts the stub on the loopback. */
 export async function startStubStripe() {
   const sessions = new Map<string, StubSession>()
   const intents = new Map<string, { id: string; status: string }>()
@@ -153,7 +153,7 @@ export async function startStubStripe() {
     const intent = intents.get(session.payment_intent ?? '') ?? null
     return { status: 200, body: { ...session, payment_intent: intent } }
   }
-  // Stripe keeps an answer with its key, whatever it was.
+  // Stripe stores a response under its idempotency key, even an error.
   function answerOnce(request: StripeRequest, failed: Answer | null): Answer {
     const { key, path } = request
     const params = JSON.stringify([request.path, request.params])
@@ -163,7 +163,7 @@ export async function startStubStripe() {
         ? { ...known.answer, isReplayed: true }
         : refused(400, '', 'idempotency_error')
     const made = failed ?? answer(request)
-    // But for what never began.
+    // Requests that never started to execute are not stored.
     if (
       key !== undefined &&
       made.status !== 429 &&
@@ -194,30 +194,30 @@ export async function startStubStripe() {
     get url() {
       return url
     },
-    /** The session that the buyer of a payment was sent to last. */
+    /** Latest session of a payment. */
     sessionFor(paymentId: string): StubSession {
       const found = [...sessions.values()].filter(({ metadata }) => metadata.payment_id === paymentId).at(-1)
       if (!found) throw new Error(`the fake has no session for ${paymentId}`)
       return found
     },
-    /** The buyer pays with a card. */
+    /** Completes the session with a card payment. */
     pay: (id: string) => complete(sessionOf(id), 'completed', true, 'succeeded'),
-    /** The buyer orders a transfer, which is decided later. */
+    /** Completes the session with a bank transfer that is still processing. */
     order: (id: string) => complete(sessionOf(id), 'completed', false, 'processing'),
     succeed: (id: string) => complete(sessionOf(id), 'async_payment_succeeded', true, 'succeeded'),
     fail: (id: string) => complete(sessionOf(id), 'async_payment_failed', false, 'requires_payment_method'),
     expire: (id: string) => void expireSession(id),
     emitEvent,
-    /** What goes wrong from now on. */
+    /** Injects a fault into all further requests. */
     setFault(next: Fault | ((asked: StripeRequest) => Fault)) {
       fault = typeof next === 'function' ? next : () => next
     },
-    /** What becomes of refunds that are made from now on. */
+    /** Sets the status of further refunds. */
     setRefundStatus(status: string) {
       refundStatus = status
     },
-    /** Sends every event, those of the past too, until each is answered with 200; to where `target` says at that time.
-     *  Resolves to what stops it. */
+    /** Sends every event, including past ones, in order to the current `target`, and repeats each until it gets a 200.
+     *  Returns a handle to stop it. */
     deliverTo(target: () => string, pauseMs = 50) {
       let stopped = false
       let sent = 0
@@ -234,7 +234,7 @@ export async function startStubStripe() {
         }
       })()
       return {
-        /** How many have been taken. */
+        /** Number of accepted events. */
         sent: () => sent,
         async stop() {
           stopped = true
@@ -249,7 +249,7 @@ export async function startStubStripe() {
     },
   }
 
-  // The page that the buyer is sent to: what is pressed there comes back here.
+  // Stripe's hosted payment page: a POST pays and redirects back to the shop.
   function page(request: StripeRequest): { status: number; headers: Record<string, string>; body: string } {
     const session = sessionOf(request.path.slice('/c/pay/'.length))
     if (request.method === 'POST' && session.status === 'open') fake.pay(session.id)

@@ -150,33 +150,33 @@ test('a payment by the page, by Stripe and by hand writes the same, and is count
 const firstPaid = `(select id from payments where status = 'paid' limit 1)`
 test.each([
   [
-    'a counter is not what the rows say',
+    'stock counters differ from the tickets',
     'update stock set sold = sold + 1 where id = (select rate_id from bench_targets where number = 1)',
   ],
   [
-    'a ticket is held for a payment that is over, or not for one that is open',
+    'a ticket is held without an open payment, or not held with one',
     `update payments set status = 'cancelled' where status = 'pending'`,
   ],
-  ['a series of invoices has a gap', 'update invoice_series set last = last + 1'],
-  ['a series of invoices has a gap', 'update invoices set number = number + 1000'],
+  ['an invoice series has a gap', 'update invoice_series set last = last + 1'],
+  ['an invoice series has a gap', 'update invoices set number = number + 1000'],
   [
-    'a payment has an invoice and was not paid, or more than one, or another reference than it says',
+    'a payment has an unexpected invoice',
     `update payments set invoice_reference = 'F2026-999999' where id = ${firstPaid}`,
   ],
   [
-    'a payment has an invoice and was not paid, or more than one, or another reference than it says',
+    'a payment has an unexpected invoice',
     `insert into invoices (id, organization_id, kind, year, number, reference, payment_id, amount, currency)
       select 'inv_twice', organization_id, kind, year, number + 1000, reference, payment_id, amount, currency
       from invoices where payment_id = ${firstPaid}`,
   ],
-  ['a payment was paid and has no invoice', `delete from invoices where payment_id = ${firstPaid}`],
+  ['a paid payment has no invoice', `delete from invoices where payment_id = ${firstPaid}`],
   [
-    'money came twice for a payment, or another amount than it says',
+    'a payment was charged twice or a wrong amount',
     `insert into charges (id, payment_id, provider, reference, amount, currency)
       select 'cha_twice', payment_id, provider, 'twice', amount, currency from charges limit 1`,
   ],
   [
-    'money came twice for a payment, or another amount than it says',
+    'a payment was charged twice or a wrong amount',
     'update charges set amount = amount + 1',
   ],
 ])('%s: found where %s', async (rule, breakIt) => {

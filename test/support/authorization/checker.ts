@@ -9,16 +9,16 @@ import type { Ask, OpenRow, Row } from './matrix-row.ts'
 import { digestOf } from './oracle.ts'
 import type { Thing, World } from './world.ts'
 
-// Holds answers against the tables. What is wrong is told as text and not thrown: so that all of it is told, and a
-// control can say what must have been found.
+// Compares responses with the access rules. Findings are returned as text rather than thrown, so that all of them are
+// reported and control tests can assert them.
 
-/** An edge that an answer went along, and for whom. */
+/** An edge in a response, with its caller. */
 export type Seen = Edge & { caller: Caller }
 
 export type Matrix = {
   world: World
   app: FastifyInstance
-  /** Every edge that was gone along. */
+  /** Every edge seen so far. */
   seen: Seen[]
 }
 
@@ -35,7 +35,7 @@ const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
     ({ principal }) => principal !== null && principal === caller.principal,
   )
   return new Set([
-    // The matrix itself buys for a buyer of this name, as whoever may.
+    // Buyer name in the matrix's own checkouts, which any caller may make.
     'mk-sale-matrix',
     ...caller.organizations.map((organization) => catalogueMark(organization.slice(-1))),
     ...sold.map(({ name }) => `mk-sale-${name}`),
@@ -43,7 +43,7 @@ const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
   ])
 }
 
-/** What an answer shows that is nobody's business, or not this caller's. */
+/** Lists what a response leaks: internal details, or marks that this caller must not read. */
 export function findLeaks(answer: Answer, caller: Caller, world: World): string[] {
   const allowed = readableMarks(caller, world)
   const strange = [...(answer.body.match(marks) ?? [])].filter((mark) => !allowed.has(mark))
@@ -96,7 +96,7 @@ const linesOf = (before: string, after: string) => {
   return after.split('\n').filter((line) => !known.has(line))
 }
 
-/** Runs what must change nothing, and tells what it changed. */
+/** Runs `work`, which must not write anything, and adds the tables that it changed to its findings. */
 export async function findChanges(
   { world }: Matrix,
   notes: string[] | undefined,
@@ -109,7 +109,7 @@ export async function findChanges(
   return [...wrong, ...written.map((table) => `what was refused changed ${table}`)]
 }
 
-// Strangers ask in the same moment: what requests read together must not be shown to each other.
+// Different callers ask concurrently: coalesced reads must not leak between them.
 const atOnce = async <T>(items: T[], work: (item: T) => Promise<string[]>): Promise<string[]> =>
   (await Promise.all(items.map(work))).flat()
 
@@ -119,7 +119,7 @@ async function inTurn<T>(items: T[], work: (item: T) => Promise<string[]>): Prom
   return wrong
 }
 
-/** Asks for each thing of a row's kind as each caller. */
+/** Requests each thing of a row's kind as each caller. */
 export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
   const { callers, things } = matrix.world
   const cells = Object.values<Caller>(callers).flatMap((caller) =>
@@ -143,7 +143,7 @@ export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
 const isRefused = ({ statusCode, body }: Answer) =>
   [401, 403].includes(statusCode) || /"code":"(UNAUTHENTICATED|FORBIDDEN)"/.test(body)
 
-/** Asks for what names nothing, as each caller. */
+/** Sends a request without identifiers as each caller. */
 export const checkOpenRow = (matrix: Matrix, row: OpenRow): Promise<string[]> =>
   inTurn(Object.values<Caller>(matrix.world.callers), async (caller) => {
     const isFor = row.isFor.includes(caller.kind)
@@ -159,7 +159,7 @@ export const checkOpenRow = (matrix: Matrix, row: OpenRow): Promise<string[]> =>
     return isFor ? run() : findChanges(matrix, row.notes, run)
   })
 
-/** Asks for what is there and for what is not, with credentials that are not good. */
+/** Requests an existing and an absent thing with bad credentials. Both must get the same 401. */
 export async function checkCredentials(
   matrix: Matrix,
   row: Row | OpenRow,

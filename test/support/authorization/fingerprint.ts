@@ -1,6 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 
-/** All that a client is told, but for the moment, the request's own id, and the identifier that it sent itself. */
+/** Serializes a response without its date, its request ID and the identifier that the client sent. Equal fingerprints
+ *  mean that a client cannot tell two responses apart. */
 export function fingerprint(
   { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
   sent: string,
@@ -11,7 +12,7 @@ export function fingerprint(
   return sent === '' ? anonymous : anonymous.replaceAll(sent, '<sent>')
 }
 
-/** Where two answers part, with what is around it: an answer itself is pages long. */
+/** Shows the surroundings of the first difference; whole responses would be pages long. */
 export function difference(one: string, other: string): string {
   let at = 0
   while (at < one.length && one[at] === other[at]) at++
@@ -19,6 +20,6 @@ export function difference(one: string, other: string): string {
   return `«${around(one)}» and «${around(other)}»`
 }
 
-/** An identifier of the same shape and length, of nothing. */
+/** Returns an absent identifier of the same shape and length. */
 export const absentId = (id: string): string =>
   id.length < 12 ? id.replace(/\d/, '0') : `${id.slice(0, -6)}${id.includes('_') ? '000000' : 'ZZZZZZ'}`

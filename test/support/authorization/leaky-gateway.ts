@@ -8,9 +8,9 @@ import type { Matrix } from './checker.ts'
 import { watchRoutes } from './entry-points.ts'
 import type { World } from './world.ts'
 
-// The gateway with a leak in it.
+// Gateways with a deliberate leak, for control tests.
 
-/** Runs `work` against a gateway of the same database to which something was done. */
+/** Runs `work` against a modified gateway on the same database. */
 export async function withLeakyGateway<T>(
   world: World,
   change: (app: FastifyInstance) => void,
@@ -38,7 +38,7 @@ type Resolver = GraphQLFieldResolver<
   { id: string }
 >
 
-/** Runs `work` against a gateway one of whose fields is resolved by this. */
+/** Runs `work` against a gateway in which one field has another resolver. */
 export async function withResolver<T>(
   world: World,
   at: string,

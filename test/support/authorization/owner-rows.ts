@@ -3,7 +3,7 @@ import { graphqlAsk, isChannel, isIntegration, type Row, type Rows } from './mat
 import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
 import { register, type Thing, type World } from './world.ts'
 
-// What is done with what a caller owns: its payments and tickets, its webhooks and what they are told.
+// Matrix rows for what a caller owns: payments, tickets, webhooks, changes and deliveries.
 
 const verb = (name: string, argument: string, row: Pick<Row, 'kind' | 'sees'>, more = ''): Row => {
   const ask = graphqlAsk('mutation', name, '$id: ID!', `${argument}: $id${more}`)
@@ -36,7 +36,7 @@ const redeliver = graphqlAsk(
 const changes = graphqlAsk('query', 'changes', '$after: ID', 'after: $after, first: 20')
 
 let scans = 0
-// The moment is told, because each scan has its own.
+// A fixed `at` keeps responses comparable.
 const scanned = graphqlAsk(
   'mutation',
   'checkInTicket',
@@ -44,7 +44,7 @@ const scanned = graphqlAsk(
   'ticketId: $id, qrCode: $code, eventId: $eventId, nonce: $nonce, at: "2026-01-01"',
 )
 const scan = (given: object) => scanned({ ...given, nonce: `scan-${++scans}` })
-// A scan is noted whatever it comes to, so that it is answered the same again.
+// Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
 
 export const ownerRows: Rows = {
@@ -70,7 +70,7 @@ export const ownerRows: Rows = {
     ask: (caller, id, { things }) =>
       deliveries({ id: ownedBy(things.webhook, caller), after: Buffer.from(id).toString('base64url') }),
   },
-  // A code that has expired is free again, so scans come before what ends a checkout.
+  // An expired ticket's code is free again, so scans come before the mutations that end a checkout.
   'Mutation.checkInTicket': { ...scanRow, open: true, isFor: ['integration'], ask: () => scan({}) },
   'Mutation.checkInTicket(qrCode)': {
     ...scanRow,

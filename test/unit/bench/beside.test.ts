@@ -50,7 +50,7 @@ test('what has no yardstick is recorded without a ratio, unless it went wrong', 
   expect(recorded).toMatchObject({ ratio: null, reached: null, problem: null, yardstick: null })
   const broken = {
     ...jobOf(null, lives(), null),
-    disagreement: async () => 'a series of invoices has a gap: 1',
+    disagreement: async () => 'an invoice series has a gap: 1',
   }
   const lines = tableOf([recorded, await measure(broken, oneRound)]).split('\n')
   const cells = lines.map((line) => line.split('|').map((cell) => cell.trim()))
@@ -73,7 +73,7 @@ test('what has no yardstick is recorded without a ratio, unless it went wrong', 
     '',
   ])
   expect(cells[3]?.at(-4)).toBe('none')
-  expect(lines.at(-1)).toBe('No ratio for job: a series of invoices has a gap: 1')
+  expect(lines.at(-1)).toBe('No ratio for job: an invoice series has a gap: 1')
 })
 
 test('who comes at a pace does not wait for who came before', async () => {
