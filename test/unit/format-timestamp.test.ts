@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { printMoment } from '../../src/shared/format-timestamp.ts'
 
-test('a moment is printed as toISOString does', () => {
+test('a timestamp is formatted like toISOString', () => {
   fc.assert(
     fc.property(fc.date({ noInvalidDate: true }), (moment) => {
       expect(printMoment(moment)).toBe(moment.toISOString())
@@ -11,7 +11,7 @@ test('a moment is printed as toISOString does', () => {
   )
 })
 
-test('moments that are kept in one place are printed as what they are, again and again', () => {
+test('timestamps that share a cache slot are formatted correctly in any order', () => {
   const first = new Date('2026-11-21T20:00:00.000Z').getTime()
   const moments = [0, 1, 59_999, 4096 * 60_000, -4096 * 60_000].map((apart) => new Date(first + apart))
   for (const moment of [...moments, ...moments, ...moments.flatMap((one) => [one, one])])
@@ -19,13 +19,13 @@ test('moments that are kept in one place are printed as what they are, again and
 })
 
 test.each(['0999-12-31T23:59:59.999Z', '1000-01-01', '9999-12-31T23:59:59.999Z', '+010000-01-01T00:00:00Z'])(
-  'at the ends of the years of four digits: %s',
+  'a timestamp at the edge of four-digit years is formatted like toISOString: %s',
   (text) => {
     const moment = new Date(text)
     expect(printMoment(moment)).toBe(moment.toISOString())
   },
 )
 
-test('what is no moment is not printed', () => {
+test('an invalid timestamp throws', () => {
   expect(() => printMoment(new Date(Number.NaN))).toThrow(RangeError)
 })

@@ -14,8 +14,8 @@ function decoded(text: string): string {
   }
 }
 
-/** Fails where an answer is a fault of ours, or shows what its reader must not see. What the client sent itself, it may
- *  be shown: `sent` is all of that as text. */
+/** Fails if a response is a server error or leaks something. The client may be shown what it sent: `sent` is all of that
+ *  as text. */
 export function expectSafe(answer: Answer, caller: Caller, world: World, sent: string): void {
   const wrong = findLeaks(answer, caller, world).filter((leak) => {
     const shown = / reads (.*)$/s.exec(leak)?.[1]
@@ -25,12 +25,12 @@ export function expectSafe(answer: Answer, caller: Caller, world: World, sent: s
   expectHealthyAnswer(answer)
 }
 
-/** How many answers were looked at. */
-export const checkedAnswers = { at: 0 }
+/** Counts the checked responses. */
+export const checkedAnswers = { count: 0 }
 
-/** Fails where an answer is a fault of ours, or lacks what every answer has. */
+/** Fails if a response is a server error or lacks a header that every response has. */
 export function expectHealthyAnswer({ statusCode, headers, body }: Answer): void {
-  checkedAnswers.at++
+  checkedAnswers.count++
   expect(statusCode, body.slice(0, 500)).toBeLessThan(500)
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   expect(headers['x-content-type-options']).toBe('nosniff')
@@ -50,10 +50,10 @@ const facts: Record<string, RegExp> = {
   place: /^(src|dist)\/[\w./-]+:\d+$/,
 }
 
-/** What a provider has signed is told as it came. */
+/** Facts that a provider signed are logged unchanged. */
 const signed = new Set(['event', 'type'])
 
-/** What the log says beside the facts that it may say: each line's place and words. */
+/** Lists what log lines contain beyond the permitted facts. */
 export function findLogLeaks(lines: string[], { callers }: World): string[] {
   const keys = Object.values<Caller>(callers).flatMap(({ headers }) => Object.values(headers))
   return lines.flatMap((line) => {

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql'
 
-/** A request that nobody sends who means well. */
+/** A request that no well-meaning client sends. */
 export type Hostile = {
   name: string
   method: 'GET' | 'POST'
@@ -9,11 +9,11 @@ export type Hostile = {
   body?: string
 }
 
-// Bytes. Just less than the service reads of a body.
+// Just below the service's limit of a body.
 const maxBodyBytes = 256 * 1024 - 512
 const json = { 'content-type': 'application/json' }
 
-/** As many parts as fit beside what takes `less` bytes. */
+/** Joins as many parts as fit into a body, leaving `less` bytes for the rest. */
 function fill(part: (index: number) => string, less = 0, separator = ','): string {
   const parts: string[] = []
   for (let bytes = less, index = 0; ; index++) {
@@ -291,7 +291,7 @@ const bodies: Hostile[] = [
   },
 ]
 
-/** Each of at most 256 kB, and none of it of any use. */
+/** Useless requests of at most 256 kB each. */
 export const corpus: Hostile[] = [...variables, ...parameters, ...documents, ...bodies]
 
 const slow = new Set([
@@ -309,5 +309,5 @@ const slow = new Set([
   'REST: answers of the wrong kind',
 ])
 
-/** Those that hold up a service which has no bounds for a fifth of a second and more. */
+/** Requests that block a service without limits for at least 0.2 s. */
 export const slowRequests = corpus.filter(({ name }) => slow.has(name))
