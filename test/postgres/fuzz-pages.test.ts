@@ -12,7 +12,7 @@ import { formType } from '../support/payment-page-buyer.ts'
 import { internalDetails } from '../support/refusals.ts'
 import { type StubEvent, signEvent, webhookSecret } from '../support/stub-stripe.ts'
 
-// Anything at all, sent to what is reached without a key: pages, documents, what a provider tells.
+// Random requests to routes without a key: pages, documents, the provider's webhook.
 
 const lines: string[] = []
 let world: World
@@ -31,13 +31,13 @@ const encoded = (text: string) => (text.isWellFormed() ? encodeURIComponent(text
 const known = '/ /health /ready /schema.graphql /docs /docs/json /openapi.json /docs/static/index.html'.split(
   ' ',
 )
-// GraphiQL and the page of the REST documentation are built elsewhere, and hold the names of their own parts.
+// GraphiQL and the REST documentation are third-party bundles that contain file names of their own.
 const built = /^\/(docs|graphql)/
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
 
 describe(`pages with FUZZ_SEED=${seed}`, () => {
-  test('no address, no method and no form makes a page fail', async () => {
+  test('random URLs, methods and forms never cause a server error', async () => {
     const statuses = new Set<number>()
     const address = fc.oneof(
       fc.constantFrom(...known, '/graphql', '/pay/', '/webhooks/stripe'),
@@ -91,7 +91,7 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
     expect([...statuses]).toEqual(expect.arrayContaining([200, 404, 405]))
   })
 
-  test('nothing that is not signed is taken for what the provider tells', async () => {
+  test('an event without a valid signature is never accepted', async () => {
     const signature = fc.oneof(
       fc.constantFrom(
         't=,v1=',
@@ -124,7 +124,7 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
     await fc.assert(property, fuzzRuns(200, 10))
   })
 
-  test('nothing that is signed makes it fail', async () => {
+  test('random signed events never cause a server error', async () => {
     const types = ['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'].map(
       (type) => `checkout.session.${type}`,
     )
@@ -167,7 +167,7 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
     expect([...statuses].sort()).toEqual([200, 400])
   })
 
-  test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
+  test('random requests break no invariant and log no personal data', async () => {
     expect(await brokenInvariants(world.sale.db)).toEqual([])
     expect(lines.length).toBeGreaterThan(100)
     expect(findLogLeaks(lines, world)).toEqual([])

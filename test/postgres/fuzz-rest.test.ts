@@ -7,7 +7,7 @@ import { requestsOf } from '../support/fuzz/requests.ts'
 import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 
-// Anything at all, sent to what the OpenAPI document tells of.
+// Random requests of every route in the OpenAPI document.
 
 const lines: string[] = []
 let world: World
@@ -21,11 +21,11 @@ afterAll(() => world?.sale.close())
 const ids = ['GET /events', 'POST /tickets/checkout', 'GET /integrations/tickets/{ticketId}']
 
 describe(`REST with FUZZ_SEED=${seed}`, () => {
-  test('every documented route is tried here', () => {
+  test('every documented route is fuzzed', () => {
     expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual(ids)
   })
 
-  test.each(ids)('%s answers whatever it is sent as it is documented', async (id) => {
+  test.each(ids)('%s gives random requests a documented response', async (id) => {
     const route = routes.find(({ method, path }) => `${method} ${path}` === id)
     if (!route) throw new Error(`there is no ${id}`)
     const wrongWith = createAnswerChecker()
@@ -38,20 +38,20 @@ describe(`REST with FUZZ_SEED=${seed}`, () => {
       expect(wrongWith(route, answer), `${statusCode} ${body.slice(0, 500)}`).toBeNull()
     })
     await fc.assert(property, fuzzRuns(600, 30))
-    // It would prove little if all were refused, or all for the same.
+    // Guards against a generator whose requests are all refused, or all for the same reason.
     expect(statuses.get(200)).toBeGreaterThan(3)
     expect(statuses.get(400)).toBeGreaterThan(3)
     expect(statuses.size).toBeGreaterThan(3)
   })
 
-  test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
+  test('random requests break no invariant and log no personal data', async () => {
     expect(await brokenInvariants(world.sale.db)).toEqual([])
     expect(lines.length).toBeGreaterThan(100)
     expect(findLogLeaks(lines, world)).toEqual([])
   })
 })
 
-test('an answer that is not as it is documented would be seen here', () => {
+test('control: undocumented responses and log leaks are found', () => {
   const wrongWith = createAnswerChecker()
   const [route] = routes
   if (!route) throw new Error('there is a route')

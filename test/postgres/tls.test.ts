@@ -9,10 +9,10 @@ import { type DatabaseProxy, startDatabaseProxy } from '../support/database-prox
 import { findUser } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
-// A database that is reached over TLS: the driver puts TLS on the connection that the pool makes, and the pool gives up
-// the one below it.
+// A database over TLS. The driver upgrades a socket that the pool opened; the pool's timeouts destroy the raw socket
+// below.
 
-// Nobody's but this test's, for localhost.
+// A self-signed certificate for localhost, used only here.
 const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYYCfpu/8dPcR/VyJ
 XSx7Fr98xpMH6b0eWGg0n37NiuGhRANCAAR146PbkfxCrXOn7pEn4pxTY7ghvalz
@@ -70,7 +70,7 @@ test('statements and transactions run over TLS', async () => {
   expect(await opened.db.transaction((tx) => tx.execute(sql`select 1`))).toHaveLength(1)
 })
 
-test('a connection over TLS that goes silent, or is reset, is given up', async () => {
+test('a TLS connection that goes silent or is reset is given up', async () => {
   proxy.setMode('silent')
   const began = performance.now()
   const failed = await Promise.all(

@@ -7,7 +7,7 @@ import { fastestOf, paymentProblem, paymentSide } from '../../bench/payment-side
 import { withHoldCheck } from '../../bench/sides.ts'
 import { duePaymentsOf, payingFive, roundOf, serve, sideOf } from '../../support/bench-doubles.ts'
 
-test('each payment is asked for once, by as many at a time as there are buyers', async () => {
+test('each payment is requested once, with one request in flight per buyer', async () => {
   const seen: string[] = []
   let open = 0
   let most = 0
@@ -24,7 +24,7 @@ test('each payment is asked for once, by as many at a time as there are buyers',
   expect(result).toMatchObject({ answers: 40, statuses: { 303: 40 }, ranOut: true })
 })
 
-test('Stripe’s events are signed, each of a payment of its own', async () => {
+test('Stripe events are signed, one per payment', async () => {
   const told: string[] = []
   const signatures = new Set<string>()
   const port = await serve((request, body) => {
@@ -49,18 +49,18 @@ test.each([
   [{}, null],
   [{ statuses: { 303: 8, 503: 1 } }, 'answers other than 303: {"503":1}'],
   [{ statuses: {} }, 'answers other than 303: {}'],
-  // Who is shown the payment's page has not paid.
+  // A 200 shows the payment page again: the buyer has not paid.
   [{ statuses: { 200: 9 } }, 'answers other than 303: {"200":9}'],
   [{ shortest: 10, longest: 900 }, 'answers of 10 and of 900 bytes'],
   [{ ranOut: true }, 'all payments that were due were paid before the time was over'],
-] satisfies [Partial<LoadResult>, string | null][])('answers to payments: %j', (more, problem) => {
+] satisfies [Partial<LoadResult>, string | null][])('responses to payments are checked: %j', (more, problem) => {
   expect(paymentProblem('sandbox', result(more))).toBe(problem)
 })
 
 test.each([
   [[0, 5], null],
   [[0, 4], 'gateway: 5 done, but written: payments 4'],
-])('payments that are counted as %j before and after', async (counts, problem) => {
+])('payments counted as %j before and after are compared with the requests', async (counts, problem) => {
   const port = await serve(() => ({ status: 303 }))
   const left = [...counts]
   const side = withHoldCheck(paymentSide('gateway', payingFive(port)), async () => ({
@@ -69,14 +69,14 @@ test.each([
   expect(await side.run(1)).toMatchObject({ requests: 5, problem })
 })
 
-test('the yardstick is the fastest of those that were tried', async () => {
+test('the yardstick is the fastest candidate', async () => {
   const slow = sideOf('slow', 64, [roundOf(10), roundOf(1000)])
   const fast = sideOf('fast', 4, [roundOf(30, { seconds: 2 }), roundOf(7), roundOf(8)])
   const side = fastestOf([slow, fast])
   expect(await side.run(1)).toMatchObject({ requests: 30, problem: null })
   expect([await side.run(1), await side.run(1)]).toMatchObject([{ requests: 7 }, { requests: 8 }])
   expect(side).toMatchObject({ clients: 4 })
-  // None of them may have gone wrong, not even a slow one.
+  // A failure of any candidate counts, even of a slow one.
   const broken = fastestOf([
     sideOf('slow', 64, [roundOf(1, { problem: 'slow: 1 done, but written: payments 0' })]),
     sideOf('fast', 4, [roundOf(30)]),
@@ -84,7 +84,7 @@ test('the yardstick is the fastest of those that were tried', async () => {
   expect(await broken.run(1)).toMatchObject({ problem: 'slow: 1 done, but written: payments 0' })
 })
 
-test('jobs of payments have names of their own, and those through PgBouncer need one', () => {
+test('payment jobs have unique names, and those through PgBouncer need a PgBouncer', () => {
   const names = (hasPgbouncer: boolean) => paymentPlans({ hasPgbouncer }).map(({ name }) => name)
   const all = [...plans.map(({ name }) => name), ...names(true)]
   expect(new Set(all).size).toBe(all.length)
