@@ -8,10 +8,10 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { graphqlRefusal, refusal } from '../support/refusals.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Requests that wait for what somebody else has, on each surface.
+// Requests that wait for a lock, on each surface.
 
 const answerTimeoutMs = 400
-// What is asked for fails as well, but later: when nobody listens any more.
+// The statement timeout is longer than the response timeout, so statements fail after their response was sent.
 const statementTimeoutMs = 1_500
 
 let database: TestDatabase
@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('whatever a request waits for, it is told in time when to come again', async () => {
+test('a blocked request gets a 503 with Retry-After in time, on every surface', async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   const checkout = await mustCheckOut(sale, body)
   const page = new URL(checkout.payment_url).pathname
@@ -59,7 +59,7 @@ test('whatever a request waits for, it is told in time when to come again', asyn
     for (const answer of [listed, asked, bought, paid]) expect(answer.headers['retry-after']).toBe('1')
     await pause(2 * statementTimeoutMs)
   })
-  // What came of them in the end is for nobody, and who asks again with the same key has one checkout.
+  // Late results are discarded, and a retry with the same key makes one checkout.
   await pause(300)
   const again = await Promise.all([mustCheckOut(sale, body, keyed), mustCheckOut(sale, body, keyed)])
   expect(new Set(again.map(({ payment_id }) => payment_id)).size).toBe(1)

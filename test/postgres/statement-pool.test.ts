@@ -7,10 +7,10 @@ import { openDatabase } from '../../src/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
-// Nobody waits for the database longer than a statement may take, and a moment on the way.
+// Every statement ends within its timeout plus a margin, whatever the database does.
 
 const statementTimeoutMs = 1_000
-// Half a second on the way, a quarter until it is seen, and what a busy machine takes.
+// The margin: half a second of network time, a quarter until the check runs, and the delays of a busy machine.
 const inTime = statementTimeoutMs + 2_000
 
 let database: TestDatabase
@@ -49,25 +49,25 @@ const inTransaction = () =>
 const warm = () =>
   Promise.all(Array.from({ length: 10 }, () => opened.db.execute(sql`select pg_sleep(0.05)`)))
 
-/** Every one of them ended in time, and was told that the database can't answer. */
+/** Expects that every statement ended in time with an error that marks the database as unavailable. */
 function expectGivenUp(all: Ended[]): void {
   expect(all.filter(({ isUnavailable }) => !isUnavailable)).toEqual([])
   expect(Math.max(...all.map(({ ms }) => ms))).toBeLessThan(inTime)
 }
 
-test('statements on connections that go silent end in time, and those that stand behind them', async () => {
+test('statements on silent connections, and those queued behind them, end in time', async () => {
   await warm()
   proxy.setMode('silent')
   const asked = Array.from({ length: 200 }, (_, index) => ended(index % 4 ? one() : inTransaction()))
   const ready = ended(opened.ready().then((isReady) => expect(isReady).toBe(false)))
   expectGivenUp(await Promise.all(asked))
   expect((await ready).code).toBe('done')
-  // New connections go silent as they are made.
+  // New connections are silent from the start.
   expectGivenUp([await ended(one())])
   proxy.setMode('open')
   await expect.poll(() => ended(one()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
   expect(await opened.ready()).toBe(true)
-  // No connection that went silent is left for anybody.
+  // No silent connection is left in the pool.
   expect(
     new Set(
       (await Promise.all(Array.from({ length: 50 }, () => ended(inTransaction())))).map(({ code }) => code),
@@ -75,7 +75,7 @@ test('statements on connections that go silent end in time, and those that stand
   ).toEqual(new Set(['done']))
 })
 
-test('a transaction whose connection goes silent before any of its statements ends in time', async () => {
+test('a transaction whose connection goes silent before its first statement ends in time', async () => {
   for (const silentBefore of ['first', 'second', 'commit']) {
     const asked = ended(
       opened.db.transaction(async (tx) => {
@@ -92,7 +92,7 @@ test('a transaction whose connection goes silent before any of its statements en
   }
 })
 
-test('a transaction whose connection is reset while it runs is rejected, and its place is free', async () => {
+test('a transaction whose connection is reset is rejected and releases its slot', async () => {
   await one()
   for (let again = 0; again < 20; again++) {
     const asked = ended(
@@ -109,7 +109,7 @@ test('a transaction whose connection is reset while it runs is rejected, and its
   expect((await ended(inTransaction())).code).toBe('done')
 })
 
-test('a statement that failed inside fails the transaction, whether or not anybody looked', async () => {
+test('a failed statement fails its transaction even if its error is ignored', async () => {
   await opened.db.execute(sql`create table written (id integer primary key)`)
   const asked = opened.db.transaction(async (tx) => {
     await tx.execute(sql`insert into written values (1)`)
@@ -119,7 +119,7 @@ test('a statement that failed inside fails the transaction, whether or not anybo
   expect(await opened.db.$count(sql`written`)).toBe(0)
 })
 
-test('a transaction in another that fails is undone alone, where its failure is caught', async () => {
+test('a failed nested transaction whose error is caught is rolled back alone', async () => {
   const { db } = opened
   const kept = await db.transaction(async (tx) => {
     await tx.execute(sql`create temporary table parts (name text) on commit drop`)
@@ -136,7 +136,7 @@ test('a transaction in another that fails is undone alone, where its failure is 
   expect(kept).toEqual(['before', 'inside'])
 })
 
-test('statements that have all connections end by the database, and those behind them in time', async () => {
+test('statements that hold all connections end by the database’s timeout, and queued ones in time', async () => {
   const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   await owner`create table slow (id integer)`
   await owner.begin(async (held) => {
@@ -157,7 +157,7 @@ test('statements that have all connections end by the database, and those behind
   await owner.end()
 })
 
-test('transactions that wait for a row leave connections to who only reads', async () => {
+test('transactions that wait for a row leave connections for reads', async () => {
   const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   await owner`create table counters as select 1 as id`
   await owner.begin(async (held) => {
@@ -174,7 +174,7 @@ test('transactions that wait for a row leave connections to who only reads', asy
   await owner.end()
 })
 
-test('a database that refuses connections is told of at once, and asked again within a second', async () => {
+test('a database that refuses connections fails statements at once, and is retried within a second', async () => {
   await one()
   proxy.setMode('closed')
   proxy.reset()
@@ -187,7 +187,7 @@ test('a database that refuses connections is told of at once, and asked again wi
     await pause(20)
   }
   expectGivenUp(all)
-  // Everybody was refused at once, and hardly any of them by an attempt of his own.
+  // Every statement was refused at once, and few of them made their own connection attempt.
   expect(all.length).toBeGreaterThan(200)
   expect(proxy.connectionCount() - before).toBeGreaterThanOrEqual(2)
   expect(proxy.connectionCount() - before).toBeLessThan(40)
@@ -197,7 +197,7 @@ test('a database that refuses connections is told of at once, and asked again wi
   expect(performance.now() - opening).toBeLessThan(2_500)
 })
 
-test('a pool that is closed finishes what runs, and takes nothing more', async () => {
+test('a closed pool finishes running statements and accepts no new ones', async () => {
   const running = ended(opened.db.execute(sql`select pg_sleep(0.3)`))
   const transaction = ended(
     opened.db.transaction(async (tx) => {

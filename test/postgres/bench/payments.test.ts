@@ -22,7 +22,7 @@ import { eventAsk, pressAsk } from '../../bench/payment-load.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../../support/harness.ts'
 import { startStubStripe, stripeSettings } from '../../support/stub-stripe.ts'
 
-// What the bench compares before it prints a ratio of payments, on a small catalogue and by no clock.
+// Checks that the bench makes before it prints a ratio of payments, on a small catalogue and without timing.
 
 let database: TestDatabase
 let sandbox: Gateway
@@ -75,13 +75,13 @@ const ask = async (gateway: Gateway, { path, headers, body }: Ask) => {
   return [answer.statusCode, answer.headers.location ?? answer.body]
 }
 
-/** The bare payment of one of the list. */
+/** Makes the bare payment with this number in the list. */
 async function payByHand(number: number): Promise<void> {
   const driver = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   await payOnce(driver, number, 7).finally(() => driver.end())
 }
 
-/** What a payment left behind, but for what is its own. */
+/** Rows that a payment wrote, without its own identifiers. */
 async function traceOf(id: string) {
   const [row] = await rowsOf(`
     select payments.status, paid_at is not null as "paidAt", tickets.status as ticket,
@@ -96,7 +96,7 @@ async function traceOf(id: string) {
 }
 
 beforeEach(async () => {
-  // Nothing that is left over is of another provider.
+  // Leftover payments must be of the same provider.
   await inOneTransaction([
     `update stock set held = 0`,
     `delete from tickets where status = 'held'`,
@@ -104,7 +104,7 @@ beforeEach(async () => {
   ])
 })
 
-test('payments that are made due wait to be paid, each with its place held', async () => {
+test('due payments are pending, each with a held place', async () => {
   const due = await makeDue(5, 'sandbox')
   expect(new Set(due.map(({ token }) => token)).size).toBe(5)
   expect(await makeDue(3, 'sandbox')).toEqual(due)
@@ -118,7 +118,7 @@ test('payments that are made due wait to be paid, each with its place held', asy
   expect(await broken()).toEqual([])
 })
 
-test('a payment by the page, by Stripe and by hand writes the same, and is counted the same', async () => {
+test('a payment by the page, by Stripe and by hand writes the same rows and has the same counts', async () => {
   const before = await paidSoFar()
   const plus = (count: number) => before.map((value) => value + count)
   const [pressed] = await makeDue(1, 'sandbox')
@@ -140,9 +140,9 @@ test('a payment by the page, by Stripe and by hand writes the same, and is count
   expect(trace).toMatchObject({ status: 'paid', ticket: 'active', sameReference: true, ownReference: true })
   expect(trace).toMatchObject({ amount: true, currency: true, own: true, numbered: true, kind: 'invoice' })
   const byGateway = await Promise.all([traceOf(pressed.id), traceOf(told.id)])
-  // A gateway's document may have a token of another length.
+  // The gateway's document token may have another length.
   expect(byGateway.map((row) => ({ ...row, token: trace?.token }))).toEqual([trace, trace])
-  // Not a second time.
+  // A second payment is refused.
   await expect(payByHand(1)).rejects.toThrow('payment 1 of the list was paid before')
   expect(await paidSoFar()).toEqual(plus(3))
 })
@@ -179,7 +179,7 @@ test.each([
     'a payment was charged twice or a wrong amount',
     'update charges set amount = amount + 1',
   ],
-])('%s: found where %s', async (rule, breakIt) => {
+])('the check "%s" finds: %s', async (rule, breakIt) => {
   const [payment] = await makeDue(2, 'sandbox')
   if (payment) await ask(sandbox, pressAsk(payment))
   expect(await broken()).toEqual([])
