@@ -6,25 +6,27 @@ import type { Server } from './server-process.ts'
 import { type Holds, requestSide, withDrainCheck, withHoldCheck } from './sides.ts'
 import type { Worker } from './worker.ts'
 
-/** Numbers of events and of sold tickets, of which the first of each is what the others are held against, and of deliveries
- *  that are queued. */
+/** Numbers of events and sold tickets, the first of each being the baseline, and the number of queued
+ *  deliveries. */
 export type Sizes = { events: number[]; tickets: number[]; deliveries: number }
 
-/** A gateway on a database of its own. */
+/** A gateway on its own database. */
 export type Grown = { gateway: Server; countHolds(): Promise<Holds>; countQueued(): Promise<number> }
 
-/** What the jobs work with: the same catalogue in several sizes, and with more and fewer tickets sold. */
+/** Resources of the growth jobs: the same catalogue in several sizes and with different numbers of sold
+ *  tickets. */
 export type GrowthStage = {
-  /** Keys of channels that see the same, one for each client. */
+  /** Keys of channels with the same grants, one per client. */
   keys: string[]
   load: Worker<Load, LoadResult>
   targets: Target[]
-  /** By number of events, with shared reads switched off, and by number of sold tickets. Started when first asked for. */
+  /** Gateways by number of events, without shared reads, and by number of sold tickets. Started on first use.
+   *  */
   withEvents(count: number): Promise<Grown>
   withTickets(count: number): Promise<Grown>
-  /** The same, with the tickets queued to be mailed. */
+  /** The same, with queued ticket mails. */
   withDeliveries(count: number): Promise<Grown>
-  /** Why no hold can be compared; null where nothing is in the way. */
+  /** Reason why holds cannot be compared, or null. */
   holdProblem: string | null
 }
 
@@ -43,7 +45,7 @@ const pageJob = (small: number, large: number): Plan => ({
     return {
       gateway: requestSide('gateway', gateway.gateway, load, asks),
       yardstick: requestSide(`itself, ${inWords(small)}`, yardstick.gateway, load, asks),
-      // The large catalogue is made so that its first page is the small one's.
+      // Grown catalogues keep the first page of the small one.
       disagreement: async () =>
         disagreement(await jsonOf(gateway.gateway, one), await jsonOf(yardstick.gateway, one)),
     }
@@ -67,7 +69,7 @@ const checkoutJob = (rates: 'one' | 'many', small: number, large: number): Plan 
   },
 })
 
-// What was sold before is delivered by the very process that sells.
+// Mails of earlier sales are sent by the same process that sells.
 const backgroundJob = (queued: number): Plan => ({
   name: 'background-checkout-many',
   description: `checkout, many rates, REST, while ${inWords(queued)} deliveries are drained`,
@@ -85,7 +87,7 @@ const backgroundJob = (queued: number): Plan => ({
   },
 })
 
-/** What is measured on catalogues of several sizes, each against the smallest, and with other work to do. */
+/** Jobs that compare larger catalogues with the smallest, and checkouts beside background work. */
 export function growthPlans({ events, tickets, deliveries }: Sizes): Plan[] {
   const [fewEvents = 0, ...moreEvents] = events
   const [fewTickets = 0, ...moreTickets] = tickets

@@ -12,28 +12,28 @@ import { type Holds, holdSide, requestSide, withHoldCheck } from './sides.ts'
 import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
-/** What the jobs work with. */
+/** Resources of the jobs. */
 export type Stage = {
-  /** Keys of channels that see the same, one for each client. */
+  /** Keys of channels with the same grants, one per client. */
   keys: string[]
-  /** An integration's key, and tickets that it reads. */
+  /** An integration's key and tickets that it can read. */
   tickets: { key: string; ids: string[] }
-  /** The service as it comes, with shared reads switched off, and, started the first time, where it also remembers
-   *  nothing. */
+  /** The service with default settings, without shared reads, and, started on first use, also without any
+   *  cache. */
   gateway: Server
   unshared: Server
   forgetful(): Promise<Server>
   bare: Server
   bytes: Server
-  /** Installs and starts it the first time. */
+  /** Installed and started on first use. */
   mercurius(): Promise<Server>
   load: Worker<Load, LoadResult>
   sample: Sample
   targets: Target[]
-  /** The bare hold transaction, and what does it. */
+  /** Runs the bare hold transaction, and its name. */
   hold: { name: string; run(task: HoldTask): Promise<Transactions> }
   countHolds(): Promise<Holds>
-  /** Why no hold can be compared; null where nothing is in the way. */
+  /** Reason why holds cannot be compared, or null. */
   holdProblem: string | null
 }
 
@@ -99,7 +99,7 @@ const sharedJob = (surface: Surface): Plan => ({
   },
 })
 
-// So many tickets are compared before and after.
+// Number of tickets compared before and after.
 const compared = 50
 
 const lookupJob = (surface: Surface, readers: number): Plan => ({
@@ -129,7 +129,8 @@ const checkoutJob = (rates: 'one' | 'many', surface: Surface, buyers: number, re
     const asks = checkoutAsks(key, surface, targets)
     return {
       gateway: withHoldCheck(requestSide('gateway', gateway, load, { clients: buyers, asks }), countHolds),
-      // With as many as keep it busy, however many buyers the gateway has: more would only wait for each other's rows.
+      // Enough clients to keep it busy, independent of the gateway's buyers: more would only wait for row
+      // locks.
       yardstick: withHoldCheck(
         holdSide(hold.name, hold.run, { clients, targets: targets.length }),
         countHolds,
@@ -150,7 +151,7 @@ const anewJob = (surface: Surface): Plan =>
     ({ forgetful }) => forgetful(),
   )
 
-/** What is measured on one catalogue, in order: what reads before what sells. */
+/** Jobs on one catalogue, in order: reads before sales. */
 export const plans: Plan[] = [
   mercuriusJob,
   pageJob('graphql', { ...mercuriusJob, name: 'page-graphql', reach: { atLeast: 1 } }),

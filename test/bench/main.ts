@@ -20,7 +20,7 @@ const say = (text: string) => console.log(text)
 
 const everything = openScope()
 
-/** Measures what was chosen on a stage that is open for so long; nothing is opened for nothing. */
+/** Measures the selected jobs of a stage, which is opened only if there are any. */
 async function measureOn<Stage>(
   chosen: JobPlan<Stage>[],
   open: (setUp: SetUp) => Promise<Stage>,
@@ -79,7 +79,7 @@ async function run(options: Options): Promise<void> {
     await measureOn(onPayments, openPaymentStage, setUp, results)
     await measureOn(onMany, openGrowthStage, setUp, results)
   } finally {
-    // What was measured is told even where a later job ends the run.
+    // Results are reported even if a later job fails the run.
     if (results.length > 0) await report(options, machine, results)
   }
   if (results.some(({ problem }) => problem !== null)) process.exitCode = 1

@@ -15,40 +15,41 @@ import type { Transactions } from './transactions.ts'
 import type { WholeSale } from './whole-sale.ts'
 import type { Worker } from './worker.ts'
 
-/** How the service reaches its database: by itself, or through PgBouncer in transaction mode. */
+/** How the service connects to its database: directly, or through PgBouncer in transaction mode. */
 export type Connected = 'direct' | 'pgbouncer'
 
-/** A rate whose payments are paid: to the service, and by hand in an equal database of the yardstick's own. */
+/** A rate with due payments, in the service's database and in an equal copy for the yardstick. */
 export type PaymentSale = {
   gateway: Server
   database: PaymentDatabase
   bare: { name: string; database: PaymentDatabase; pay(task: PayTask): Promise<Transactions> }
 }
 
-/** What the jobs work with. */
+/** Resources of the payment jobs. */
 export type PaymentStage = {
-  /** Keys of channels that see the same. */
+  /** Keys of channels with the same grants. */
   keys: string[]
-  /** A key of the integration of the organization that sold most, and tickets and rates of that organization. */
+  /** Integration key, tickets and rates of the organization that sold most. */
   tickets: { key: string; ids: string[] }
   targets: Target[]
-  /** A rate that nobody pays for. */
+  /** A rate without due payments. */
   otherTarget: Target
   payments: Worker<PaymentLoad, LoadResult>
   pace: Worker<Pace, Record<string, Paced>>
   wholeSale: Worker<WholeSale, Transactions>
-  /** Opens a sale with databases of its own, unless it is the one that is open, and ends what was open before. */
+  /** Opens a sale with its own databases and closes the previous one, unless it is the same. */
   openSale(provider: Provider, connected: Connected): Promise<PaymentSale>
-  /** Why no payment can be compared; null where nothing is in the way. */
+  /** Reason why payments cannot be compared, or null. */
   holdProblem: string | null
 }
 
 type Plan = JobPlan<PaymentStage>
 
-/** How many pay at once. */
+/** Number of concurrent buyers. */
 export const buyers = 300
 
-// Connections that pgbench is tried with. All of its transactions want the same three rows, and it is best with few.
+// Connection counts to try with pgbench. All transactions lock the same three rows, so few connections are
+// best.
 const bareClients = [10, 4, 16, 64] as const
 
 const bareSideOf = ({ bare: { name, pay, database } }: PaymentSale): Side => {
@@ -75,7 +76,7 @@ const paymentJob = (provider: Provider, connected: Connected, reach: Reach): Pla
         paymentSide('gateway', { server: gateway, load: payments, provider, buyers, makeDue }),
         countPaid,
       ),
-      // Without PgBouncer in any case.
+      // The yardstick always connects directly.
       yardstick: bareSideOf(sale),
       disagreement: async () =>
         holdProblem ?? (await database.findBroken()) ?? (await bare.database.findBroken()),
@@ -124,7 +125,7 @@ const wholeJob: Plan = {
   },
 }
 
-/** What is measured of payments, in order: those on the same databases one after another. */
+/** Payment jobs in order. Jobs on the same databases are adjacent. */
 export const paymentPlans = ({ hasPgbouncer }: { hasPgbouncer: boolean }): Plan[] => [
   paymentJob('sandbox', 'direct', { atLeast: 2 }),
   ...besideKinds.map(besideJob),

@@ -5,8 +5,8 @@ import { type Server, usageOf } from './server-process.ts'
 import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
-/** A server that is asked the same things again and again; every answer must be a 200, and none of them less than half
- *  as long as another, because an error of GraphQL is a 200 too. */
+/** A side that sends the same requests to a server repeatedly. Every response must be a 200, and none may be
+ *  less than  half as long as another, because a GraphQL error is also a 200. */
 export const requestSide = (
   name: string,
   server: Server,
@@ -37,7 +37,7 @@ export const requestSide = (
   },
 })
 
-/** The bare hold transaction, again and again. */
+/** A side that repeats the bare hold transaction. */
 export const holdSide = (
   name: string,
   hold: (task: HoldTask) => Promise<Transactions>,
@@ -52,7 +52,7 @@ export const holdSide = (
   },
 })
 
-/** Holds a side to its word that it drains a queue besides: some of it in any two rounds, and never all. */
+/** Checks that a side also drains a queue: some of it in any two rounds, and never all of it. */
 export const withDrainCheck = (side: Side, countQueued: () => Promise<number>): Side => {
   let earlier: number | null = null
   return {
@@ -69,10 +69,10 @@ export const withDrainCheck = (side: Side, countQueued: () => Promise<number>): 
   }
 }
 
-/** Everything that a checkout must have written, each counted for itself. */
+/** Counts of each kind of row and counter that a checkout writes. */
 export type Holds = Record<string, number>
 
-/** Holds a side to its word: as many holds must have been written as it says that it made. */
+/** Checks that a side wrote as many holds as it reports. */
 export const withHoldCheck = (side: Side, count: () => Promise<Holds>): Side => ({
   ...side,
   async run(seconds): Promise<Round> {

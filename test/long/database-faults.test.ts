@@ -11,8 +11,8 @@ import {
 } from '../support/fault-service.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
-// Database faults under load. The service survives, answers every request, sells again by itself, and has stored what it
-// acknowledged exactly once.
+// Database faults under load. The service survives, answers every request, sells again by itself, and has
+// stored what it acknowledged exactly once.
 
 let fault: FaultService
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { useContendedService } from '../support/contended-service.ts'
 import { answersWith, refusedSales } from '../support/fault-service.ts'
 
-// Faults that block statements, with short timeouts. However long a fault lasts, no request waits longer than its timeout,
-// and the service sells again as soon as it can.
+// Faults that block statements, with short timeouts. However long a fault lasts, no request waits longer than
+// its timeout, and the service sells again as soon as it can.
 
 const statementTimeoutMs = 1_000
 const faultMs = 5 * statementTimeoutMs

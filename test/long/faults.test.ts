@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { useContendedService } from '../support/contended-service.ts'
 import { answersWith, refusedSales } from '../support/fault-service.ts'
 
-// Faults that take minutes: repeated restarts of the server, and blocked statements with the default timeouts. Each logs
-// a summary.
+// Faults that take minutes: repeated restarts of the server, and blocked statements with the default
+// timeouts. Each logs a summary.
 
 const service = useContendedService()
 

@@ -7,8 +7,8 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Clients with keep-alive connections, like those of a load balancer, while the built service shuts down. A client that
-// receives `connection: close` moves to another instance.
+// Clients with keep-alive connections, like those of a load balancer, while the built service shuts down. A
+// client that receives `connection: close` moves to another instance.
 
 const clients = 60
 

@@ -11,7 +11,8 @@ import { openSale, type Sale } from '../support/sale.ts'
 // Requests that wait for a lock, on each surface.
 
 const answerTimeoutMs = 400
-// The statement timeout is longer than the response timeout, so statements fail after their response was sent.
+// The statement timeout is longer than the response timeout, so statements fail after their response was
+// sent.
 const statementTimeoutMs = 1_500
 
 let database: TestDatabase

@@ -25,8 +25,8 @@ import { checkPublic, checkTokens } from '../support/authorization/public-routes
 import { headRows, restRows, routeKinds } from '../support/authorization/rest-rows.ts'
 import { openWorld } from '../support/authorization/world.ts'
 
-// A foreign object gets the same response as an absent one, byte for byte, for every caller and every entry point
-// (DECISIONS 2).
+// A foreign object gets the same response as an absent one, byte for byte, for every caller and every entry
+// point (DECISIONS 2).
 
 // Mutations come before reads, so that reads cover every state of a ticket.
 const graphqlRows = { ...ownerRows, ...catalogueRows }

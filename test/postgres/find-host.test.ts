@@ -6,8 +6,8 @@ import { openDatabase } from '../../src/database/open.ts'
 import { freePort } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
-// Connection strings with several hosts: an unreachable one, a read-only one and a writable one. The tests swap the roles
-// of the two servers as a failover does.
+// Connection strings with several hosts: an unreachable one, a read-only one and a writable one. The tests
+// swap the roles of the two servers as a failover does.
 
 let nobody: string
 let one: PostgresServer

@@ -9,8 +9,8 @@ import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { mockClock } from '../support/mock-clock.ts'
 import { openSale, restProblems, type Sale } from '../support/sale.ts'
 
-// Two databases stand in for a primary and its replica. The event's name, and a rate that is full on the replica, show
-// which one was read.
+// Two databases stand in for a primary and its replica. The event's name, and a rate that is full on the
+// replica, show which one was read.
 
 const event = (name: string, available: number) =>
   anEvent({
@@ -24,8 +24,8 @@ let replica: TestDatabase
 let sale: Sale
 let news: unknown[]
 
-// The gateway's clock is frozen and its timers run at a tenth of their speed, so that a pause of the machine does not
-// look like an unresponsive replica.
+// The gateway's clock is frozen and its timers run at a tenth of their speed, so that a pause of the machine
+// does not look like an unresponsive replica.
 const slowly = 10
 let clock: ReturnType<typeof mockClock>
 let timers: NodeJS.Timeout

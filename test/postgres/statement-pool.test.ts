@@ -10,7 +10,8 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 // Every statement ends within its timeout plus a margin, whatever the database does.
 
 const statementTimeoutMs = 1_000
-// The margin: half a second of network time, a quarter until the check runs, and the delays of a busy machine.
+// The margin: half a second of network time, a quarter until the check runs, and the delays of a busy
+// machine.
 const inTime = statementTimeoutMs + 2_000
 
 let database: TestDatabase

@@ -9,8 +9,8 @@ import { type DatabaseProxy, startDatabaseProxy } from '../support/database-prox
 import { findUser } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
-// A database over TLS. The driver upgrades a socket that the pool opened; the pool's timeouts destroy the raw socket
-// below.
+// A database over TLS. The driver upgrades a socket that the pool opened; the pool's timeouts destroy the raw
+// socket below.
 
 // A self-signed certificate for localhost, used only here.
 const key = `-----BEGIN PRIVATE KEY-----

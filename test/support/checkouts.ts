@@ -80,7 +80,8 @@ export type CheckoutResult = {
   errors: Refused[]
 }
 
-/** Checks out over GraphQL with a REST body, converted to GraphQL's names. `more` adds GraphQL-only input fields. */
+/** Checks out over GraphQL with a REST body, converted to GraphQL's names. `more` adds GraphQL-only input
+ *  fields. */
 export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
   const input = {
     ...(toCamelCase(body) as object),

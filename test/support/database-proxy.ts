@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** `open` forwards everything; `silent` drops all data without closing anything; `closed` closes new connections at once. */
+/** `open` forwards everything; `silent` drops all data without closing anything; `closed` closes new
+ *  connections at once. */
 export type ProxyMode = 'open' | 'silent' | 'closed'
 
 /** A TCP proxy between the service and PostgreSQL that a test can make fail. */

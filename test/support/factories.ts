@@ -3,7 +3,8 @@ import type { Database } from '../../src/database/database.ts'
 import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
 import { newId } from '../../src/shared/ids.ts'
 
-// Builders of catalogue files whose rates are on sale by default. Each part has an `_id` for tests to refer to:
+// Builders of catalogue files whose rates are on sale by default. Each part has an `_id` for tests to refer
+// to:
 //   const rate = aRate({ availability: { sold: 0, available: 2 } })
 //   await importCatalogue(db, aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
 //   … ticket_rate_id: rate._id

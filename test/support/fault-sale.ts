@@ -12,8 +12,8 @@ import { brokenInvariants } from './invariants.ts'
 import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
 
-// Load during a database fault: buyers and doors, each on its own connection to a listening service. Records every
-// response and every promise that the service made in it.
+// Load during a database fault: buyers and doors, each on its own connection to a listening service. Records
+// every response and every promise that the service made in it.
 
 type Kind = 'checkout' | 'payment' | 'lookup' | 'events'
 type Answer = {
@@ -140,8 +140,9 @@ export function faultLoad(sale: Sale, url: string) {
       isOver = true
       await running
     },
-    /** Expects that every request was answered within `maxSeconds`, if need be by a 503 with Retry-After; that what was
-     *  acknowledged is stored exactly once; and that no invariant of the database is broken. */
+    /** Expects that every request was answered within `maxSeconds`, if need be by a 503 with Retry-After;
+     *  that what was  acknowledged is stored exactly once; and that no invariant of the database is broken.
+     *  */
     async expectPromisesKept(maxSeconds: number): Promise<void> {
       expect(unanswered).toEqual([])
       const unexpected = answers.filter((answer) => answer.status >= 400 && !isRetryable(answer))

@@ -24,8 +24,8 @@ export type FaultService = {
   url: string
   /** Superuser connection that reconnects if lost. */
   admin: postgres.Sql
-  /** Runs `fault` under load. Once it resolves, the service must sell again by itself within `soldAgainWithin` seconds,
-   *  report ready, and have kept its promises. */
+  /** Runs `fault` under load. Once it resolves, the service must sell again by itself within
+   *  `soldAgainWithin` seconds,  report ready, and have kept its promises. */
   runFault(
     name: string,
     fault: (load: FaultLoad) => Promise<unknown>,
@@ -38,8 +38,8 @@ export type FaultService = {
 const durable = { synchronous_commit: 'on', full_page_writes: 'on' }
 
 type FaultOptions = {
-  /** Runs the service in this process with a statement timeout that a test can wait for. If omitted, the built service
-   *  runs in its own process with its default timeouts. */
+  /** Runs the service in this process with a statement timeout that a test can wait for. If omitted, the
+   *  built service  runs in its own process with its default timeouts. */
   statementTimeoutMs?: number
   /** Starts a transaction pooler in front of the database and returns its address. */
   through?: (address: string) => Promise<string>
@@ -67,7 +67,8 @@ async function startService(way: string, sale: Sale, { statementTimeoutMs, throu
     ...{ database, statementTimeoutMs, listen: true },
     answerTimeoutMs: statementTimeoutMs + 500,
   })
-  // Makes the driver fetch its types now. If a fault interrupts that, it causes an unhandled rejection in this process.
+  // Makes the driver fetch its types now. If a fault interrupts that, it causes an unhandled rejection in
+  // this process.
   expect((await gateway.rest('GET', '/events', { headers: sale.channel })).statusCode).toBe(200)
   return { url: gateway.url, expectAlive: () => {}, stop: gateway.close }
 }

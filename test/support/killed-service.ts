@@ -27,8 +27,8 @@ export async function startKilledService(settings: Record<string, string>) {
     url: `http://127.0.0.1:${port}`,
     /** Reports that a moment was reached. */
     reach: (moment: Moment) => meet(moment),
-    /** Kills it `afterMs` after the next such moment, or after `maxMs` if none comes. Resolves once it is dead, to true if
-     *  the moment came. */
+    /** Kills it `afterMs` after the next such moment, or after `maxMs` if none comes. Resolves once it is
+     *  dead, to true if  the moment came. */
     async killAt(moment: Moment, afterMs: number, maxMs = 30_000): Promise<boolean> {
       if (server.child.exitCode !== null) throw new Error(`the service died by itself: ${server.errors()}`)
       const ended = once(server.child, 'close')

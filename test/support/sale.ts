@@ -5,7 +5,8 @@ import { type Gateway, type GatewayOptions, startGateway } from './harness.ts'
 
 type Headers = Record<string, string>
 
-/** A gateway with a catalogue, a channel with grants of all its organizations, and an integration of the first. */
+/** A gateway with a catalogue, a channel with grants of all its organizations, and an integration of the
+ *  first. */
 export type Sale = Gateway & { channel: Headers; integration: { v1: Headers; v2: Headers } }
 
 /** Starts a gateway, imports the catalogue and issues the keys. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answersWith, type FaultService, refusedSales, startFaultService } from '../support/fault-service.ts'
 import { type Pgbouncer, startPgbouncer } from './pgbouncer-server.ts'
 
-// PgBouncer is stopped as a machine is that hangs: its connections stay open, and nothing comes back on them.
+// A suspended PgBouncer behaves like a hanging machine: its connections stay open but silent.
 
 const statementTimeoutMs = 1_000
 
@@ -23,7 +23,7 @@ afterAll(async () => {
   await pooler?.stop()
 })
 
-test('PgBouncer is stopped for longer than anybody waits, and goes on', async () => {
+test('the service recovers after PgBouncer was suspended for longer than all timeouts', async () => {
   const load = await fault.runFault('PgBouncer stopped and continued', async () => {
     pooler.signal('SIGSTOP')
     await pause(5 * statementTimeoutMs)

@@ -16,8 +16,8 @@ import { type PostgresServer, startPostgres } from '../support/setup/postgres-se
 import { paidOutcome } from '../support/stub-provider.ts'
 import { findDebianPostgres, runProgram } from './debian-postgres.ts'
 
-// A database that moves into another cluster by pg_dump and psql, as an operator would move it. Clients go on with the
-// cursors that they had. The first cluster has lived for longer than the second, as clusters do.
+// A database is moved to another cluster with pg_dump and psql, as an operator would. Clients continue with
+// their old cursors. The first cluster has used more transaction IDs than the second, as is usual.
 
 let debian: string
 let folder: string
@@ -33,14 +33,15 @@ const at = (url: string): TestDatabase => ({
   drop: async () => {},
 })
 
-/** Makes an empty database of that name, and tells its address. */
+/** Creates an empty database and returns its connection string. */
 async function emptyDatabase({ url }: PostgresServer, name: string): Promise<string> {
   const root = postgres(url, { max: 1, onnotice: () => {} })
   await root.unsafe(`create database ${name}`).finally(() => root.end())
   return inDatabase(url, name)
 }
 
-/** Dumps a database. Resolves to what restores it into another cluster, and opens the service there. */
+/** Dumps a database. Resolves to a function that restores it into the second cluster and opens the service
+ *  there. */
 async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
   const file = join(folder, 'dump.sql')
   await runProgram(debian, 'pg_dump', '--no-owner', '--file', file, url)
@@ -63,7 +64,7 @@ const sell = async (gateway: Gateway, number: number): Promise<string> => {
 const paymentsIn = ({ nodes }: { nodes: { type: string; subjectId: string }[] }) =>
   nodes.filter(({ type }) => type === 'PAYMENT_PAID').map(({ subjectId }) => subjectId)
 
-/** The number of transactions that a cluster has begun. */
+/** Current transaction ID of a cluster. */
 async function transactionsOf({ db }: Gateway): Promise<number> {
   const [row] = await db
     .select({ id: sql<string>`pg_current_xact_id()::text` })
@@ -94,7 +95,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a client reads on in another cluster, where it was', async () => {
+test('a cursor stays valid after a restore into another cluster', async () => {
   const heard = [await sell(sale, 1), await sell(sale, 2)]
   const kept = await readChanges(sale, sale.channel)
   expect(paymentsIn(kept)).toEqual(heard)
@@ -112,17 +113,18 @@ test('a client reads on in another cluster, where it was', async () => {
     missed[0],
     sold[0],
   ])
-  // From the beginning it is the same feed, with each change once.
+  // Read from the beginning, the feed has each change once.
   expect(paymentsIn(await readChanges(restored, sale.channel))).toEqual([...heard, ...missed, ...sold])
-  // A grant that comes now has a number of its own.
+  // A grant after the restore gets its own number.
   const newcomer = await channelHeaders(restored.db, 'org_1', 'org_2')
   expect((await readChanges(restored, newcomer)).nodes).toEqual([])
 
-  // By transactions, what was sold in the second cluster would come before what the client has heard in the first.
+  // Ordered by transaction ID, sales in the second cluster would precede those that the client has already
+  // read.
   expect(await transactionsOf(restored)).toBeLessThan(transactions - 1_000)
 })
 
-test('a cursor of what the dump does not hold is refused, and those before it are good', async () => {
+test('a cursor past the end of the dump is refused, and earlier cursors stay valid', async () => {
   const { end: kept } = await readChanges(sale, sale.channel)
   const restore = await dump(url)
   const lost = await sell(sale, 1)
@@ -132,7 +134,7 @@ test('a cursor of what the dump does not hold is refused, and those before it ar
   const earlier = await restore('earlier')
   expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
   expect((await readChanges(earlier, sale.channel, kept)).nodes).toEqual([])
-  // Not even once as many changes are there again.
+  // It is still refused after as many new changes.
   const sold = await sell(earlier, 1)
   expect(paymentsIn(await readChanges(earlier, sale.channel, kept))).toEqual([sold])
   expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')

@@ -7,7 +7,7 @@ import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
-// A buyer in a browser who pays at Stripe, and comes back before anything is known.
+// A buyer in a browser who pays at Stripe and returns before the outcome is known.
 
 let sale: StripeSale
 let browser: Browser
@@ -44,7 +44,7 @@ test.each([
   await close()
 })
 
-test('back before anything is known, the page waits and goes on by itself', async () => {
+test('a buyer who returns early sees a waiting page that updates by itself', async () => {
   const checkout = await checkOut()
   const { page, complaints, close } = await openPage(browser, sale.url, {
     ...phone,
@@ -64,7 +64,7 @@ test('back before anything is known, the page waits and goes on by itself', asyn
   await close()
 })
 
-test('where Stripe is down there is a way back, and it works once it is up', async () => {
+test('a buyer can return to the payment while Stripe is down, and pay once it is up', async () => {
   const checkout = await checkOut()
   const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
   await page.goto(checkout.payment_url)

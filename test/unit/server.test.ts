@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
 
-// The service on its default embedded database. One process creates the data folder and is killed; a second takes the
-// folder over and is stopped; a third opens it again.
+// The service on its default embedded database. One process creates the data folder and is killed; a second
+// takes the folder over and is stopped; a third opens it again.
 
 let parent: string
 let folder: string

@@ -175,10 +175,7 @@ test.each([
     `insert into charges (id, payment_id, provider, reference, amount, currency)
       select 'cha_twice', payment_id, provider, 'twice', amount, currency from charges limit 1`,
   ],
-  [
-    'a payment was charged twice or a wrong amount',
-    'update charges set amount = amount + 1',
-  ],
+  ['a payment was charged twice or a wrong amount', 'update charges set amount = amount + 1'],
 ])('the check "%s" finds: %s', async (rule, breakIt) => {
   const [payment] = await makeDue(2, 'sandbox')
   if (payment) await ask(sandbox, pressAsk(payment))

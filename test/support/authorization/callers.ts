@@ -45,7 +45,8 @@ async function anIntegration(db: Database, name: string, organization: string) {
   return { v1: caller('V1', v1), v2: caller('', v2), both: caller('Both', { ...v1, ...v2 }) }
 }
 
-/** Opens callers of every kind. `lapsed` keeps its grant until `lapse` is called, so that it has past sales to read. */
+/** Opens callers of every kind. `lapsed` keeps its grant until `lapse` is called, so that it has past sales
+ *  to read. */
 export async function openCallers(db: Database) {
   const callers = await issueCallers(db)
   const { lapsed } = callers

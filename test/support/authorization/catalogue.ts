@@ -10,8 +10,8 @@ import {
   inDays,
 } from '../factories.ts'
 
-// Two organizations with the same kinds of objects. Every private text carries a mark, so that a leak is recognised
-// anywhere in a response.
+// Two organizations with the same kinds of objects. Every private text carries a mark, so that a leak is
+// recognised anywhere in a response.
 
 /** Matches the marks in a text: `mk-catalogue-1`, `mk-sale-shop`, `mk-hook-shop`. */
 export const marks = /\bmk-[a-z]+-[a-zA-Z0-9]+/g

@@ -9,8 +9,8 @@ import type { Ask, OpenRow, Row } from './matrix-row.ts'
 import { digestOf } from './oracle.ts'
 import type { Thing, World } from './world.ts'
 
-// Compares responses with the access rules. Findings are returned as text rather than thrown, so that all of them are
-// reported and control tests can assert them.
+// Compares responses with the access rules. Findings are returned as text rather than thrown, so that all of
+// them are reported and control tests can assert them.
 
 /** An edge in a response, with its caller. */
 export type Seen = Edge & { caller: Caller }

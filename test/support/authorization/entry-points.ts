@@ -43,7 +43,8 @@ function entriesOfField(root: string, field: GraphQLField<unknown, unknown>, sch
 }
 
 /** Each root field that needs no identifier, by name; each identifier that a root field takes, by path:
- *  `Mutation.checkout(input.tickets.priceId)`. A field of an interface is listed once for each of its types. */
+ *  `Mutation.checkout(input.tickets.priceId)`. A field of an interface is listed once for each of its types.
+ *  */
 export const graphqlEntryPoints = (schema: GraphQLSchema): string[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
     Object.values(root?.getFields() ?? {}).flatMap((field) =>

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 
-/** Serializes a response without its date, its request ID and the identifier that the client sent. Equal fingerprints
- *  mean that a client cannot tell two responses apart. */
+/** Serializes a response without its date, its request ID and the identifier that the client sent. Equal
+ *  fingerprints  mean that a client cannot tell two responses apart. */
 export function fingerprint(
   { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
   sent: string,

@@ -7,7 +7,8 @@ const graphql = (
   kinds: string,
 ): [string, Ask, string] => [name, graphqlAsk(operation, name, '', args)(), kinds]
 
-/** Invalid requests, and the kinds of caller that may send them. Other callers must not learn what is invalid. */
+/** Invalid requests, and the kinds of caller that may send them. Other callers must not learn what is
+ *  invalid. */
 export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'events', 'first: 0', 'channel'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),

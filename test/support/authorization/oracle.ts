@@ -3,7 +3,8 @@ import type { Database } from '../../../src/database/database.ts'
 import type { Caller } from './callers.ts'
 import type { Thing } from './world.ts'
 
-// Test oracle of authorization: derives access from database rows, without any of the gateway's code (DECISIONS 2).
+// Test oracle of authorization: derives access from database rows, without any of the gateway's code
+// (DECISIONS 2).
 
 /** A channel sees the catalogues of its grants, an integration that of its organization. */
 export const seesCatalogue = ({ organizations }: Caller, { organization }: Thing): boolean =>
@@ -19,7 +20,8 @@ export const seesSale = (caller: Caller, { organization, principal }: Thing): bo
 export const ownsWebhook = ({ principal }: Caller, thing: Thing): boolean =>
   principal !== null && principal === thing.principal
 
-/** A change of a sale is visible to its owners, a change of stock to everyone who sells for the organization. */
+/** A change of a sale is visible to its owners, a change of stock to everyone who sells for the organization.
+ *  */
 export const seesChange = (caller: Caller, thing: Thing): boolean =>
   thing.principal === null ? seesCatalogue(caller, thing) : seesSale(caller, thing)
 

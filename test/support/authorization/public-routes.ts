@@ -53,8 +53,8 @@ async function tokensIn({ world }: Matrix) {
   return { page: world.pages[0]?.slice('/pay/'.length) ?? '', document: ticket?.token ?? '' }
 }
 
-/** Tries to guess a token from what an outsider may know: IDs, codes, a token of the other kind of page, a truncated
- *  token. Each must get the same response as an absent one. */
+/** Tries to guess a token from what an outsider may know: IDs, codes, a token of the other kind of page, a
+ *  truncated  token. Each must get the same response as an absent one. */
 async function checkGuesses(
   matrix: Matrix,
   routes: typeof tokenRoutes,

@@ -77,8 +77,9 @@ export const headRows: Record<string, Row> = Object.fromEntries(
   }),
 )
 
-/** How a route is authorized. `keyed`: by an API key, checked by the rows above, `HEAD` like `GET`. `graphql`: checked by
- *  the GraphQL rows. `token`: by a secret in its URL. `signed`: by a signature of the body. `public`: not at all. */
+/** How a route is authorized. `keyed`: by an API key, checked by the rows above, `HEAD` like `GET`.
+ *  `graphql`: checked by  the GraphQL rows. `token`: by a secret in its URL. `signed`: by a signature of the
+ *  body. `public`: not at all. */
 export type RouteKind = 'keyed' | 'graphql' | 'token' | 'signed' | 'public'
 
 const both = (url: string, kind: RouteKind): [string, RouteKind][] => [

@@ -128,8 +128,9 @@ async function changesOf(sale: StripeSale, caller: Caller) {
   }
 }
 
-/** Opens two organizations in the middle of a sale: each selling channel has a pending payment and a paid, partly refunded one;
- *  each caller has a webhook that received changes; the grant of one channel is revoked at the end. */
+/** Opens two organizations in the middle of a sale: each selling channel has a pending payment and a paid,
+ *  partly refunded one;  each caller has a webhook that received changes; the grant of one channel is revoked
+ *  at the end. */
 export async function openWorld(options: GatewayOptions = {}) {
   const sale = await openStripeSale(catalogueOfTwo(), options)
   const { callers, bad, lapse } = await openCallers(sale.db)

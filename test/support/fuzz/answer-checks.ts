@@ -14,8 +14,8 @@ function decoded(text: string): string {
   }
 }
 
-/** Fails if a response is a server error or leaks something. The client may be shown what it sent: `sent` is all of that
- *  as text. */
+/** Fails if a response is a server error or leaks something. The client may be shown what it sent: `sent` is
+ *  all of that  as text. */
 export function expectSafe(answer: Answer, caller: Caller, world: World, sent: string): void {
   const wrong = findLeaks(answer, caller, world).filter((leak) => {
     const shown = / reads (.*)$/s.exec(leak)?.[1]

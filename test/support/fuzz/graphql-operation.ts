@@ -21,7 +21,8 @@ import type { Pool } from './from-json-schema.ts'
 import { alignWithRate } from './requests.ts'
 import { anything } from './values.ts'
 
-// Random operations of a schema. Every choice is drawn from fast-check, which can therefore shrink and replay them.
+// Random operations of a schema. Every choice is drawn from fast-check, which can therefore shrink and replay
+// them.
 
 type Draw = fc.GeneratorValue
 type Kind = 'query' | 'mutation'

@@ -85,7 +85,8 @@ const asText = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const partOf: Record<string, string> = { price: 'price', supplement: 'sup', question: 'que' }
 
-/** Replaces the parts of a checkout by parts of its rate. Random parts would hardly ever belong to one rate. */
+/** Replaces the parts of a checkout by parts of its rate. Random parts would hardly ever belong to one rate.
+ *  */
 export function alignWithRate(value: unknown, rate = 'rate_1_a'): unknown {
   if (Array.isArray(value)) return value.map((item) => alignWithRate(item, rate))
   if (typeof value !== 'object' || value === null) return value

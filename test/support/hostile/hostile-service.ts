@@ -19,17 +19,19 @@ type Headers = Record<string, string>
 type Answer = {
   status: number
   text: string
-  /** CPU time of the longest turn of the event loop, in milliseconds, corrected for the load of the machine. */
+  /** CPU time of the longest turn of the event loop, in milliseconds, corrected for the load of the machine.
+   *  */
   longest: number
 }
 
 export type HostileService = {
   /** Headers of a channel. */
   channel: Headers
-  /** Sends one request. Resolves to its response and the longest turn of the event loop, or to null after `timeoutMs`, in
-   *  which case the service is killed and restarted. */
+  /** Sends one request. Resolves to its response and the longest turn of the event loop, or to null after
+   *  `timeoutMs`, in  which case the service is killed and restarted. */
   send(request: Hostile, headers?: Headers, timeoutMs?: number): Promise<Answer | null>
-  /** Sends many requests, eight at a time, and resolves to the body of the last response. Measures nothing. */
+  /** Sends many requests, eight at a time, and resolves to the body of the last response. Measures nothing.
+   *  */
   flood(requests: Hostile[], headers?: Headers): Promise<string>
   /** Resident memory of the process after a garbage collection, in bytes. */
   memory(): Promise<number>

@@ -1,6 +1,6 @@
-// The built service, which reports to its parent process how long its event loop was blocked: `node --expose-gc
-// measured-server.js bounded|unbounded`. It runs in its own process, because a hostile request would block the test as
-// well, or kill it.
+// The built service, which reports to its parent process how long its event loop was blocked: `node
+// --expose-gc measured-server.js bounded|unbounded`. It runs in its own process, because a hostile request
+// would block the test as well, or kill it.
 import { setImmediate as turn } from 'node:timers/promises'
 import { createApp } from '../../../dist/app/app.js'
 import { parseConfig } from '../../../dist/config/config.js'
@@ -36,8 +36,8 @@ const spent = () => {
   return (user + system) / 1000
 }
 
-// A reference task that takes 5 ms on the idle machine on which the limits were chosen, to measure how much slower this
-// one is now. Like a request, it mostly works on memory.
+// A reference task that takes 5 ms on the idle machine on which the limits were chosen, to measure how much
+// slower this one is now. Like a request, it mostly works on memory.
 const text = JSON.stringify(
   Array.from({ length: 8_000 }, (_, index) => ({ id: `id_${index}`, values: [index] })),
 )

@@ -49,8 +49,8 @@ export const succeeds = (file: string, args: string[], user: User): Promise<bool
 // Exits with 0 if its own folder is writable.
 const probe = '#!/bin/sh\ntest -w "$(dirname "$0")"\n'
 
-/** Makes a folder that the user owns, can enter and can run programs in. Temporary folders may be closed to other users,
- *  and those in memory mounted noexec. */
+/** Makes a folder that the user owns, can enter and can run programs in. Temporary folders may be closed to
+ *  other users,  and those in memory mounted noexec. */
 export async function makeFolder(name: string, user: User, place?: Place): Promise<string> {
   const parents = await temporaryParents(place)
   for (const parent of parents) {
@@ -78,8 +78,8 @@ const isFree = async (port: number): Promise<boolean> => {
   }
 }
 
-/** Finds a free port below the ephemeral range, which begins at 32768 on Linux, so that the system gives it to nobody
- *  else meanwhile. */
+/** Finds a free port below the ephemeral range, which begins at 32768 on Linux, so that the system gives it
+ *  to nobody  else meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000)
@@ -87,7 +87,8 @@ export async function freePort(): Promise<number> {
   }
 }
 
-// Stops the server and removes its folder as soon as the pipe closes, even if the process that holds it was killed.
+// Stops the server and removes its folder as soon as the pipe closes, even if the process that holds it was
+// killed.
 const keeper = `
 { cat; kill -"$SIGNAL" $$; while kill -0 $$; do sleep 0.05; done; rm -rf "$FOLDER"; } >/dev/null 2>&1 <&3 &
 exec "$@" 3<&-`
@@ -104,8 +105,8 @@ type ManagedOptions = {
 /** Stops a server and removes its folder. */
 export type Stop = (() => Promise<void>) & { pid: number | undefined }
 
-/** Starts a server that stops with its parent process and removes its folder. Resolves, once it is ready, to a function
- *  that stops it. */
+/** Starts a server that stops with its parent process and removes its folder. Resolves, once it is ready, to
+ *  a function  that stops it. */
 export async function spawnManaged(
   file: string,
   args: string[],

@@ -12,8 +12,8 @@ export type PostgresServer = { url: string; stop(): Promise<void> }
 /** A server that belongs to one test, and the user that owns its files. */
 export type OwnPostgresServer = PostgresServer & {
   user: User
-  /** Stops it regularly (`fast`) or like a crash (`immediate`), and starts it again on the same port. Resolves once it
-   *  accepts connections. */
+  /** Stops it regularly (`fast`) or like a crash (`immediate`), and starts it again on the same port.
+   *  Resolves once it  accepts connections. */
   restart(mode: 'fast' | 'immediate'): Promise<void>
 }
 
@@ -47,9 +47,9 @@ const settings = {
   max_wal_size: '1GB',
 }
 
-/** Starts a PostgreSQL server from the binaries in node_modules, in a temporary folder, on a free loopback port. It stops
- *  with its parent process and removes its folder. `given` overrides the test settings; `binaries` is a folder whose `bin`
- *  holds another PostgreSQL. */
+/** Starts a PostgreSQL server from the binaries in node_modules, in a temporary folder, on a free loopback
+ *  port. It stops  with its parent process and removes its folder. `given` overrides the test settings;
+ *  `binaries` is a folder whose `bin`  holds another PostgreSQL. */
 export async function startPostgres(
   given: Record<string, string> = {},
   place?: Place,

@@ -2,8 +2,8 @@ import { access, constants, mkdtemp, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// A file system in memory, as Linux has it. Creating the thousand files of a database on a disk costs more than most
-// tests do.
+// A file system in memory, as Linux has it. Creating the thousand files of a database on a disk costs more
+// than most tests do.
 const memoryFolder = '/dev/shm'
 // Four times the measured need of a run.
 const minFreeBytes = 2 * 1024 ** 3
@@ -27,7 +27,8 @@ const isOnDisk = (folder: string): Promise<boolean> =>
     () => false,
   )
 
-/** Preferred place of a temporary folder: `memory`, if there is enough of it, or `disk`, where a sync has its real cost. */
+/** Preferred place of a temporary folder: `memory`, if there is enough of it, or `disk`, where a sync has its
+ *  real cost. */
 export type Place = 'memory' | 'disk'
 
 /** Parents for temporary folders, best first. */

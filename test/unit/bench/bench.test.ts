@@ -139,8 +139,8 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Freezes the clock of a load and returns how to advance it. With real time, a pause of the machine could end a load
- *  before any request is repeated. */
+/** Freezes the clock of a load and returns how to advance it. With real time, a pause of the machine could
+ *  end a load  before any request is repeated. */
 function timeByRequests() {
   const { advance, restore } = mockClock({ isFrozen: true })
   onTestFinished(restore)
@@ -200,22 +200,25 @@ test('clients with their own requests repeat only these', async () => {
 test.each([
   [150, null],
   [40, 'gateway: answers of 40 and of 100 bytes'],
-])('responses of %i and of 100 bytes are comparable unless one is less than half as long', async (length, problem) => {
-  let answers = 0
-  const pass = timeByRequests()
-  const server = createServer((_, response) => {
-    pass(10)
-    const body = 'x'.repeat(answers++ % 2 ? 100 : length)
-    response.writeHead(200, { 'content-length': body.length }).end(body)
-  })
-  const side = requestSide(
-    'gateway',
-    { port: await listen(server), pid: process.pid, stop: async () => {} },
-    { run: runLoad, stop: async () => {} },
-    { clients: 1, asks: [{ method: 'GET', path: '/', headers: {} }] },
-  )
-  expect(await side.run(0.1)).toMatchObject({ problem })
-})
+])(
+  'responses of %i and of 100 bytes are comparable unless one is less than half as long',
+  async (length, problem) => {
+    let answers = 0
+    const pass = timeByRequests()
+    const server = createServer((_, response) => {
+      pass(10)
+      const body = 'x'.repeat(answers++ % 2 ? 100 : length)
+      response.writeHead(200, { 'content-length': body.length }).end(body)
+    })
+    const side = requestSide(
+      'gateway',
+      { port: await listen(server), pid: process.pid, stop: async () => {} },
+      { run: runLoad, stop: async () => {} },
+      { clients: 1, asks: [{ method: 'GET', path: '/', headers: {} }] },
+    )
+    expect(await side.run(0.1)).toMatchObject({ problem })
+  },
+)
 
 test('a load fails if the server hangs up', async () => {
   const port = await listen(createServer((request) => void request.socket.destroy()))

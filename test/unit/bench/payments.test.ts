@@ -53,9 +53,12 @@ test.each([
   [{ statuses: { 200: 9 } }, 'answers other than 303: {"200":9}'],
   [{ shortest: 10, longest: 900 }, 'answers of 10 and of 900 bytes'],
   [{ ranOut: true }, 'all payments that were due were paid before the time was over'],
-] satisfies [Partial<LoadResult>, string | null][])('responses to payments are checked: %j', (more, problem) => {
-  expect(paymentProblem('sandbox', result(more))).toBe(problem)
-})
+] satisfies [Partial<LoadResult>, string | null][])(
+  'responses to payments are checked: %j',
+  (more, problem) => {
+    expect(paymentProblem('sandbox', result(more))).toBe(problem)
+  },
+)
 
 test.each([
   [[0, 5], null],
