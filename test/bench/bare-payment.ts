@@ -9,8 +9,8 @@ const key = (client: string) =>
   `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
 
 /** The statements between `begin` and `commit`, in order. Each argument is the placeholder of a parameter.
- *  The first  returns `dueColumns`, or no row if the payment is paid or missing; `takeNumber` returns `year`,
- *  `invoice_number` and  `reference`. */
+ *  The first returns `dueColumns`, or no row if the payment is paid or missing; `takeNumber` returns `year`,
+ *  `invoice_number` and `reference`. */
 export const pay = {
   lockPayment: (number: string) => `
     select ${dueColumns.map((column) => `due.${column}`).join(', ')}

@@ -41,13 +41,13 @@ const pageJob = (small: number, large: number): Plan => ({
   async on({ keys, load, withEvents }) {
     const [yardstick, gateway] = [await withEvents(small), await withEvents(large)]
     const asks = eachWithItsOwn(keys, nestedPageAsk)
-    const one = nestedPageAsk(keys[0] ?? '')
+    const ask = nestedPageAsk(keys[0] ?? '')
     return {
       gateway: requestSide('gateway', gateway.gateway, load, asks),
       yardstick: requestSide(`itself, ${inWords(small)}`, yardstick.gateway, load, asks),
       // Grown catalogues keep the first page of the small one.
       disagreement: async () =>
-        disagreement(await jsonOf(gateway.gateway, one), await jsonOf(yardstick.gateway, one)),
+        disagreement(await jsonOf(gateway.gateway, ask), await jsonOf(yardstick.gateway, ask)),
     }
   },
 })

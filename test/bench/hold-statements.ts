@@ -37,7 +37,7 @@ const key = (client: string) =>
   `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
 
 /** The statements between `begin` and `commit`. `target` and `client` are the placeholders of the rate's
- *  number and the  client's. Counters come last, because others wait for their locks, and in order, because a
+ *  number and the client's. Counters come last, because others wait for their locks, and in order, because a
  *  deadlock costs a second. */
 export const hold = {
   insertPayment: (target: string, client: string) => `

@@ -36,7 +36,7 @@ function readHead(head: string): Answer {
 }
 
 /** Opens a client with one keep-alive connection and one request in flight. `send` resolves after the whole
- *  response and  rejects if the connection ends before. */
+ *  response and rejects if the connection ends before. */
 export function openClient(port: number, { keepsText = false }: ClientOptions = {}): Promise<Client> {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let pending: { resolve(answer: Answer): void; reject(error: Error): void } | null = null

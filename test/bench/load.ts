@@ -28,8 +28,8 @@ export type LoadResult = {
 }
 
 /** Runs closed-loop clients for some seconds: each sends its next request after the last response. Every
- *  request that was  sent is awaited and counted, so that the result covers all the server's work. Clients
- *  start at different requests, so  that they don't send the same ones in step. */
+ *  request that was sent is awaited and counted, so that the result covers all the server's work. Clients
+ *  start at different requests, so that they don't send the same ones in step. */
 export async function runLoad({
   port,
   clients,

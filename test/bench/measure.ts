@@ -22,7 +22,7 @@ export type Side = {
 }
 
 /** Goal of a job: the minimum ratio of requests per second, or the maximum ratio of time per request.
- *  `medians` compares  median latencies, for sides at a fixed pace. */
+ *  `medians` compares median latencies, for sides at a fixed pace. */
 export type Reach = { atLeast: number } | { atMost: number; by?: 'medians' }
 
 /** A comparison of the gateway with something simpler that does the same work, on the same machine at the
@@ -60,7 +60,7 @@ export type Result = {
   yardstick: Measured | null
   reach: Reach | null
   /** Median ratio over the rounds of the gateway's requests to the yardstick's, or of its time for `atMost`.
-   *  Null without a  yardstick, or if there is a `problem`. */
+   *  Null without a yardstick, or if there is a `problem`. */
   ratio: number | null
   /** True if the ratio reaches the goal; null if there is no goal. */
   reached: boolean | null
@@ -94,7 +94,7 @@ const isReached = (ratio: number, reach: Reach): boolean =>
   'atLeast' in reach ? ratio >= reach.atLeast : ratio <= reach.atMost
 
 /** Measures both sides in turns, so that other load of the machine affects both. Each round gives one ratio;
- *  the result is  their median. There is no ratio if the sides didn't do the same work. */
+ *  the result is their median. There is no ratio if the sides didn't do the same work. */
 export async function measure(
   job: Job,
   { seconds, rounds, warmUpSeconds }: { seconds: number; rounds: number; warmUpSeconds: number },

@@ -11,7 +11,7 @@ const changedAt = (path: string): Promise<number> =>
   )
 
 /** Installs the yardstick of the nested page, unless it is already installed as locked. Resolves to the file
- *  of its  server. */
+ *  of its server. */
 export async function installMercurius(say: (text: string) => void): Promise<string> {
   // npm writes the hidden lock file last.
   if ((await changedAt('node_modules/.package-lock.json')) < (await changedAt('package-lock.json'))) {

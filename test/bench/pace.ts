@@ -11,7 +11,7 @@ export type Paced = { answers: number; p50: number; p99: number; statuses: Recor
 const spare = 4
 
 /** Sends `perSecond` requests of each kind without waiting for earlier responses. If all connections are
- *  busy, opening  another one counts as part of its request. */
+ *  busy, opening another one counts as part of its request. */
 export async function runPace({ port, seconds, perSecond, kinds }: Pace): Promise<Record<string, Paced>> {
   const pause = 1000 / perSecond
   const names = Object.keys(kinds)

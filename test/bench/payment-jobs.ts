@@ -15,7 +15,7 @@ import type { Transactions } from './transactions.ts'
 import type { WholeSale } from './whole-sale.ts'
 import type { Worker } from './worker.ts'
 
-/** How the service connects to its database: directly, or through PgBouncer in transaction mode. */
+/** Connection of the service to its database: direct, or through PgBouncer in transaction mode. */
 export type Connected = 'direct' | 'pgbouncer'
 
 /** A rate with due payments, in the service's database and in an equal copy for the yardstick. */

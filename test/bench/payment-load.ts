@@ -46,6 +46,6 @@ export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
 const askOf: Record<Provider, (payment: DuePayment) => Ask> = { sandbox: pressAsk, stripe: eventAsk }
 
 /** Pays due payments, each once, with several clients for some seconds. Requests are built and signed before
- *  the clock  starts. */
+ *  the clock starts. */
 export const runPayments = ({ provider, due, ...load }: PaymentLoad): Promise<LoadResult> =>
   runLoad({ ...load, asks: due.map(askOf[provider]), once: true })

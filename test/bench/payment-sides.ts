@@ -93,7 +93,7 @@ export const barePaymentSide = (
 })
 
 /** The fastest of several sides, so that the yardstick is as hard as possible. The first run, the warm-up,
- *  tries each of  them; later runs use the one with the most requests per second. */
+ *  tries each of them; later runs use the one with the most requests per second. */
 export function fastestOf(sides: [Side, ...Side[]]): Side {
   let [fastest] = sides
   let isChosen = false

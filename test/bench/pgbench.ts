@@ -42,7 +42,7 @@ type Script = {
 }
 
 /** Runs a script for some seconds with one connection per client and prepared statements. pgbench finishes
- *  and counts  running transactions. Throws if a transaction failed. */
+ *  and counts running transactions. Throws if a transaction failed. */
 export async function runPgbench(
   databaseUrl: string,
   { script, variables, clients, seconds }: Script,

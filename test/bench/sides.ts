@@ -6,7 +6,7 @@ import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
 /** A side that sends the same requests to a server repeatedly. Every response must be a 200, and none may be
- *  less than  half as long as another, because a GraphQL error is also a 200. */
+ *  less than half as long as another, because a GraphQL error is also a 200. */
 export const requestSide = (
   name: string,
   server: Server,
@@ -61,10 +61,10 @@ export const withDrainCheck = (side: Side, countQueued: () => Promise<number>): 
       const before = await countQueued()
       const round = await side.run(seconds)
       const after = await countQueued()
-      const told =
+      const drainProblem =
         after === 0 ? 'nothing is queued any more' : after === earlier ? 'nothing was drained' : null
       earlier = before
-      return { ...round, problem: round.problem ?? (told && `${side.name}: ${told}`) }
+      return { ...round, problem: round.problem ?? (drainProblem && `${side.name}: ${drainProblem}`) }
     },
   }
 }
@@ -82,12 +82,14 @@ export const withHoldCheck = (side: Side, count: () => Promise<Holds>): Side => 
     const wrong = Object.keys(after).filter(
       (kind) => (after[kind] ?? 0) - (before[kind] ?? 0) !== round.requests,
     )
-    const told = wrong.map((kind) => `${kind} ${(after[kind] ?? 0) - (before[kind] ?? 0)}`)
+    const writtenCounts = wrong.map((kind) => `${kind} ${(after[kind] ?? 0) - (before[kind] ?? 0)}`)
     return {
       ...round,
       problem:
         round.problem ??
-        (told.length > 0 ? `${side.name}: ${round.requests} done, but written: ${told.join(', ')}` : null),
+        (writtenCounts.length > 0
+          ? `${side.name}: ${round.requests} done, but written: ${writtenCounts.join(', ')}`
+          : null),
     }
   },
 })

@@ -4,7 +4,7 @@ import { percentile } from './statistics.ts'
 export type Transactions = { transactions: number; seconds: number; p50: number; p99: number }
 
 /** Repeats a transaction with each client for some seconds. Running transactions are finished and counted.
- *  `turn` counts  a client's transactions from 0. */
+ *  `turn` counts a client's transactions from 0. */
 export async function runTransactions(
   { clients, seconds }: { clients: number; seconds: number },
   runOnce: (client: number, turn: number) => Promise<void>,

@@ -32,7 +32,7 @@ const lookedUpOf = (body: string) =>
     .data
 
 /** Buys one ticket as a channel and its buyer do, and looks it up as a door does. Throws if a response
- *  contradicts an  earlier one. */
+ *  contradicts an earlier one. */
 export async function buyOne(send: Send, { key, integrationKey, target }: Life): Promise<void> {
   const ask = async (step: string, asked: Ask, status = 200) => {
     const answer = await send(asked)

@@ -7,7 +7,7 @@ export type Worker<Task, Result> = { run(task: Task): Promise<Result>; stop(): P
 type Reply = { result: unknown } | { error: string }
 
 /** Starts a child process for tasks, so that their work takes no time from the measuring process. `file` must
- *  call  `answerTasks`. */
+ *  call `answerTasks`. */
 export function startWorker<Task extends object, Result>(
   file: URL,
   env: Record<string, string> = {},

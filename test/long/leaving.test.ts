@@ -25,7 +25,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-type Told = { answered: number; left: number; resets: string[]; statuses: Set<number | undefined> }
+type Results = { answered: number; left: number; resets: string[]; statuses: Set<number | undefined> }
 
 const ask = async (url: string, agent: Agent | false): Promise<IncomingMessage> => {
   const [answer] = await once(get(url, { agent, headers: sale.channel }), 'response')
@@ -34,21 +34,21 @@ const ask = async (url: string, agent: Agent | false): Promise<IncomingMessage> 
 }
 
 /** Runs clients that send requests until they receive `connection: close` or nothing listens any more. */
-async function keepAsking(isOver: () => boolean): Promise<Told> {
-  const told: Told = { answered: 0, left: 0, resets: [], statuses: new Set() }
+async function keepAsking(isOver: () => boolean): Promise<Results> {
+  const results: Results = { answered: 0, left: 0, resets: [], statuses: new Set() }
   const client = async (number: number) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (;;) {
       const path = number % 2 ? '/events' : '/health'
       const answer = await ask(`${server.url}${path}`, agent).catch(({ code }: NodeJS.ErrnoException) => code)
       if (typeof answer !== 'object') {
-        if (answer !== 'ECONNREFUSED' || !isOver()) told.resets.push(String(answer))
+        if (answer !== 'ECONNREFUSED' || !isOver()) results.resets.push(String(answer))
         break
       }
-      told.answered++
-      told.statuses.add(answer.statusCode)
+      results.answered++
+      results.statuses.add(answer.statusCode)
       if (answer.headers.connection === 'close') {
-        told.left++
+        results.left++
         break
       }
       await pause(number % 7)
@@ -56,7 +56,7 @@ async function keepAsking(isOver: () => boolean): Promise<Told> {
     agent.destroy()
   }
   await Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
-  return told
+  return results
 }
 
 async function leaveUnderLoad(settings: Record<string, string>) {

@@ -17,7 +17,7 @@ const statementTimeoutMs = 1_500
 
 let database: TestDatabase
 let sale: Sale
-let other: postgres.Sql
+let locker: postgres.Sql
 const lines: string[] = []
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -25,10 +25,10 @@ beforeAll(async () => {
     ...{ database, answerTimeoutMs, statementTimeoutMs, settings: { LOG_LEVEL: 'trace' } },
     onLog: (line) => lines.push(line),
   })
-  other = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+  locker = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
 })
 afterAll(async () => {
-  await other.end()
+  await locker.end()
   await sale.close()
   await database.drop()
 })
@@ -38,7 +38,7 @@ test('a blocked request gets a 503 with Retry-After in time, on every surface', 
   const checkout = await mustCheckOut(sale, body)
   const page = new URL(checkout.payment_url).pathname
   const keyed = { 'idempotency-key': 'once' }
-  await other.begin(async (held) => {
+  await locker.begin(async (held) => {
     await held`lock table ticket_rates, payments in access exclusive mode`
     const began = performance.now()
     const [listed, asked, bought, paid, unknown] = await Promise.all([

@@ -38,11 +38,11 @@ const answered = new Set<string>()
 
 async function askValid(sender: Credentials, request: GraphqlRequest) {
   const answer = await ask(sender, request)
-  const told = answer.json<{ data?: Record<string, unknown> | null }>()
-  const wrong = findAnswerMistakes(schema, request, told)
+  const body = answer.json<{ data?: Record<string, unknown> | null }>()
+  const wrong = findAnswerMistakes(schema, request, body)
   expect(wrong, `${JSON.stringify(request)}\n${answer.body.slice(0, 1000)}`).toEqual([])
   for (const [, key = '', name = ''] of request.query.matchAll(/\b(r\d+): (\w+)/g))
-    if (told.data?.[key]) answered.add(name)
+    if (body.data?.[key]) answered.add(name)
 }
 
 const fieldsOf = (kind: 'query' | 'mutation', type = schema.getQueryType()) =>
@@ -149,8 +149,8 @@ describe('control: a response that does not match its operation is found', () =>
     ['another type', { ...event, __typename: 'Ticket' }, /__typename is no Event/],
     ['an object without its fields', { ...event, location: [] }, /location is no object/],
   ])('%s', (_what, r1, wrong) => {
-    const told = findAnswerMistakes(schema, request, { data: { r1 } })
-    expect(told).toEqual(wrong === null ? [] : [expect.stringMatching(wrong)])
+    const mistakes = findAnswerMistakes(schema, request, { data: { r1 } })
+    expect(mistakes).toEqual(wrong === null ? [] : [expect.stringMatching(wrong)])
   })
 
   test('an undocumented error', () => {

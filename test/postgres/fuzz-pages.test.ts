@@ -149,12 +149,12 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
       }),
     })
     const statuses = new Set<number>()
-    const told = fc.oneof(
+    const events = fc.oneof(
       { weight: 1, arbitrary: event },
       { weight: 2, arbitrary: mutatedFrom(event) },
       anything,
     )
-    const property = fc.asyncProperty(told, async (event) => {
+    const property = fc.asyncProperty(events, async (event) => {
       const answer = await world.sale.rest(
         'POST',
         '/webhooks/stripe',

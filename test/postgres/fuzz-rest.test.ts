@@ -56,12 +56,12 @@ test('control: undocumented responses and log leaks are found', () => {
   const [route] = routes
   if (!route) throw new Error('there is a route')
   const headers = { 'content-type': 'application/json; charset=utf-8' }
-  const told = (statusCode: number, body: unknown) =>
+  const mistakeOf = (statusCode: number, body: unknown) =>
     wrongWith(route, { statusCode, headers, body: JSON.stringify(body) })
-  expect(told(200, { success: true, data: [] })).toBeNull()
-  expect(told(200, { success: true, data: [{ _id: 1 }] })).toMatch(/data\/data\/0/)
-  expect(told(400, { success: false })).toMatch(/must have required property/)
-  expect(told(500, {})).toBe('500 is not documented')
+  expect(mistakeOf(200, { success: true, data: [] })).toBeNull()
+  expect(mistakeOf(200, { success: true, data: [{ _id: 1 }] })).toMatch(/data\/data\/0/)
+  expect(mistakeOf(400, { success: false })).toMatch(/must have required property/)
+  expect(mistakeOf(500, {})).toBe('500 is not documented')
   const person = JSON.stringify({
     level: 30,
     time: 1_700_000_000_000,

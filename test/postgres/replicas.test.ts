@@ -45,7 +45,7 @@ const passTime = () => clock.advance(60_000)
 
 async function follow() {
   passTime()
-  await sale.database.followReplicas((told) => news.push(told))
+  await sale.database.followReplicas((message) => news.push(message))
 }
 
 /** Opens a gateway on the primary with these replicas, which it does not use yet. */

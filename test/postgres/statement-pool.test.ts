@@ -41,7 +41,7 @@ async function ended(asked: PromiseLike<unknown>): Promise<Ended> {
   return { code, ms: performance.now() - began, isUnavailable: isUnavailable(error) }
 }
 
-const one = () => opened.db.execute(sql`select 1`)
+const selectOne = () => opened.db.execute(sql`select 1`)
 const inTransaction = () =>
   opened.db.transaction(async (tx) => {
     await tx.execute(sql`select 1`)
@@ -59,14 +59,14 @@ function expectGivenUp(all: Ended[]): void {
 test('statements on silent connections, and those queued behind them, end in time', async () => {
   await warm()
   proxy.setMode('silent')
-  const asked = Array.from({ length: 200 }, (_, index) => ended(index % 4 ? one() : inTransaction()))
+  const asked = Array.from({ length: 200 }, (_, index) => ended(index % 4 ? selectOne() : inTransaction()))
   const ready = ended(opened.ready().then((isReady) => expect(isReady).toBe(false)))
   expectGivenUp(await Promise.all(asked))
   expect((await ready).code).toBe('done')
   // New connections are silent from the start.
-  expectGivenUp([await ended(one())])
+  expectGivenUp([await ended(selectOne())])
   proxy.setMode('open')
-  await expect.poll(() => ended(one()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
+  await expect.poll(() => ended(selectOne()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
   expect(await opened.ready()).toBe(true)
   // No silent connection is left in the pool.
   expect(
@@ -94,7 +94,7 @@ test('a transaction whose connection goes silent before its first statement ends
 })
 
 test('a transaction whose connection is reset is rejected and releases its slot', async () => {
-  await one()
+  await selectOne()
   for (let again = 0; again < 20; again++) {
     const asked = ended(
       opened.db.transaction(async (tx) => {
@@ -167,7 +167,7 @@ test('transactions that wait for a row leave connections for reads', async () =>
       ended(opened.db.transaction((tx) => tx.execute(sql`select from counters for update`))),
     )
     await pause(100)
-    const { code, ms } = await ended(one())
+    const { code, ms } = await ended(selectOne())
     expect(code).toBe('done')
     expect(ms).toBeLessThan(statementTimeoutMs / 2)
     expectGivenUp(await Promise.all(blocked))
@@ -176,15 +176,15 @@ test('transactions that wait for a row leave connections for reads', async () =>
 })
 
 test('a database that refuses connections fails statements at once, and is retried within a second', async () => {
-  await one()
+  await selectOne()
   proxy.setMode('closed')
   proxy.reset()
-  await expect.poll(() => ended(one()).then(({ code }) => code)).not.toBe('done')
+  await expect.poll(() => ended(selectOne()).then(({ code }) => code)).not.toBe('done')
   const before = proxy.connectionCount()
   const began = performance.now()
   const all: Ended[] = []
   while (performance.now() - began < 2_000) {
-    all.push(...(await Promise.all(Array.from({ length: 20 }, () => ended(one())))))
+    all.push(...(await Promise.all(Array.from({ length: 20 }, () => ended(selectOne())))))
     await pause(20)
   }
   expectGivenUp(all)
@@ -194,7 +194,7 @@ test('a database that refuses connections fails statements at once, and is retri
   expect(proxy.connectionCount() - before).toBeLessThan(40)
   proxy.setMode('open')
   const opening = performance.now()
-  await expect.poll(() => ended(one()).then(({ code }) => code), { interval: 50 }).toBe('done')
+  await expect.poll(() => ended(selectOne()).then(({ code }) => code), { interval: 50 }).toBe('done')
   expect(performance.now() - opening).toBeLessThan(2_500)
 })
 
@@ -208,7 +208,7 @@ test('a closed pool finishes running statements and accepts no new ones', async 
   )
   await pause(100)
   const closed = opened.close()
-  expect(await ended(one())).toMatchObject({ code: 'CONNECTION_ENDED', isUnavailable: true })
+  expect(await ended(selectOne())).toMatchObject({ code: 'CONNECTION_ENDED', isUnavailable: true })
   await closed
   expect([await running, await transaction].map(({ code }) => code)).toEqual(['done', 'done'])
 })

@@ -3,7 +3,7 @@ import { runCommand, type Told } from '../../src/app/commands.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
 
 /** Runs the command line in this process, on a database that stays open. Tests of exit codes and streams
- *  start a process  instead. */
+ *  start a process instead. */
 export function commandRunner(database: () => OpenDatabase) {
   const staysOpen = async () => ({ ...database(), close: async () => {} })
   const run = (...args: string[]) => runCommand(args, staysOpen)

@@ -4,7 +4,7 @@ import { type FaultService, startFaultService } from './fault-service.ts'
 import { inDatabase } from './setup/database.ts'
 
 /** Starts a fault service before the tests of a file, with a second connection that can hold locks in its
- *  database. Both  getters are valid inside tests only. */
+ *  database. Both getters are valid inside tests only. */
 export function useContendedService(options: Parameters<typeof startFaultService>[0] = {}) {
   let fault: FaultService
   let locker: postgres.Sql

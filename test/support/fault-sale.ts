@@ -61,14 +61,15 @@ export function faultLoad(sale: Sale, url: string) {
   async function ask(agent: Agent, kind: Kind, method: string, path: string, headers: object, body = '') {
     const began = performance.now()
     try {
-      const asked = request(`${url}${path}`, { method, agent, headers: { ...headers } })
-      asked.end(body)
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-      const said = await text(answer)
+      const sent = request(`${url}${path}`, { method, agent, headers: { ...headers } })
+      sent.end(body)
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      const { statusCode: status = 0, headers: responseHeaders } = response
+      const responseText = await text(response)
       const at = performance.now()
-      const told = { kind, status: answer.statusCode ?? 0, ms: at - began, at, text: said }
-      answers.push({ ...told, retryAfter: answer.headers['retry-after'] })
-      return told
+      const answer = { kind, status, ms: at - began, at, text: responseText }
+      answers.push({ ...answer, retryAfter: responseHeaders['retry-after'] })
+      return answer
     } catch (error) {
       unanswered.push(`${kind} ${(error as NodeJS.ErrnoException).code}`)
       return { status: 0, text: '' }
@@ -141,7 +142,7 @@ export function faultLoad(sale: Sale, url: string) {
       await running
     },
     /** Expects that every request was answered within `maxSeconds`, if need be by a 503 with Retry-After;
-     *  that what was  acknowledged is stored exactly once; and that no invariant of the database is broken.
+     *  that what was acknowledged is stored exactly once; and that no invariant of the database is broken.
      *  */
     async expectPromisesKept(maxSeconds: number): Promise<void> {
       expect(unanswered).toEqual([])
@@ -151,11 +152,11 @@ export function faultLoad(sale: Sale, url: string) {
       expect(bare).toEqual([])
       expect(Math.max(...answers.map(({ ms }) => ms)) / 1000).toBeLessThan(maxSeconds)
       const rows = await sale.db.select().from(payments)
-      const there = new Map(rows.map((row) => [row.id, row]))
+      const stored = new Map(rows.map((row) => [row.id, row]))
       const acknowledged = [...made.values()]
       expect(acknowledged.filter(({ size }) => size !== 1)).toEqual([])
-      expect(acknowledged.flatMap((ids) => [...ids]).filter((id) => !there.has(id))).toEqual([])
-      expect([...paid].filter((id) => !there.get(id)?.paidAt)).toEqual([])
+      expect(acknowledged.flatMap((ids) => [...ids]).filter((id) => !stored.has(id))).toEqual([])
+      expect([...paid].filter((id) => !stored.get(id)?.paidAt)).toEqual([])
       // A retry must not create a second payment: each payment belongs to one key.
       const beside = sql`not exists (select from idempotency_keys where payment_id = ${payments.id})`
       expect(await sale.db.$count(payments, beside)).toBe(0)

@@ -25,7 +25,7 @@ export type FaultService = {
   /** Superuser connection that reconnects if lost. */
   admin: postgres.Sql
   /** Runs `fault` under load. Once it resolves, the service must sell again by itself within
-   *  `soldAgainWithin` seconds,  report ready, and have kept its promises. */
+   *  `soldAgainWithin` seconds, report ready, and have kept its promises. */
   runFault(
     name: string,
     fault: (load: FaultLoad) => Promise<unknown>,
@@ -39,7 +39,7 @@ const durable = { synchronous_commit: 'on', full_page_writes: 'on' }
 
 type FaultOptions = {
   /** Runs the service in this process with a statement timeout that a test can wait for. If omitted, the
-   *  built service  runs in its own process with its default timeouts. */
+   *  built service runs in its own process with its default timeouts. */
   statementTimeoutMs?: number
   /** Starts a transaction pooler in front of the database and returns its address. */
   through?: (address: string) => Promise<string>

@@ -17,7 +17,7 @@ const fieldsOf = (type: GraphQLNamedType): GraphQLField<unknown, unknown>[] =>
 const maxDepth = 4
 
 /** Selects every field of a type and its subtypes with `__typename`, at most four types deep and without
- *  returning to a  type that is already on the path. */
+ *  returning to a type that is already on the path. */
 export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above: string[] = []): string {
   if (isAbstractType(type)) {
     const kinds = schema

@@ -16,7 +16,7 @@ import { copyFolder, inDatabase } from './setup/database.ts'
 type Settings = Record<string, string>
 
 /** A database of one test. `settings` are the environment variables by which another process opens it; on
- *  PGlite, that  process finds it locked until the test closes its own connection. */
+ *  PGlite, that process finds it locked until the test closes its own connection. */
 export type TestDatabase = {
   settings: Settings
   open(options?: DatabaseOptions): Promise<OpenDatabase>

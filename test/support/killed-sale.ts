@@ -34,7 +34,7 @@ const waiting = sql`status = 'pending'`
 const unpaid = sql`status in ('pending', 'processing')`
 
 /** A sale by the built service, which is killed at moments chosen by the seed. Stripe, the mail server and
- *  the webhook  receiver run in this process and survive the kills. */
+ *  the webhook receiver run in this process and survive the kills. */
 export async function openKilledSale(seed: number) {
   const random = randomFrom(seed)
   const database = await createTestDatabase()
@@ -104,7 +104,7 @@ export async function openKilledSale(seed: number) {
     /** Moments at which the service was killed, without those that timed out. */
     killMoments,
     /** Runs the buyers while the service is killed at each moment, and once more after they have left.
-     *  Expires the leases  of the killed processes, so that their work is due at once. */
+     *  Expires the leases of the killed processes, so that their work is due at once. */
     async runWithKills() {
       let isOver = false
       const parts = [crowd.buyUntil(buyersAtOnce, () => isOver), killRepeatedly(() => isOver)]

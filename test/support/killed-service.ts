@@ -28,7 +28,7 @@ export async function startKilledService(settings: Record<string, string>) {
     /** Reports that a moment was reached. */
     reach: (moment: Moment) => meet(moment),
     /** Kills it `afterMs` after the next such moment, or after `maxMs` if none comes. Resolves once it is
-     *  dead, to true if  the moment came. */
+     *  dead, to true if the moment came. */
     async killAt(moment: Moment, afterMs: number, maxMs = 30_000): Promise<boolean> {
       if (server.child.exitCode !== null) throw new Error(`the service died by itself: ${server.errors()}`)
       const ended = once(server.child, 'close')

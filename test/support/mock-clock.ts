@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 
 /** Replaces `performance.now()` with a clock that a test can advance instead of waiting. Real time passes as
- *  well, so  limits under test must exceed any pause of a busy machine; with `isFrozen`, only `advance` moves
+ *  well, so limits under test must exceed any pause of a busy machine; with `isFrozen`, only `advance` moves
  *  the clock. */
 export function mockClock({ isFrozen = false } = {}) {
   const now = performance.now.bind(performance)

@@ -111,10 +111,10 @@ export const refundRows = (sale: Sale, { payment_id }: Checkout) =>
 
 /** Types of the changes of a payment, ticket or rate, in order. */
 export async function changeTypesOf(sale: Sale, subjectId: string) {
-  const told = await sale.db
+  const rows = await sale.db
     .select()
     .from(changes)
     .where(eq(changes.subjectId, subjectId))
     .orderBy(asc(changes.sequence))
-  return told.map(({ type }) => type)
+  return rows.map(({ type }) => type)
 }

@@ -20,7 +20,7 @@ export const internalDetails =
 const describeProblem = ({ code, path }: Problem) => (path === undefined ? code : `${code} ${path}`)
 
 /** Summarizes a REST refusal: its status, then code and path of each problem. Fails if the body deviates from
- *  the  documented shape. */
+ *  the documented shape. */
 export function documentedRefusal(answer: Answer): string {
   expect(answer.statusCode, answer.body).toBeGreaterThanOrEqual(400)
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')

@@ -37,7 +37,7 @@ type StartedSale = { checkout: Checkout; page: string }
 type Crowd = { sale: Sale; fake: StubStripe; url: string; random: Random }
 
 /** Opens buyers of `rate_1`, and of `rate_2` once that is sold out. The service has the stub as its payment
- *  provider. Each  buyer follows the next of several behaviours. */
+ *  provider. Each buyer follows the next of several behaviours. */
 export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
   const paymentIds: string[] = []
   /** Sessions that Stripe refuses to expire for now, so that a buyer can still pay in them. */

@@ -32,7 +32,7 @@ function simulatedDisk({ sale, admin }: FaultService): SmallDisk {
 }
 
 /** Moves the tickets to a file system of a few megabytes. Nothing else of the server is on it, so a full disk
- *  makes  statements fail and does not stop the server. */
+ *  makes statements fail and does not stop the server. */
 export async function mountSmallDisk(fault: FaultService): Promise<SmallDisk> {
   const { server, sale, admin } = fault
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-disk-'))

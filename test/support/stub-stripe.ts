@@ -217,7 +217,7 @@ export async function startStubStripe() {
       refundStatus = status
     },
     /** Sends every event, including past ones, in order to the current `target`, and repeats each until it
-     *  gets a 200.  Returns a handle to stop it. */
+     *  gets a 200. Returns a handle to stop it. */
     deliverTo(target: () => string, pauseMs = 50) {
       let stopped = false
       let sent = 0

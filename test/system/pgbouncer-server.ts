@@ -17,7 +17,7 @@ export type Pgbouncer = {
 }
 
 /** Starts PgBouncer (Debian's package `pgbouncer`) in transaction mode in front of a database, with at most
- *  `poolSize`  server connections. */
+ *  `poolSize` server connections. */
 export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
   const program = await findProgram('pgbouncer')
   if (!program)

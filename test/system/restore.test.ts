@@ -46,9 +46,9 @@ async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
   const file = join(folder, 'dump.sql')
   await runProgram(debian, 'pg_dump', '--no-owner', '--file', file, url)
   return async (name) => {
-    const there = await emptyDatabase(second, name)
-    await runProgram(debian, 'psql', '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file, there)
-    return startGateway({ database: at(there) })
+    const target = await emptyDatabase(second, name)
+    await runProgram(debian, 'psql', '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file, target)
+    return startGateway({ database: at(target) })
   }
 }
 
@@ -134,7 +134,7 @@ test('a cursor past the end of the dump is refused, and earlier cursors stay val
   const earlier = await restore('earlier')
   expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
   expect((await readChanges(earlier, sale.channel, kept)).nodes).toEqual([])
-  // It is still refused after as many new changes.
+  // The cursor is still refused after as many new changes.
   const sold = await sell(earlier, 1)
   expect(paymentsIn(await readChanges(earlier, sale.channel, kept))).toEqual([sold])
   expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')

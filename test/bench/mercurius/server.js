@@ -40,7 +40,7 @@ const one = (load, column) => async (queries) => {
 }
 
 /** Loads the rates of each event with all their parts. One loader does it all, because a loader's key is its
- *  serialized  object: separate loaders for rates cost a third more. */
+ *  serialized object: separate loaders for rates cost a third more. */
 async function ratesOfEvents(queries, { now }) {
   const eventIds = queries.map(({ obj }) => obj.id)
   const [rates, prices, supplements, questions] = await Promise.all([

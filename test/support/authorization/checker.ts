@@ -64,7 +64,7 @@ function recordEdges(answer: Answer, caller: Caller, { seen }: Matrix): void {
 async function askAs(matrix: Matrix, caller: Caller, row: Row, id: string) {
   const answer = await send(matrix, row.ask(caller, id, matrix.world), caller.headers)
   recordEdges(answer, caller, matrix)
-  return { told: fingerprint(answer, id), wrong: findLeaks(answer, caller, matrix.world), answer }
+  return { fingerprint: fingerprint(answer, id), wrong: findLeaks(answer, caller, matrix.world), answer }
 }
 
 const absentFor = (row: Row, id: string) => (row.absent ?? absentId)(id)
@@ -74,15 +74,18 @@ type Cell = { caller: Caller; thing: Thing }
 async function checkHidden(matrix: Matrix, row: Row, { caller, thing }: Cell): Promise<string[]> {
   const there = await askAs(matrix, caller, row, thing.id)
   const absent = await askAs(matrix, caller, row, absentFor(row, thing.id))
-  if (there.told === absent.told) return [...there.wrong, ...absent.wrong]
-  return [...there.wrong, `${caller.name} can tell ${thing.id}: ${difference(there.told, absent.told)}`]
+  if (there.fingerprint === absent.fingerprint) return [...there.wrong, ...absent.wrong]
+  return [
+    ...there.wrong,
+    `${caller.name} can tell ${thing.id}: ${difference(there.fingerprint, absent.fingerprint)}`,
+  ]
 }
 
 async function checkShown(matrix: Matrix, row: Row, { caller, thing }: Cell): Promise<string[]> {
   const id = row.fresh ? await row.fresh(caller, matrix.world) : thing.id
   const there = await askAs(matrix, caller, row, id)
   const absent = await askAs(matrix, caller, row, absentFor(row, id))
-  const isShown = there.answer.statusCode < 400 && there.told !== absent.told
+  const isShown = there.answer.statusCode < 400 && there.fingerprint !== absent.fingerprint
   return isShown
     ? there.wrong
     : [

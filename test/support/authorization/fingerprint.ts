@@ -1,23 +1,23 @@
 import type { LightMyRequestResponse } from 'fastify'
 
 /** Serializes a response without its date, its request ID and the identifier that the client sent. Equal
- *  fingerprints  mean that a client cannot tell two responses apart. */
+ *  fingerprints mean that a client cannot tell two responses apart. */
 export function fingerprint(
   { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
   sent: string,
 ): string {
   const { date: _date, 'x-request-id': requestId, ...rest } = headers
-  const told = JSON.stringify({ statusCode, headers: rest, body })
-  const anonymous = told.replaceAll(String(requestId), '<request>')
+  const serialized = JSON.stringify({ statusCode, headers: rest, body })
+  const anonymous = serialized.replaceAll(String(requestId), '<request>')
   return sent === '' ? anonymous : anonymous.replaceAll(sent, '<sent>')
 }
 
 /** Shows the surroundings of the first difference; whole responses would be pages long. */
-export function difference(one: string, other: string): string {
+export function difference(first: string, second: string): string {
   let at = 0
-  while (at < one.length && one[at] === other[at]) at++
+  while (at < first.length && first[at] === second[at]) at++
   const around = (text: string) => text.slice(Math.max(0, at - 60), at + 60)
-  return `«${around(one)}» and «${around(other)}»`
+  return `«${around(first)}» and «${around(second)}»`
 }
 
 /** Returns an absent identifier of the same shape and length. */

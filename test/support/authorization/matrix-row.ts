@@ -11,7 +11,7 @@ export type Ask = {
 }
 
 /** An identifier in a request, and who may see its object. `sees` is true if the object must be shown, false
- *  if the  response must equal that for an absent object, null if neither can be told, as for a cursor. */
+ *  if the response must equal that for an absent object, null if neither can be told, as for a cursor. */
 export type Row = {
   kind: Kind
   sees(caller: Caller, thing: Thing): boolean | null

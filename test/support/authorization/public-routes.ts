@@ -38,10 +38,10 @@ async function fingerprintsFor(
   { headers, ...request }: Request,
   sent: string,
 ): Promise<Set<string>> {
-  const told = everyHeaders(matrix).map(async (credentials) =>
+  const fingerprints = everyHeaders(matrix).map(async (credentials) =>
     fingerprint(await matrix.app.inject({ ...request, headers: { ...headers, ...credentials } }), sent),
   )
-  return new Set(await Promise.all(told))
+  return new Set(await Promise.all(fingerprints))
 }
 
 async function tokensIn({ world }: Matrix) {
@@ -54,7 +54,7 @@ async function tokensIn({ world }: Matrix) {
 }
 
 /** Tries to guess a token from what an outsider may know: IDs, codes, a token of the other kind of page, a
- *  truncated  token. Each must get the same response as an absent one. */
+ *  truncated token. Each must get the same response as an absent one. */
 async function checkGuesses(
   matrix: Matrix,
   routes: typeof tokenRoutes,

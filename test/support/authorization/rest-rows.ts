@@ -77,8 +77,8 @@ export const headRows: Record<string, Row> = Object.fromEntries(
   }),
 )
 
-/** How a route is authorized. `keyed`: by an API key, checked by the rows above, `HEAD` like `GET`.
- *  `graphql`: checked by  the GraphQL rows. `token`: by a secret in its URL. `signed`: by a signature of the
+/** Authorization of a route. `keyed`: by an API key, checked by the rows above, `HEAD` like `GET`.
+ *  `graphql`: checked by the GraphQL rows. `token`: by a secret in its URL. `signed`: by a signature of the
  *  body. `public`: not at all. */
 export type RouteKind = 'keyed' | 'graphql' | 'token' | 'signed' | 'public'
 

@@ -129,7 +129,7 @@ async function changesOf(sale: StripeSale, caller: Caller) {
 }
 
 /** Opens two organizations in the middle of a sale: each selling channel has a pending payment and a paid,
- *  partly refunded one;  each caller has a webhook that received changes; the grant of one channel is revoked
+ *  partly refunded one; each caller has a webhook that received changes; the grant of one channel is revoked
  *  at the end. */
 export async function openWorld(options: GatewayOptions = {}) {
   const sale = await openStripeSale(catalogueOfTwo(), options)
@@ -161,7 +161,7 @@ export async function openWorld(options: GatewayOptions = {}) {
         codes.push({ ...whose, id: qr_code })
       }
     }
-  const told = await Promise.all([shop, rival, foreign, lapsed].map((caller) => changesOf(sale, caller)))
+  const feeds = await Promise.all([shop, rival, foreign, lapsed].map((caller) => changesOf(sale, caller)))
   const things: Things = {
     event: catalogueThings('evt'),
     rate: partThings('rate'),
@@ -174,8 +174,8 @@ export async function openWorld(options: GatewayOptions = {}) {
     ticket: tickets,
     code: codes,
     webhook: webhooks,
-    change: told.flatMap(({ changes }) => changes),
-    changeCursor: told.map(({ cursor }) => cursor),
+    change: feeds.flatMap(({ changes }) => changes),
+    changeCursor: feeds.map(({ cursor }) => cursor),
     eventCursor: await eventCursors(sale, callers),
   }
   await lapse()

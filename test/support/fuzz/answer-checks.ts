@@ -15,7 +15,7 @@ function decoded(text: string): string {
 }
 
 /** Fails if a response is a server error or leaks something. The client may be shown what it sent: `sent` is
- *  all of that  as text. */
+ *  all of that as text. */
 export function expectSafe(answer: Answer, caller: Caller, world: World, sent: string): void {
   const wrong = findLeaks(answer, caller, world).filter((leak) => {
     const shown = / reads (.*)$/s.exec(leak)?.[1]
@@ -57,8 +57,8 @@ const signed = new Set(['event', 'type'])
 export function findLogLeaks(lines: string[], { callers }: World): string[] {
   const keys = Object.values<Caller>(callers).flatMap(({ headers }) => Object.values(headers))
   return lines.flatMap((line) => {
-    const told = Object.entries(JSON.parse(line) as Record<string, unknown>)
-    const strange = told.filter(([name, value]) => !signed.has(name) && !facts[name]?.test(String(value)))
+    const entries = Object.entries(JSON.parse(line) as Record<string, unknown>)
+    const strange = entries.filter(([name, value]) => !signed.has(name) && !facts[name]?.test(String(value)))
     const secret = [...keys, ...(line.match(marks) ?? []), '@'].filter((text) => line.includes(text))
     return [
       ...strange.map(([name, value]) => `${name}: ${value}`),

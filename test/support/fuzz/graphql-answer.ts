@@ -147,9 +147,9 @@ export function findAnswerMistakes(
   const { data, errors = [], ...more } = answer
   const strange = Object.keys(more).map((key) => `${key} beside data and errors`)
   if (!Array.isArray(errors)) return ['errors that are no list']
-  const told = errors.flatMap((error) => errorMistakes(error, data))
+  const mistakes = errors.flatMap((error) => errorMistakes(error, data))
   if (data === undefined || data === null)
-    return [...strange, ...told, ...(errors.length > 0 ? [] : ['neither data nor an error'])]
+    return [...strange, ...mistakes, ...(errors.length > 0 ? [] : ['neither data nor an error'])]
   const { definitions } = parse(query)
   const fragments = new Map(
     definitions.flatMap((definition) =>
@@ -161,7 +161,7 @@ export function findAnswerMistakes(
   if (!operation || !root || !isFields(data)) return [...strange, 'data of no operation']
   return [
     ...strange,
-    ...told,
+    ...mistakes,
     ...objectMistakes({ schema, fragments, variables }, root, data, [operation.selectionSet], 'data'),
   ]
 }

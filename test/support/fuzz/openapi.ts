@@ -21,7 +21,7 @@ export const routesOf = ({ paths }: Document): Route[] =>
 type Answer = { statusCode: number; headers: Record<string, unknown>; body: string }
 
 /** Creates a function that validates a response against the documented operation and status. It returns the
- *  mistake, or  null. */
+ *  mistake, or null. */
 export function createAnswerChecker() {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)

@@ -28,7 +28,7 @@ export type HostileService = {
   /** Headers of a channel. */
   channel: Headers
   /** Sends one request. Resolves to its response and the longest turn of the event loop, or to null after
-   *  `timeoutMs`, in  which case the service is killed and restarted. */
+   *  `timeoutMs`, in which case the service is killed and restarted. */
   send(request: Hostile, headers?: Headers, timeoutMs?: number): Promise<Answer | null>
   /** Sends many requests, eight at a time, and resolves to the body of the last response. Measures nothing.
    *  */
@@ -53,10 +53,10 @@ const catalogue = () =>
     ],
   })
 
-async function askChild<Told>(child: ChildProcess, asked: string): Promise<Told> {
+async function askChild<Reply>(child: ChildProcess, asked: string): Promise<Reply> {
   child.send(asked)
-  const [told] = await once(child, 'message')
-  return told
+  const [reply] = await once(child, 'message')
+  return reply
 }
 
 /** Starts the built service in its own process, with or without request limits. */

@@ -50,7 +50,7 @@ export const succeeds = (file: string, args: string[], user: User): Promise<bool
 const probe = '#!/bin/sh\ntest -w "$(dirname "$0")"\n'
 
 /** Makes a folder that the user owns, can enter and can run programs in. Temporary folders may be closed to
- *  other users,  and those in memory mounted noexec. */
+ *  other users, and those in memory mounted noexec. */
 export async function makeFolder(name: string, user: User, place?: Place): Promise<string> {
   const parents = await temporaryParents(place)
   for (const parent of parents) {
@@ -79,7 +79,7 @@ const isFree = async (port: number): Promise<boolean> => {
 }
 
 /** Finds a free port below the ephemeral range, which begins at 32768 on Linux, so that the system gives it
- *  to nobody  else meanwhile. */
+ *  to nobody else meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000)
@@ -106,7 +106,7 @@ type ManagedOptions = {
 export type Stop = (() => Promise<void>) & { pid: number | undefined }
 
 /** Starts a server that stops with its parent process and removes its folder. Resolves, once it is ready, to
- *  a function  that stops it. */
+ *  a function that stops it. */
 export async function spawnManaged(
   file: string,
   args: string[],

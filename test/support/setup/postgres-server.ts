@@ -13,7 +13,7 @@ export type PostgresServer = { url: string; stop(): Promise<void> }
 export type OwnPostgresServer = PostgresServer & {
   user: User
   /** Stops it regularly (`fast`) or like a crash (`immediate`), and starts it again on the same port.
-   *  Resolves once it  accepts connections. */
+   *  Resolves once it accepts connections. */
   restart(mode: 'fast' | 'immediate'): Promise<void>
 }
 
@@ -48,8 +48,8 @@ const settings = {
 }
 
 /** Starts a PostgreSQL server from the binaries in node_modules, in a temporary folder, on a free loopback
- *  port. It stops  with its parent process and removes its folder. `given` overrides the test settings;
- *  `binaries` is a folder whose `bin`  holds another PostgreSQL. */
+ *  port. It stops with its parent process and removes its folder. `given` overrides the test settings;
+ *  `binaries` is a folder whose `bin` holds another PostgreSQL. */
 export async function startPostgres(
   given: Record<string, string> = {},
   place?: Place,

@@ -6,7 +6,7 @@ import { inDatabase } from './database.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 /** Uses the server in TEST_DATABASE_URL, or starts one. Migrates a template once, which each test copies.
- *  Drops every  database of this run at the end. */
+ *  Drops every database of this run at the end. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
   const server: PostgresServer = given ? { url: given, stop: async () => {} } : await startPostgres()

@@ -140,7 +140,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 /** Freezes the clock of a load and returns how to advance it. With real time, a pause of the machine could
- *  end a load  before any request is repeated. */
+ *  end a load before any request is repeated. */
 function timeByRequests() {
   const { advance, restore } = mockClock({ isFrozen: true })
   onTestFinished(restore)

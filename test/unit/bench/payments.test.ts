@@ -25,16 +25,16 @@ test('each payment is requested once, with one request in flight per buyer', asy
 })
 
 test('Stripe events are signed, one per payment', async () => {
-  const told: string[] = []
+  const bodies: string[] = []
   const signatures = new Set<string>()
   const port = await serve((request, body) => {
     signatures.add(String(request.headers['stripe-signature']))
     const { type, data } = JSON.parse(body)
-    told.push(`${request.url} ${type} ${data.object.metadata.payment_id} ${data.object.amount_total}`)
+    bodies.push(`${request.url} ${type} ${data.object.metadata.payment_id} ${data.object.amount_total}`)
     return { status: 200 }
   })
   await runPayments({ port, clients: 2, seconds: 30, provider: 'stripe', due: duePaymentsOf(3) })
-  expect(told.toSorted()).toEqual(
+  expect(bodies.toSorted()).toEqual(
     [0, 1, 2].map((n) => `/webhooks/stripe checkout.session.completed pay_${n} 1944`),
   )
   expect(signatures.size).toBe(3)
