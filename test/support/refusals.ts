@@ -62,7 +62,7 @@ export function graphqlRefusal(answer: Answer): string {
 }
 
 /** Counts what checkouts wrote: payments, tickets, idempotency keys and taken places. */
-export async function countRows({ db }: Gateway) {
+export async function countCheckoutRows({ db }: Gateway) {
   const counters = await db.select().from(stock)
   return {
     payments: await db.$count(payments),

@@ -87,7 +87,7 @@ export async function startStubStripe() {
   }
   function sessionOf(id: string): StubSession {
     const session = sessions.get(id)
-    if (!session) throw new Error(`the fake has no session ${id}`)
+    if (!session) throw new Error(`the stub has no session ${id}`)
     return session
   }
   function createSession(params: Record<string, string>): Answer {
@@ -197,7 +197,7 @@ export async function startStubStripe() {
     /** Latest session of a payment. */
     sessionFor(paymentId: string): StubSession {
       const found = [...sessions.values()].filter(({ metadata }) => metadata.payment_id === paymentId).at(-1)
-      if (!found) throw new Error(`the fake has no session for ${paymentId}`)
+      if (!found) throw new Error(`the stub has no session for ${paymentId}`)
       return found
     },
     /** Completes the session with a card payment. */
@@ -279,7 +279,7 @@ export async function startStubStripe() {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (typeof address !== 'object' || !address) throw new Error('the fake has no port')
+  if (typeof address !== 'object' || !address) throw new Error('the stub has no port')
   url = `http://127.0.0.1:${address.port}`
   return fake
 }

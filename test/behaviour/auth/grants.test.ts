@@ -3,7 +3,7 @@ import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { grants } from '../../../src/auth/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
-import { countRows, refusal } from '../../support/refusals.ts'
+import { countCheckoutRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const event = (organization: string) =>
@@ -75,7 +75,7 @@ test('what is granted is seen and sold, by every way that leads there', async ()
 
 test('what is granted no longer is gone at once from all of them, and its tickets are still the channel’s', async () => {
   expect(await grant(false)).toBe(true)
-  const written = await countRows(sale)
+  const written = await countCheckoutRows(sale)
   expect(await view()).toMatchObject({
     rest: ['evt_1'],
     restNamed: [],
@@ -103,7 +103,7 @@ test('what is granted no longer is gone at once from all of them, and its ticket
   const absent = await checkOut(sale, { ...body, ticket_rate_id: 'rate_none' })
   const said = (answer: typeof gone) => answer.body.replace(/"request_id":"[^"]*"/, '')
   expect(said(gone)).toBe(said(absent))
-  expect(await countRows(sale)).toEqual(written)
+  expect(await countCheckoutRows(sale)).toEqual(written)
 })
 
 test('a price of an organization that grants nothing is no price of a rate that is seen', async () => {

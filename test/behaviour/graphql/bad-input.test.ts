@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { countRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
+import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
@@ -323,5 +323,5 @@ test.each([
 })
 
 test('has written nothing', async () => {
-  expect(await countRows(sale)).toEqual(noRows)
+  expect(await countCheckoutRows(sale)).toEqual(noRows)
 })

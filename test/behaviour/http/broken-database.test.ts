@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { countRows, graphqlRefusal, internalDetails, noRows, refusal } from '../../support/refusals.ts'
+import { countCheckoutRows, graphqlRefusal, internalDetails, noRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
@@ -100,7 +100,7 @@ test('a checkout that fails half-way has written nothing, and says nothing of wh
   expect(refusal(answer)).toBe('500 INTERNAL')
   expect(answer.body).not.toMatch(/Ana|12345678Z|example\.com|broken/)
   expect(failedLine(answer)).toMatchObject({ code: '23514' })
-  expect(await countRows(sale)).toEqual(noRows)
+  expect(await countCheckoutRows(sale)).toEqual(noRows)
   await sale.db.execute(sql`alter table tickets drop constraint broken`)
   expect((await checkOut(sale, body, { 'idempotency-key': 'once' })).statusCode).toBe(200)
 })

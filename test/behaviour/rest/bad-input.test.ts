@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { countRows, noRows, refusal } from '../../support/refusals.ts'
+import { countCheckoutRows, noRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
@@ -62,7 +62,7 @@ test.each<Body>([
   ],
 ])('refuses a body that is %s', async (_what, body, headers, answer) => {
   expect(refusal(await post(body, headers))).toBe(answer)
-  expect(await countRows(sale)).toEqual(noRows)
+  expect(await countCheckoutRows(sale)).toEqual(noRows)
 })
 
 test('refuses no body at all', async () => {
@@ -80,7 +80,7 @@ test('names a hundred mistakes and not a thousand', async () => {
 test('takes the same body in UTF-8, with a mark of its order and in a charset that is spelled out', async () => {
   const odd = { 'content-type': 'Application/JSON; charset="UTF-8"', 'content-encoding': 'identity' }
   expect((await post(`\ufeff${body}`, odd)).statusCode).toBe(200)
-  expect(await countRows(sale)).toEqual({ payments: 1, tickets: 1, keys: 0, places: 2 })
+  expect(await countCheckoutRows(sale)).toEqual({ payments: 1, tickets: 1, keys: 0, places: 2 })
 })
 
 const get = (url: string) => sale.rest('GET', url, { headers: sale.channel })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { anEntry, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
-import { countRows, noRows, refusal } from '../../support/refusals.ts'
+import { countCheckoutRows, noRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({
@@ -179,7 +179,7 @@ test.each(['', 'x'.repeat(256), 'a b', 'ñ'])('refuses the idempotency key «%s�
 })
 
 test('has written nothing so far, and takes it all when it is as it must be', async () => {
-  expect(await countRows(sale)).toEqual(noRows)
+  expect(await countCheckoutRows(sale)).toEqual(noRows)
   const metadata = { a: 'x'.repeat(1000), '\\u0000': 1 }
   const entry = {
     full_name: ' Ana\u200dÑandú 🎫 ',
@@ -210,5 +210,5 @@ test('has written nothing so far, and takes it all when it is as it must be', as
       warranty: {},
     },
   ])
-  expect(await countRows(sale)).toEqual({ payments: 1, tickets: 1, keys: 1, places: 2 })
+  expect(await countCheckoutRows(sale)).toEqual({ payments: 1, tickets: 1, keys: 1, places: 2 })
 })
