@@ -2,7 +2,13 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { countCheckoutRows, graphqlRefusal, internalDetails, noRows, refusal } from '../../support/refusals.ts'
+import {
+  countCheckoutRows,
+  graphqlRefusal,
+  internalDetails,
+  noRows,
+  refusal,
+} from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
