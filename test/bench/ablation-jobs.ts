@@ -2,10 +2,10 @@ import type { Surface } from './bare-lookups-sql.ts'
 import { type Asks, eachWithItsOwn, type JobPlan } from './job-plan.ts'
 import type { Load, LoadResult } from './load.ts'
 import { buyers, type PaymentStage } from './payment-jobs.ts'
-import { paying } from './payment-sides.ts'
+import { paymentSide } from './payment-sides.ts'
 import { checkoutAsks, lookupAsks, pageAsks, type Sample, type Target } from './requests.ts'
 import type { Server } from './server-process.ts'
-import { asked, counted } from './sides.ts'
+import { requestSide, withHoldCheck } from './sides.ts'
 import type { Worker } from './worker.ts'
 
 /** One catalogue, and the service as it comes beside the service without one of its optimisations. */
@@ -39,8 +39,8 @@ const ablationJob = (optimisation: string, work: Work, surface: Surface): JobPla
   async on(stage) {
     const asks = asksFor(stage, work, surface)
     return {
-      gateway: asked('fast', stage.fast, stage.load, asks),
-      yardstick: asked('slow form', await stage.without(optimisation), stage.load, asks),
+      gateway: requestSide('fast', stage.fast, stage.load, asks),
+      yardstick: requestSide('slow form', await stage.without(optimisation), stage.load, asks),
       disagreement: async () => null,
     }
   },
@@ -79,7 +79,10 @@ export const paymentAblationPlans: JobPlan<PaymentStage>[] = [
       const { gateway, database, startWithout } = await openSale('sandbox', 'direct')
       const { makeDue, countPaid, findBroken } = database
       const sideOf = (name: string, server: Server) =>
-        counted(paying(name, { server, load: payments, provider: 'sandbox', buyers, makeDue }), countPaid)
+        withHoldCheck(
+          paymentSide(name, { server, load: payments, provider: 'sandbox', buyers, makeDue }),
+          countPaid,
+        )
       return {
         gateway: sideOf('fast', gateway),
         yardstick: sideOf('slow form', await startWithout('settle-together')),

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-// The yardstick of shared reads: node:http with the bytes in memory. A PUT says what is answered at a path from then on.
+// The yardstick of shared reads: node:http with the bytes in memory. A PUT sets the response of a path.
 
 type Answer = { headers: { 'content-type': string; 'content-length': number }; body: Buffer }
 

@@ -1,6 +1,6 @@
 import { graphql, major, moment, rest, type Spelling, select } from './spelling.ts'
 
-// What the gateway answers when a ticket is looked up, made by PostgreSQL alone in one statement.
+// The gateway's ticket lookup produced by SQL alone, in one statement.
 
 export type Surface = 'graphql' | 'rest'
 
@@ -61,13 +61,13 @@ const ticketFields = (spelling: Spelling) =>
       total_extras: major('(ticket.supplements_amount + ticket.warranty_amount)', 'ticket.currency'),
       total_fees: major('ticket.organization_fee_amount', 'ticket.currency'),
       total_paid: paid('ticket.total_amount'),
-      // In GraphQL `price` is the price object, and this number is the one in `priceInfo`.
+      // GraphQL's `price` is the price object; this number is the one in `priceInfo`.
       ...(spelling === rest && { price: major('ticket.price_amount', 'ticket.currency') }),
     },
     'ticket.',
   )
 
-// $1: the ticket.
+// $1: the ticket's ID.
 const lookupOf = (spelling: Spelling) => `
   select row_to_json(body)::text as body
   from (
@@ -82,6 +82,6 @@ const lookupOf = (spelling: Spelling) => `
 /** The statement that looks a ticket up. */
 export const lookupStatements: Record<Surface, string> = { graphql: lookupOf(graphql), rest: lookupOf(rest) }
 
-/** What stands around a ticket in an answer. */
+/** Text before and after a ticket in a response. */
 export const lookupEnvelope = (surface: Surface): [before: string, after: string] =>
   surface === 'graphql' ? ['{"data":{"ticket":', '}}'] : ['{"success":true,"data":', '}']

@@ -1,6 +1,7 @@
 import { graphql, major, moment, rest, type Spelling, select } from './spelling.ts'
 
-// What the gateway answers, made by PostgreSQL alone in one statement a page: the same rows and fields in the same shape.
+// The gateway's pages produced by SQL alone, one statement per page: the same rows and fields in the same
+// shape.
 
 const isUsedUp = 'capacity - sold_before - sold - held = 0'
 
@@ -19,8 +20,8 @@ const priceFields = (spelling: Spelling) =>
     'price.',
   )
 
-// Each price of a rate once, with whether it can be bought: the listed ones, the current one and whether there is one
-// all follow from it.
+// Reads each price of a rate once, with its availability. The listed prices, the current price and the rate's
+// availability follow from it.
 const prices = (spelling: Spelling) => `
   left join lateral (
     select json_agg(body order by position, id) as listed,
@@ -120,11 +121,11 @@ const eventFields = (spelling: Spelling, nested: Record<string, string>) =>
     'event.',
   )
 
-// By the index of starts from the first that may not have ended, as the gateway does.
+// Scans the index of start dates from the first event that may not have ended, like the gateway.
 const notEnded = `event.end_date > now() and event.start_date >= now() - make_interval(secs =>
   (select max(extract(epoch from (end_date - start_date))) from events)::double precision)`
 
-// Only what is shown is spelled out: the page is chosen before.
+// Builds JSON only for the events of the page, which is selected first.
 const pageOf = (spelling: Spelling, nested: Record<string, string>, where = '') => `
   select coalesce(json_agg(body), '[]')::text as body
   from (
@@ -145,19 +146,19 @@ const near = `and event.location_id in (
     and 2 * 6371.0088 * asin(least(1, sqrt(power(sin(radians(latitude - $1::float8) / 2), 2)
       + cos(radians($1::float8)) * cos(radians(latitude)) * power(sin(radians(longitude - $2::float8) / 2), 2)))) <= $3::float8)`
 
-/** The statement of each page. */
+/** Statement of each page. */
 export const pageStatements = {
   graphql: pageOf(graphql, { organization, location, ticketRates: rates(graphql) }),
   rest: pageOf(rest, { ticket_rates: rates(rest) }),
   events: pageOf(rest, {}),
   /** $1: a tsquery. */
   search: pageOf(rest, {}, searched),
-  /** Latitude, longitude and kilometres; south, north, west and east of the box around the circle. */
+  /** $1–$3: latitude, longitude and kilometres; $4–$7: south, north, west and east of the bounding box. */
   radius: pageOf(rest, {}, near),
 }
 
 export type Page = keyof typeof pageStatements
 
-/** What stands around a page in an answer. */
+/** Text before and after a page in a response. */
 export const envelope = (page: Page): [before: string, after: string] =>
   page === 'graphql' ? ['{"data":{"events":{"nodes":', '}}}'] : ['{"success":true,"data":', '}']

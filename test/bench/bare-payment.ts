@@ -1,22 +1,22 @@
-// The bare payment: what paying for one ticket writes and nothing else, in one transaction, into the same tables under the
-// same constraints. Nothing is checked, told or answered.
+// The bare payment: only the writes of paying for one ticket, in one transaction, to the same tables with the
+// same constraints. It checks, announces and returns nothing.
 
-/** What a transaction knows of its payment once it has locked it. */
+/** Columns of the locked payment. */
 export const dueColumns = ['payment_id', 'organization_id', 'rate_id', 'price_id', 'amount', 'currency']
 
-// The same in all statements of a transaction, and of no other one.
+// Unique per transaction, and equal in all its statements.
 const key = (client: string) =>
   `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
 
-/** The statements between `begin` and `commit`, in order. Each argument is how a parameter is written. The first gives
- *  `dueColumns`, and no row where the payment was paid before or there is none; `takeNumber` gives `year`,
+/** The statements between `begin` and `commit`, in order. Each argument is the placeholder of a parameter.
+ *  The first returns `dueColumns`, or no row if the payment is paid or missing; `takeNumber` returns `year`,
  *  `invoice_number` and `reference`. */
 export const pay = {
   lockPayment: (number: string) => `
     select ${dueColumns.map((column) => `due.${column}`).join(', ')}
     from bench_due as due join payments on payments.id = due.payment_id
     where due.number = ${number} and payments.status = 'pending' for update of payments`,
-  // In order, because two that wait for each other would wait for a second.
+  // Locked in order, because a deadlock costs a second.
   moveStock: (rateId: string, priceId: string) => `
     with locked as (select id from stock where id in (${rateId}, ${priceId}) order by id for update)
     update stock set held = held - 1, sold = sold + 1 from locked where stock.id = locked.id`,

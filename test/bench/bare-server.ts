@@ -3,15 +3,15 @@ import postgres from 'postgres'
 import { lookupEnvelope, lookupStatements, type Surface } from './bare-lookups-sql.ts'
 import { envelope, type Page, pageStatements } from './bare-pages-sql.ts'
 
-// The yardstick of the pages and the lookups: node:http and the driver, with nothing between them and nothing checked.
-// It has as many connections as the gateway.
+// The yardstick of pages and lookups: node:http and the driver, without any checks. It has as many
+// connections as the gateway.
 
 type Parameters = (string | number)[]
 
 const sql = postgres(process.env.DATABASE_URL ?? '', { max: 10, onnotice: () => {} })
 const pageParameters: Partial<Record<Page, Parameters>> = JSON.parse(process.env.PARAMETERS ?? '{}')
 
-/** The text that a statement makes, in what stands around it; null where there is no such row. */
+/** Runs a statement and wraps its text in the envelope. Returns null if there is no row. */
 async function answer(
   statement: string,
   parameters: Parameters,

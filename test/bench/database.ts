@@ -11,28 +11,29 @@ import { countSold, sellTickets } from './sold-tickets.ts'
 
 const run = promisify(execFile)
 
-// A sale that can be lost isn't sold: no checkout is compared without these, nor on a disk that is none.
+// Durability settings. Checkouts are compared only with these and on a real disk, because a sale must survive
+// a crash.
 const durability = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }
 const settings = { ...durability, autovacuum: 'on', shared_buffers: '512MB', max_wal_size: '4GB' }
 
 export type BenchDatabase = {
   name: string
   url: string
-  /** One connection. */
+  /** A single connection. */
   sql: Sql
   drop(): Promise<void>
 }
 
 export type BenchServer = {
   version: string
-  /** Why a commit here is not worth what a commit is; null where it is. */
+  /** Reason why commits here are not durable, or null. */
   problem: string | null
-  /** A database of this run's own: an empty one, or a copy of one that nobody is connected to. */
+  /** Creates a database for this run: empty, or a copy of one without connections. */
   create(template?: BenchDatabase): Promise<BenchDatabase>
   stop(): Promise<void>
 }
 
-/** The server that BENCH_DATABASE_URL names, else one that is started for this run. */
+/** Uses the server in BENCH_DATABASE_URL, or starts one for this run. */
 export async function openServer(): Promise<BenchServer> {
   const given = process.env.BENCH_DATABASE_URL
   const server = given ? { url: given, stop: async () => {} } : await startPostgres(settings, 'disk')
@@ -72,7 +73,7 @@ export async function openServer(): Promise<BenchServer> {
   }
 }
 
-// The command line of the production build, as an operator would use it.
+// Runs the CLI of the production build.
 const boxoffice = async (url: string, ...args: string[]): Promise<string> =>
   (await run(process.execPath, ['dist/cli.js', ...args], { env: { ...process.env, DATABASE_URL: url } }))
     .stdout
@@ -82,13 +83,13 @@ async function issueKey(url: string, ...options: string[]): Promise<string> {
   return issued.key
 }
 
-/** So that what is measured next begins with known statistics and nothing left to write. */
+/** Updates statistics and writes a checkpoint, so that measurements start from the same state. */
 export async function settle({ sql }: BenchDatabase): Promise<void> {
   await sql.unsafe('vacuum analyze')
   await sql.unsafe('checkpoint')
 }
 
-/** Migrates and seeds, and issues a key each to so many channels that see all of it. */
+/** Migrates and seeds the database, and issues keys to `channels` channels with all grants. */
 export async function fillDatabase(
   database: BenchDatabase,
   { events, channels }: { events: number; channels: number },
@@ -108,7 +109,7 @@ export async function fillDatabase(
   return { keys }
 }
 
-/** Sells so many tickets. Throws where the counters say something else than the rows. */
+/** Sells `count` tickets. Throws if counters and rows differ. */
 export async function sell(database: BenchDatabase, count: number): Promise<void> {
   await database.sql.begin(async (tx) => {
     for (const statement of sellTickets(count)) await tx.unsafe(statement)
@@ -119,20 +120,21 @@ export async function sell(database: BenchDatabase, count: number): Promise<void
   await settle(database)
 }
 
-/** Queues a mail with each ticket that is sold. */
+/** Queues a mail for each sold ticket. */
 export async function queue({ sql }: BenchDatabase): Promise<void> {
   await sql`insert into deliveries (id, payment_id, medium, recipient)
     select 'dlv_' || id, payment_id, 'email', email from tickets where status = 'active'`
 }
 
-/** How many mails are yet to be sent. */
+/** Counts the queued mails. */
 export async function queuedIn({ sql }: BenchDatabase): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::integer as count from deliveries where status = 'pending'`
   return row?.count ?? 0
 }
 
-/** A key for the integration of the organization that sold most tickets, and some of these tickets. */
+/** Issues a key to an integration of the organization that sold most tickets. Returns it with some of these
+ *  tickets. */
 export async function ticketsOf({
   url,
   sql,
@@ -146,7 +148,7 @@ export async function ticketsOf({
   return { organizationId: organization.id, key, ids: tickets.map(({ id }) => id) }
 }
 
-/** How many rows of each kind the database has. */
+/** Counts the rows of each kind. */
 export async function sizesOf({ sql }: BenchDatabase): Promise<Record<string, number>> {
   const tables = [
     ...['organizations', 'locations', 'events', 'ticket_rates', 'prices', 'supplements', 'questions'],
@@ -161,7 +163,7 @@ export async function sizesOf({ sql }: BenchDatabase): Promise<Record<string, nu
   return Object.fromEntries(sizes)
 }
 
-/** Something to look for: a word that about one event in fifty has in its name, and a place that has events. */
+/** Finds search terms: a word in the names of about one event in fifty, and a place with events. */
 export async function sampleOf({ sql }: BenchDatabase): Promise<Sample> {
   const [word] = await sql<{ word: string }[]>`
     select word from ts_stat('select search_words from events where end_date > now()')
@@ -175,7 +177,7 @@ export async function sampleOf({ sql }: BenchDatabase): Promise<Sample> {
   return { word: word.word, latitude: place.latitude, longitude: place.longitude, radius: 25 }
 }
 
-/** What can be bought; of one organization where it is named. */
+/** Lists what can be bought, optionally of one organization. */
 export async function targetsOf({ sql }: BenchDatabase, organizationId?: string): Promise<Target[]> {
   const targets = await sql<Target[]>`
     select rate_id as "rateId", price_id as "priceId" from bench_targets

@@ -1,15 +1,15 @@
-// A catalogue made larger by PostgreSQL alone: each event with everything under it again and again, under new
-// identifiers, one half of the copies years ago and the other years ahead. What is on the first page stays the same, so
-// that a page of the large catalogue can be compared with the same page of the small one.
+// Grows a catalogue by SQL: copies each event with all its parts under new identifiers, half of the copies
+// years ago and half years ahead. The first page stays the same, so that pages of large and small catalogues
+// can be compared.
 
-// Longer than a demo's year, so that no copy comes to lie among the first events.
+// Longer than the demo's year, so that no copy lands among the first events.
 const days = 400
 
-// Copy 1 is the first of those to come, copy 2 the first of those that are over, and so on.
+// Odd copies are in the future, even copies in the past.
 const shift = `make_interval(days => ${days} * case when copy % 2 = 1 then (copy + 1) / 2 else -copy / 2 end)`
 const again = (id: string) => `${id} || '_' || copy`
 
-/** The columns of a table, and how a copy differs from what it is made from. */
+/** Columns of a table, and the expressions by which a copy differs. */
 const copies: [table: string, columns: string, changed: Record<string, string>][] = [
   [
     'events',
@@ -50,9 +50,9 @@ const copies: [table: string, columns: string, changed: Record<string, string>][
   ],
 ]
 
-/** Makes the catalogue so many times as large. To be run in one transaction. */
+/** Multiplies the catalogue by `times`. Run in one transaction. */
 export const growCatalogue = (times: number): string[] => [
-  // Copies refer to copies: that they are there needs no look. Only who owns the server may do without.
+  // Skips the foreign key checks, since copies refer to copies. Requires a superuser.
   `select set_config('session_replication_role', 'replica', true) where current_setting('is_superuser') = 'on'`,
   ...copies.map(
     ([table, columns, changed]) => `

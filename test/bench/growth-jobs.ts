@@ -3,28 +3,30 @@ import type { Load, LoadResult } from './load.ts'
 import { checkoutAsks, nestedPageAsk, type Target } from './requests.ts'
 import { disagreement } from './same-answer.ts'
 import type { Server } from './server-process.ts'
-import { asked, counted, draining, type Holds } from './sides.ts'
+import { type Holds, requestSide, withDrainCheck, withHoldCheck } from './sides.ts'
 import type { Worker } from './worker.ts'
 
-/** Numbers of events and of sold tickets, of which the first of each is what the others are held against, and of deliveries
- *  that are queued. */
+/** Numbers of events and sold tickets, the first of each being the baseline, and the number of queued
+ *  deliveries. */
 export type Sizes = { events: number[]; tickets: number[]; deliveries: number }
 
-/** A gateway on a database of its own. */
+/** A gateway on its own database. */
 export type Grown = { gateway: Server; countHolds(): Promise<Holds>; countQueued(): Promise<number> }
 
-/** What the jobs work with: the same catalogue in several sizes, and with more and fewer tickets sold. */
+/** Resources of the growth jobs: the same catalogue in several sizes and with different numbers of sold
+ *  tickets. */
 export type GrowthStage = {
-  /** Keys of channels that see the same, one for each client. */
+  /** Keys of channels with the same grants, one per client. */
   keys: string[]
   load: Worker<Load, LoadResult>
   targets: Target[]
-  /** By number of events, with shared reads switched off, and by number of sold tickets. Started when first asked for. */
+  /** Gateways by number of events, without shared reads, and by number of sold tickets. Started on first use.
+   *  */
   withEvents(count: number): Promise<Grown>
   withTickets(count: number): Promise<Grown>
-  /** The same, with the tickets queued to be mailed. */
+  /** The same, with queued ticket mails. */
   withDeliveries(count: number): Promise<Grown>
-  /** Why no hold can be compared; null where nothing is in the way. */
+  /** Reason why holds cannot be compared, or null. */
   holdProblem: string | null
 }
 
@@ -39,13 +41,13 @@ const pageJob = (small: number, large: number): Plan => ({
   async on({ keys, load, withEvents }) {
     const [yardstick, gateway] = [await withEvents(small), await withEvents(large)]
     const asks = eachWithItsOwn(keys, nestedPageAsk)
-    const one = nestedPageAsk(keys[0] ?? '')
+    const ask = nestedPageAsk(keys[0] ?? '')
     return {
-      gateway: asked('gateway', gateway.gateway, load, asks),
-      yardstick: asked(`itself, ${inWords(small)}`, yardstick.gateway, load, asks),
-      // The large catalogue is made so that its first page is the small one's.
+      gateway: requestSide('gateway', gateway.gateway, load, asks),
+      yardstick: requestSide(`itself, ${inWords(small)}`, yardstick.gateway, load, asks),
+      // Grown catalogues keep the first page of the small one.
       disagreement: async () =>
-        disagreement(await jsonOf(gateway.gateway, one), await jsonOf(yardstick.gateway, one)),
+        disagreement(await jsonOf(gateway.gateway, ask), await jsonOf(yardstick.gateway, ask)),
     }
   },
 })
@@ -58,7 +60,7 @@ const checkoutJob = (rates: 'one' | 'many', small: number, large: number): Plan 
     const [yardstick, gateway] = [await withTickets(small), await withTickets(large)]
     const asks = checkoutAsks(key, 'rest', rates === 'one' ? targets.slice(0, 1) : targets)
     const side = (name: string, { gateway, countHolds }: Grown) =>
-      counted(asked(name, gateway, load, { clients, asks }), countHolds)
+      withHoldCheck(requestSide(name, gateway, load, { clients, asks }), countHolds)
     return {
       gateway: side('gateway', gateway),
       yardstick: side(`itself, ${inWords(small)}`, yardstick),
@@ -67,7 +69,7 @@ const checkoutJob = (rates: 'one' | 'many', small: number, large: number): Plan 
   },
 })
 
-// What was sold before is delivered by the very process that sells.
+// Mails of earlier sales are sent by the same process that sells.
 const backgroundJob = (queued: number): Plan => ({
   name: 'background-checkout-many',
   description: `checkout, many rates, REST, while ${inWords(queued)} deliveries are drained`,
@@ -76,16 +78,16 @@ const backgroundJob = (queued: number): Plan => ({
     const [yardstick, gateway] = [await withTickets(queued), await withDeliveries(queued)]
     const asks = checkoutAsks(key, 'rest', targets)
     const side = (name: string, { gateway, countHolds }: Grown) =>
-      counted(asked(name, gateway, load, { clients, asks }), countHolds)
+      withHoldCheck(requestSide(name, gateway, load, { clients, asks }), countHolds)
     return {
-      gateway: draining(side('gateway', gateway), gateway.countQueued),
+      gateway: withDrainCheck(side('gateway', gateway), gateway.countQueued),
       yardstick: side('itself, none queued', yardstick),
       disagreement: async () => holdProblem,
     }
   },
 })
 
-/** What is measured on catalogues of several sizes, each against the smallest, and with other work to do. */
+/** Jobs that compare larger catalogues with the smallest, and checkouts beside background work. */
 export function growthPlans({ events, tickets, deliveries }: Sizes): Plan[] {
   const [fewEvents = 0, ...moreEvents] = events
   const [fewTickets = 0, ...moreTickets] = tickets

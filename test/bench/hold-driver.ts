@@ -5,7 +5,7 @@ import { answerTasks } from './worker.ts'
 
 export type HoldTask = { clients: number; seconds: number; targets: number }
 
-// The yardstick of the checkouts where there is no pgbench: the driver, and nothing between it and the transaction.
+// The yardstick of checkouts without pgbench: the transaction run directly by the driver.
 
 const sql = postgres(process.env.DATABASE_URL ?? '', { max: 64, onnotice: () => {} })
 

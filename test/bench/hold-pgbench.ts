@@ -3,7 +3,7 @@ import { hold } from './hold-statements.ts'
 import { runPgbench } from './pgbench.ts'
 import type { Transactions } from './transactions.ts'
 
-// The yardstick of the checkouts: pgbench, doing the bare hold.
+// The yardstick of checkouts: pgbench running the bare hold.
 
 const script = `
 \\set target random(1, :targets)
@@ -14,7 +14,7 @@ ${hold.moveStock(':target')};
 commit;
 `
 
-/** Holds for some seconds with one connection a client. */
+/** Runs holds for some seconds with one connection per client. */
 export const holdWithPgbench = (
   databaseUrl: string,
   { clients, seconds, targets }: HoldTask,

@@ -1,7 +1,8 @@
-// The bare hold: what a checkout of one ticket writes and nothing else, in one transaction, into the same tables under
-// the same constraints. Nothing is read, checked or answered. Identifiers are ordered by time, as the gateway's are.
+// The bare hold: only the writes of a checkout of one ticket, in one transaction, to the same tables with the
+// same constraints. It reads, checks and returns nothing. Identifiers are ordered by time, like the
+// gateway's.
 
-/** What is sold: the rates that a job checks out, numbered from 1. Written once, before anything is measured. */
+/** Creates the list of rates to sell, numbered from 1. Runs once before the measurement. */
 export const createTargets = `
   create table bench_targets as
   select (row_number() over (order by rate.id))::integer as number, rate.id as rate_id, price.id as price_id,
@@ -20,24 +21,24 @@ export const createTargets = `
   order by rate.id
   limit 1000`
 
-/** As many places as no run sells, and still a limit, so that the limit is checked by all. */
+/** Raises capacities beyond what a run can sell. A limit remains, so that its check still runs. */
 export const openTargets = `
   update stock set capacity = 2000000000
   where id in (select rate_id from bench_targets union all select price_id from bench_targets)`
 
-/** What was held until now: by rows and by counters. */
+/** Counts the holds so far, by rows and by counters. */
 export const countHolds = `
   select (select count(*) from payments) as payments, (select count(*) from tickets) as tickets,
     (select sum(held) from stock where id in (select rate_id from bench_targets)) as "rateCounters",
     (select sum(held) from stock where id in (select price_id from bench_targets)) as "priceCounters"`
 
-// The same in all statements of a transaction, and of no other one.
+// Unique per transaction, and equal in all its statements.
 const key = (client: string) =>
   `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
 
-/** The statements between `begin` and `commit`. `target` and `client` are how a parameter is written: the number of what
- *  is sold, and who sells. The counters come last, because their locks are what others wait for, and are locked in
- *  order, because two that wait for each other would wait for a second. */
+/** The statements between `begin` and `commit`. `target` and `client` are the placeholders of the rate's
+ *  number and the client's. Counters come last, because others wait for their locks, and in order, because a
+ *  deadlock costs a second. */
 export const hold = {
   insertPayment: (target: string, client: string) => `
     insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency,

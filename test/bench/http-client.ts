@@ -8,7 +8,7 @@ export type Ask = {
   body?: string
 }
 
-/** The bytes of a request: written once, sent many times. */
+/** Serializes a request once, to be sent many times. */
 export function toBytes({ method, path, headers, body }: Ask, port: number): Buffer {
   const all: Record<string, string> = { host: `127.0.0.1:${port}`, ...headers }
   if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body))
@@ -16,18 +16,18 @@ export function toBytes({ method, path, headers, body }: Ask, port: number): Buf
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`)
 }
 
-/** What is read of an answer; `length` is the body's, in bytes. The texts are there where they are kept. */
+/** A response; `length` is that of the body in bytes. `head` and `body` are set if the client keeps text. */
 export type Answer = { status: number; length: number; head?: string; body?: string }
 
 export type Client = { send(bytes: Buffer): Promise<Answer>; close(): void }
 
-/** Whether the texts of answers are kept. Reading them takes time from what is measured. */
+/** `keepsText`: true to decode head and body of responses, which takes time from what is measured. */
 type ClientOptions = { keepsText?: boolean }
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
-// The least work that tells where an answer ends, because the generator shares the machine with what it measures:
-// http.request costs as much as some of the answers do.
+// Parses only what is needed to find the end of a response, because the generator shares the machine with the
+// server: http.request costs as much as some responses.
 function readHead(head: string): Answer {
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
@@ -35,8 +35,8 @@ function readHead(head: string): Answer {
   return { status: Number(status), length: Number(length) }
 }
 
-/** One client: a connection that is kept, on which one request is sent after the answer to the last. `send` resolves
- *  once the whole answer is here, and rejects when the connection ends before. */
+/** Opens a client with one keep-alive connection and one request in flight. `send` resolves after the whole
+ *  response and rejects if the connection ends before. */
 export function openClient(port: number, { keepsText = false }: ClientOptions = {}): Promise<Client> {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let pending: { resolve(answer: Answer): void; reject(error: Error): void } | null = null

@@ -5,25 +5,25 @@ import type { Server } from './server-process.ts'
 
 type Named = Pick<Job, 'name' | 'description' | 'reach'>
 
-/** What is measured, before there is anything to measure it on. */
+/** A job that is not yet bound to a stage. */
 export type JobPlan<Stage> = Named & { on(stage: Stage): Promise<Omit<Job, keyof Named>> }
 
-/** What a side is asked, and by how many. */
+/** Requests of a side, and its number of clients. */
 export type Asks = Pick<Load, 'clients' | 'asks' | 'stay'>
 
-/** Enough to keep two processors busy. */
+/** Enough clients to keep two CPUs busy. */
 export const clients = 16
 
-/** Each client asks with a key of its own, so that no two requests have anything in common. */
+/** Gives each client its own key, so that requests cannot share work. */
 export function eachWithItsOwn(keys: string[], ask: (key: string) => Ask): Asks {
   if (keys.length < clients) throw new Error('each client needs a key of its own')
   return { clients, asks: keys.map(ask), stay: true }
 }
 
-/** All of them ask for the same thing. */
+/** Makes all clients send the same request. */
 export const allTheSame = (ask: Ask): Asks => ({ clients, asks: [ask] })
 
-/** What a server answers; throws where it doesn't. */
+/** Sends a request and returns the body. Throws unless it succeeds. */
 export async function answerOf(
   { port }: Server,
   { method, path, headers, body }: Ask,
@@ -33,6 +33,6 @@ export async function answerOf(
   return { body: await response.text(), type: response.headers.get('content-type') ?? '' }
 }
 
-/** The same, of JSON. */
+/** Sends a request and parses its JSON response. */
 export const jsonOf = async (server: Server, ask: Ask): Promise<unknown> =>
   JSON.parse((await answerOf(server, ask)).body)

@@ -8,32 +8,32 @@ import type { Reach } from './measure.ts'
 import { checkoutAsks, lookupAsks, nestedPageAsk, pageAsks, type Sample, type Target } from './requests.ts'
 import { disagreement } from './same-answer.ts'
 import type { Server } from './server-process.ts'
-import { asked, counted, type Holds, holding } from './sides.ts'
+import { type Holds, holdSide, requestSide, withHoldCheck } from './sides.ts'
 import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
-/** What the jobs work with. */
+/** Resources of the jobs. */
 export type Stage = {
-  /** Keys of channels that see the same, one for each client. */
+  /** Keys of channels with the same grants, one per client. */
   keys: string[]
-  /** An integration's key, and tickets that it reads. */
+  /** An integration's key and tickets that it can read. */
   tickets: { key: string; ids: string[] }
-  /** The service as it comes, with shared reads switched off, and, started the first time, where it also remembers
-   *  nothing. */
+  /** The service with default settings, without shared reads, and, started on first use, also without any
+   *  cache. */
   gateway: Server
   unshared: Server
   forgetful(): Promise<Server>
   bare: Server
   bytes: Server
-  /** Installs and starts it the first time. */
+  /** Installed and started on first use. */
   mercurius(): Promise<Server>
   load: Worker<Load, LoadResult>
   sample: Sample
   targets: Target[]
-  /** The bare hold transaction, and what does it. */
+  /** Runs the bare hold transaction, and its name. */
   hold: { name: string; run(task: HoldTask): Promise<Transactions> }
   countHolds(): Promise<Holds>
-  /** Why no hold can be compared; null where nothing is in the way. */
+  /** Reason why holds cannot be compared, or null. */
   holdProblem: string | null
 }
 
@@ -57,8 +57,8 @@ const pageJob = (
     const [key = ''] = keys
     const bareOne = bareAsk(`/pages/${page}`)
     return {
-      gateway: asked('gateway', server, load, eachWithItsOwn(keys, ask)),
-      yardstick: asked('json_agg', bare, load, allTheSame(bareOne)),
+      gateway: requestSide('gateway', server, load, eachWithItsOwn(keys, ask)),
+      yardstick: requestSide('json_agg', bare, load, allTheSame(bareOne)),
       disagreement: async () => disagreement(await jsonOf(server, ask(key)), await jsonOf(bare, bareOne)),
     }
   },
@@ -73,8 +73,8 @@ const mercuriusJob: Plan = {
     const asks = eachWithItsOwn(keys, nestedPageAsk)
     const one = nestedPageAsk(keys[0] ?? '')
     return {
-      gateway: asked('gateway', unshared, load, asks),
-      yardstick: asked('Mercurius + JIT', mercurius, load, asks),
+      gateway: requestSide('gateway', unshared, load, asks),
+      yardstick: requestSide('Mercurius + JIT', mercurius, load, asks),
       disagreement: async () => disagreement(await jsonOf(unshared, one), await jsonOf(mercurius, one)),
     }
   },
@@ -88,8 +88,8 @@ const sharedJob = (surface: Surface): Plan => ({
     const ask = pageAsks(key, sample)[surface]
     const bytesAsk = bareAsk(`/${surface}`)
     return {
-      gateway: asked('gateway', gateway, load, allTheSame(ask)),
-      yardstick: asked('bytes in memory', bytes, load, allTheSame(bytesAsk)),
+      gateway: requestSide('gateway', gateway, load, allTheSame(ask)),
+      yardstick: requestSide('bytes in memory', bytes, load, allTheSame(bytesAsk)),
       async prepare() {
         const { body, type } = await answerOf(gateway, ask)
         await answerOf(bytes, { ...bytesAsk, method: 'PUT', headers: { 'content-type': type }, body })
@@ -99,7 +99,7 @@ const sharedJob = (surface: Surface): Plan => ({
   },
 })
 
-// So many tickets are compared before and after.
+// Number of tickets compared before and after.
 const compared = 50
 
 const lookupJob = (surface: Surface, readers: number): Plan => ({
@@ -113,8 +113,8 @@ const lookupJob = (surface: Surface, readers: number): Plan => ({
       tickets: await Promise.all(all.slice(0, compared).map((ask) => jsonOf(server, ask))),
     })
     return {
-      gateway: asked('gateway', gateway, load, { clients: readers, asks }),
-      yardstick: asked('bare driver', bare, load, { clients: readers, asks: bareAsks }),
+      gateway: requestSide('gateway', gateway, load, { clients: readers, asks }),
+      yardstick: requestSide('bare driver', bare, load, { clients: readers, asks: bareAsks }),
       disagreement: async () => disagreement(await answers(gateway, asks), await answers(bare, bareAsks)),
     }
   },
@@ -128,9 +128,13 @@ const checkoutJob = (rates: 'one' | 'many', surface: Surface, buyers: number, re
     const targets = rates === 'one' ? stage.targets.slice(0, 1) : stage.targets
     const asks = checkoutAsks(key, surface, targets)
     return {
-      gateway: counted(asked('gateway', gateway, load, { clients: buyers, asks }), countHolds),
-      // With as many as keep it busy, however many buyers the gateway has: more would only wait for each other's rows.
-      yardstick: counted(holding(hold.name, hold.run, { clients, targets: targets.length }), countHolds),
+      gateway: withHoldCheck(requestSide('gateway', gateway, load, { clients: buyers, asks }), countHolds),
+      // Enough clients to keep it busy, independent of the gateway's buyers: more would only wait for row
+      // locks.
+      yardstick: withHoldCheck(
+        holdSide(hold.name, hold.run, { clients, targets: targets.length }),
+        countHolds,
+      ),
       disagreement: async () => holdProblem,
     }
   },
@@ -147,7 +151,7 @@ const anewJob = (surface: Surface): Plan =>
     ({ forgetful }) => forgetful(),
   )
 
-/** What is measured on one catalogue, in order: what reads before what sells. */
+/** Jobs on one catalogue, in order: reads before sales. */
 export const plans: Plan[] = [
   mercuriusJob,
   pageJob('graphql', { ...mercuriusJob, name: 'page-graphql', reach: { atLeast: 1 } }),

@@ -6,30 +6,30 @@ export type Load = {
   clients: number
   seconds: number
   asks: Ask[]
-  /** Whether each client asks for the same thing all the time, rather than for one after another. */
+  /** True if each client repeats the same request instead of cycling through all. */
   stay?: boolean
-  /** Whether each of the requests is sent once, in order, by the first client that is free. */
+  /** True if each request is sent once, in order, by the first free client. */
   once?: boolean
 }
 
-/** What came of a load. Latencies in milliseconds. */
+/** Results of a load. Latencies in milliseconds. */
 export type LoadResult = {
   answers: number
   seconds: number
   p50: number
   p99: number
-  /** How many answers there were of each status. */
+  /** Number of responses by status. */
   statuses: Record<string, number>
-  /** The length of the shortest and of the longest body, in bytes. */
+  /** Lengths of the shortest and the longest body, in bytes. */
   shortest: number
   longest: number
-  /** Whether all requests that are sent once were sent before the time was over. */
+  /** True if all one-time requests were sent before the time was over. */
   ranOut: boolean
 }
 
-/** Asks again and again for some seconds, each client for itself: the next request when the last one is answered.
- *  Every request that is sent is answered and counted, so that what the server did is what is told here. Each client
- *  begins at another of the requests, so that they don't ask for the same thing in step. */
+/** Runs closed-loop clients for some seconds: each sends its next request after the last response. Every
+ *  request that was sent is awaited and counted, so that the result covers all the server's work. Clients
+ *  start at different requests, so that they don't send the same ones in step. */
 export async function runLoad({
   port,
   clients,

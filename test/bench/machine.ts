@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 
-/** What it was measured on. */
+/** Describes the machine of the measurement. */
 export const describeMachine = () => ({
   cpu: cpus()[0]?.model ?? 'unknown',
   cores: availableParallelism(),

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { findProgram } from '../support/setup/kept-process.ts'
+import { findProgram } from '../support/setup/managed-process.ts'
 import { type AblationStage, ablationPlans, paymentAblationPlans } from './ablation-jobs.ts'
 import { openAblationStage } from './ablation-stage.ts'
 import { openServer } from './database.ts'
@@ -22,7 +22,7 @@ const say = (text: string) => console.log(text)
 
 const everything = openScope()
 
-/** Measures what was chosen on a stage that is open for so long; nothing is opened for nothing. */
+/** Measures the selected jobs of a stage, which is opened only if there are any. */
 async function measureOn<Stage>(
   chosen: JobPlan<Stage>[],
   open: (setUp: SetUp) => Promise<Stage>,
@@ -93,7 +93,7 @@ async function run(options: Options): Promise<void> {
     await measureOn(onPayments, openPaymentStage, setUp, results)
     await measureOn(onMany, openGrowthStage, setUp, results)
   } finally {
-    // What was measured is told even where a later job ends the run.
+    // Results are reported even if a later job fails the run.
     if (results.length > 0) await report(options, machine, results)
   }
   if (results.some(({ problem }) => problem !== null)) process.exitCode = 1

@@ -1,42 +1,43 @@
 import { median } from './statistics.ts'
 
-/** What one side did in one round. Latencies in milliseconds. */
+/** Results of one side in one round. Latencies in milliseconds. */
 export type Round = {
   requests: number
   seconds: number
   p50: number
   p99: number
-  /** Processor time of the process that answered, where it is known. */
+  /** CPU time of the responding process; null if unknown. */
   cpuSeconds: number | null
-  /** Why this round counts for nothing; null where all went well. */
+  /** Reason why this round is void, or null. */
   problem: string | null
 }
 
-/** Something that can be put to work: the gateway, or what it is held against. */
+/** A side of a comparison: the gateway, or its yardstick. */
 export type Side = {
   name: string
   clients: number
   run(seconds: number): Promise<Round>
-  /** What the process that answers keeps in memory now, in megabytes; null where it isn't known. */
+  /** Resident memory of the responding process in megabytes; null if unknown. */
   residentMegabytes(): Promise<number | null>
 }
 
-/** How many of the yardstick's requests a second are to be reached at least, or how much of its time a request may take
- *  at most; by the medians where both are asked at a pace of their own. */
+/** Goal of a job: the minimum ratio of requests per second, or the maximum ratio of time per request.
+ *  `medians` compares median latencies, for sides at a fixed pace. */
 export type Reach = { atLeast: number } | { atMost: number; by?: 'medians' }
 
-/** The gateway's work beside the same work done by something simpler, in the same minute on the same machine. */
+/** A comparison of the gateway with something simpler that does the same work, on the same machine at the
+ *  same time. */
 export type Job = {
   name: string
   description: string
-  /** Null where nothing is asked for. */
+  /** Null if there is no goal. */
   reach: Reach | null
   gateway: Side
-  /** Null where the gateway's work is only recorded. */
+  /** Null if the gateway is only recorded. */
   yardstick: Side | null
-  /** What must be done before the two are compared. */
+  /** Preparation before the comparison. */
   prepare?(): Promise<void>
-  /** Compares what the two answer. Resolves to why they can't be compared, or to null. */
+  /** Compares the responses of both sides. Resolves to why their speeds can't be compared, or to null. */
   disagreement(): Promise<string | null>
 }
 
@@ -58,10 +59,10 @@ export type Result = {
   gateway: Measured
   yardstick: Measured | null
   reach: Reach | null
-  /** The gateway's requests for each of the yardstick's, or its time for each of the yardstick's where there is a most
-   *  to it: the median over the rounds. Null where there is no yardstick, or where `problem` says why. */
+  /** Median ratio over the rounds of the gateway's requests to the yardstick's, or of its time for `atMost`.
+   *  Null without a yardstick, or if there is a `problem`. */
   ratio: number | null
-  /** Whether there is a ratio and it is what it is to be; null where nothing is asked for. */
+  /** True if the ratio reaches the goal; null if there is no goal. */
   reached: boolean | null
   problem: string | null
 }
@@ -92,8 +93,8 @@ function ratioOf(one: Round, other: Round, reach: Reach | null): number {
 const isReached = (ratio: number, reach: Reach): boolean =>
   'atLeast' in reach ? ratio >= reach.atLeast : ratio <= reach.atMost
 
-/** Measures the two sides by turns, so that what else the machine does meets both. Each round gives one ratio, and the
- *  result is their median. There is none where the two didn't do the same. */
+/** Measures both sides in turns, so that other load of the machine affects both. Each round gives one ratio;
+ *  the result is their median. There is no ratio if the sides didn't do the same work. */
 export async function measure(
   job: Job,
   { seconds, rounds, warmUpSeconds }: { seconds: number; rounds: number; warmUpSeconds: number },

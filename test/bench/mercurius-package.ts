@@ -10,8 +10,8 @@ const changedAt = (path: string): Promise<number> =>
     () => 0,
   )
 
-/** Installs the package that the nested page is held against, unless what its lock file names is there already.
- *  Resolves to its server's file. */
+/** Installs the yardstick of the nested page, unless it is already installed as locked. Resolves to the file
+ *  of its server. */
 export async function installMercurius(say: (text: string) => void): Promise<string> {
   // npm writes the hidden lock file last.
   if ((await changedAt('node_modules/.package-lock.json')) < (await changedAt('package-lock.json'))) {

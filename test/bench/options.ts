@@ -2,20 +2,20 @@ import { parseArgs } from 'node:util'
 import type { Sizes } from './growth-jobs.ts'
 
 export type Options = {
-  /** How many events the catalogue has. */
+  /** Number of events in the catalogue. */
   events: number
-  /** How large the catalogues are that show what growth does. */
+  /** Sizes of the catalogues in the growth jobs. */
   sizes: Sizes
-  /** How long each side of a job works in each round. */
+  /** Duration of each side in each round. */
   seconds: number
   rounds: number
-  /** How long each side works before it is measured. */
+  /** Duration of each side's warm-up. */
   warmUpSeconds: number
-  /** Only the jobs that have one of these in their name. */
+  /** Runs only jobs whose name contains one of these. */
   only: string[]
   /** Measures each optimisation against its slow form, and nothing else. */
   ablate: boolean
-  /** Where the JSON goes. */
+  /** File to write the results to, as JSON. */
   out: string
 }
 
@@ -25,7 +25,7 @@ function wholeNumber(name: string, given: string): number {
   return number
 }
 
-/** Reads the command line. `--quick` is a run that only shows that everything works. */
+/** Parses the command line. `--quick` only checks that everything works. */
 export function parseOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,

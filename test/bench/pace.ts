@@ -4,14 +4,14 @@ import { percentile } from './statistics.ts'
 /** Several kinds of requests, each sent at a steady pace by a client of its own. */
 export type Pace = { port: number; seconds: number; perSecond: number; kinds: Record<string, Ask[]> }
 
-/** What came of one kind. Latencies in milliseconds. */
+/** Results of one kind. Latencies in milliseconds. */
 export type Paced = { answers: number; p50: number; p99: number; statuses: Record<string, number> }
 
-// Connections of each kind that are open before the clock starts.
+// Connections of each kind, opened before the clock starts.
 const spare = 4
 
-/** Sends a request of each kind so many times a second, whether or not those before it are answered: who waits keeps
- *  nobody from coming. What nobody would wait for is a new connection: it is opened as part of its request. */
+/** Sends `perSecond` requests of each kind without waiting for earlier responses. If all connections are
+ *  busy, opening another one counts as part of its request. */
 export async function runPace({ port, seconds, perSecond, kinds }: Pace): Promise<Record<string, Paced>> {
   const pause = 1000 / perSecond
   const names = Object.keys(kinds)
@@ -58,7 +58,7 @@ export async function runPace({ port, seconds, perSecond, kinds }: Pace): Promis
     }
   }
   try {
-    // Not all at the same moment.
+    // Spreads the kinds over the interval.
     const all = names.map((name, index) => paced(kinds[name] ?? [], (index * pause) / names.length))
     return Object.fromEntries((await Promise.all(all)).map((result, index) => [names[index], result]))
   } finally {

@@ -3,7 +3,7 @@ import { pay } from './bare-payment.ts'
 
 export type PayTask = { clients: number; seconds: number }
 
-// The yardstick of the payments where there is no pgbench: the driver, and nothing between it and the transaction.
+// The yardstick of payments without pgbench: the transaction run directly by the driver.
 
 type Due = Record<'payment_id' | 'organization_id' | 'rate_id' | 'price_id' | 'amount' | 'currency', string>
 type Taken = { year: number; invoice_number: number; reference: string }
@@ -14,7 +14,7 @@ const insertInvoice = pay.insertInvoice(
   { year: '$6', number: '$7', reference: '$8' },
 )
 
-/** Pays one of the list, by its number. Throws where it was paid before, or where there is none. */
+/** Pays the payment with this number in the list. Throws if it was paid before or does not exist. */
 export async function payOnce(sql: Sql, number: number, client: number): Promise<void> {
   const prepare = { prepare: true }
   await sql.begin(async (tx) => {

@@ -3,7 +3,7 @@ import type { PayTask } from './pay-driver.ts'
 import { runPgbench } from './pgbench.ts'
 import type { Transactions } from './transactions.ts'
 
-// The yardstick of the payments: pgbench, doing the bare payment.
+// The yardstick of payments: pgbench running the bare payment.
 
 const due = {
   organizationId: ':organization_id',
@@ -13,8 +13,8 @@ const due = {
 }
 const invoice = { year: ':year', number: ':invoice_number', reference: ':reference' }
 
-// No two clients have a number of the list in common. A payment that was paid before, or that is not there, gives no row,
-// and \gset then ends the run with an error.
+// Clients share no numbers of the list. A paid or missing payment returns no row, in which case \gset ends
+// the run with an error.
 const script = `
 \\set number :turn * :clients + :client_id + 1
 \\set turn :turn + 1
@@ -28,6 +28,6 @@ ${pay.updateTicket(':payment_id', ':reference')};
 commit;
 `
 
-/** Pays what is due for some seconds, each payment once, with one connection a client. */
+/** Pays due payments for some seconds, each once, with one connection per client. */
 export const payWithPgbench = (databaseUrl: string, { clients, seconds }: PayTask): Promise<Transactions> =>
   runPgbench(databaseUrl, { script, variables: { turn: 0, clients }, clients, seconds })

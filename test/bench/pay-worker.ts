@@ -5,7 +5,7 @@ import { answerTasks } from './worker.ts'
 
 const sql = postgres(process.env.DATABASE_URL ?? '', { max: 64, onnotice: () => {} })
 
-// No two clients have a number of the list in common.
+// Clients share no numbers of the list.
 answerTasks((task: PayTask) =>
   runTransactions(task, (client, turn) => payOnce(sql, turn * task.clients + client + 1, client)),
 )

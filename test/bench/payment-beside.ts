@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Ask } from './http-client.ts'
 import type { Round, Side } from './measure.ts'
 import type { Pace, Paced } from './pace.ts'
-import { type Paying, paying } from './payment-sides.ts'
+import { type Paying, paymentSide } from './payment-sides.ts'
 import { checkoutAsks, listAsk, lookupAsks, type Target } from './requests.ts'
-import { counted, type Holds } from './sides.ts'
+import { type Holds, withHoldCheck } from './sides.ts'
 import type { Worker } from './worker.ts'
 
-/** What others ask for while payments are made. */
+/** Kinds of requests beside payments. */
 export const besideKinds = ['ready', 'lookup', 'checkout', 'events'] as const
 export type BesideKind = (typeof besideKinds)[number]
 
-/** The requests of each kind: by a door, a channel that sells another rate, and one that lists. */
+/** Requests of each kind: by a door, by a channel that sells another rate, and by one that lists events. */
 export const besideAsks = (
   key: string,
   tickets: { key: string; ids: string[] },
@@ -23,10 +23,10 @@ export const besideAsks = (
   events: [listAsk(key)],
 })
 
-// Of each kind: slow enough to be no load by themselves.
+// Rate of each kind, low enough to be no load by itself.
 const perSecond = 20
 
-// Payments run for so long before others come, and for at least as long after them.
+// Payments run for this long before and at least this long after the other requests.
 const aheadSeconds = 1
 
 export type Beside = {
@@ -35,7 +35,7 @@ export type Beside = {
   kinds: Record<BesideKind, Ask[]>
 }
 
-/** What speaks against the answers that others had; null where all of them were good. */
+/** Returns what is wrong with the responses beside payments, or null. */
 export function besideProblem(results: Record<string, Paced>): string | null {
   for (const [kind, { statuses, answers }] of Object.entries(results))
     if (answers === 0 || statuses[200] !== answers)
@@ -56,12 +56,12 @@ const sideOf = (name: string, run: (seconds: number) => Promise<Round>): Side =>
   run,
 })
 
-/** How long one kind of request takes while nobody pays. All kinds are asked for, one client each. */
-export const quiet = (name: string, beside: Beside, kind: BesideKind): Side =>
+/** Measures one kind of request without payments. All kinds are sent, by one client each. */
+export const quietSide = (name: string, beside: Beside, kind: BesideKind): Side =>
   sideOf(name, (seconds) => pacedRound(beside, kind, seconds))
 
-/** The same while many pay. Each payment must be written, or the round counts for nothing. */
-export const whilePaid = (
+/** Measures the same beside payments. Every payment must be written, or the round is void. */
+export const busySide = (
   name: string,
   beside: Beside,
   kind: BesideKind,
@@ -71,7 +71,10 @@ export const whilePaid = (
   sideOf(name, async (seconds) => {
     const longer = seconds + 2 * aheadSeconds
     const due = await makeDue(longer)
-    const payingSide = counted(paying('payments', { ...payments, makeDue: async () => due }), countPaid)
+    const payingSide = withHoldCheck(
+      paymentSide('payments', { ...payments, makeDue: async () => due }),
+      countPaid,
+    )
     const [paid, round] = await Promise.all([
       payingSide.run(longer),
       pause(aheadSeconds * 1000).then(() => pacedRound(beside, kind, seconds)),

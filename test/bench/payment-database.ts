@@ -12,18 +12,18 @@ import {
 import type { MakeDue } from './payment-sides.ts'
 import type { Holds } from './sides.ts'
 
-/** A database whose payments are paid, and what is asked of it. */
+/** A database with due payments. */
 export type PaymentDatabase = {
   makeDue: MakeDue
   countPaid(): Promise<Holds>
-  /** What is not as it must be, by the rule that it breaks; null where nothing is. */
+  /** Lists the broken invariants, or returns null. */
   findBroken(): Promise<string | null>
 }
 
-// More than either side pays.
+// More than either side can pay.
 const duePerSecond = 5000
 
-/** Prepares a copy of the base for payments by a provider, of which so many seconds' are due at once. */
+/** Prepares a copy of the base database with due payments of a provider for this many seconds. */
 export async function openPaymentDatabase(
   database: BenchDatabase,
   provider: Provider,

@@ -4,21 +4,21 @@ import type { LoadResult } from './load.ts'
 import type { Reach, Side } from './measure.ts'
 import type { Pace, Paced } from './pace.ts'
 import type { PayTask } from './pay-driver.ts'
-import { type BesideKind, besideAsks, besideKinds, quiet, whilePaid } from './payment-beside.ts'
+import { type BesideKind, besideAsks, besideKinds, busySide, quietSide } from './payment-beside.ts'
 import type { PaymentDatabase } from './payment-database.ts'
 import type { PaymentLoad } from './payment-load.ts'
-import { fastestOf, paying, payingBare, selling } from './payment-sides.ts'
+import { barePaymentSide, fastestOf, paymentSide, saleSide } from './payment-sides.ts'
 import type { Target } from './requests.ts'
 import type { Server } from './server-process.ts'
-import { counted } from './sides.ts'
+import { withHoldCheck } from './sides.ts'
 import type { Transactions } from './transactions.ts'
 import type { WholeSale } from './whole-sale.ts'
 import type { Worker } from './worker.ts'
 
-/** How the service reaches its database: by itself, or through PgBouncer in transaction mode. */
+/** Connection of the service to its database: direct, or through PgBouncer in transaction mode. */
 export type Connected = 'direct' | 'pgbouncer'
 
-/** A rate whose payments are paid: to the service, and by hand in an equal database of the yardstick's own. */
+/** A rate with due payments, in the service's database and in an equal copy for the yardstick. */
 export type PaymentSale = {
   gateway: Server
   /** Starts the service once more, on the same database, without an optimisation. */
@@ -27,35 +27,36 @@ export type PaymentSale = {
   bare: { name: string; database: PaymentDatabase; pay(task: PayTask): Promise<Transactions> }
 }
 
-/** What the jobs work with. */
+/** Resources of the payment jobs. */
 export type PaymentStage = {
-  /** Keys of channels that see the same. */
+  /** Keys of channels with the same grants. */
   keys: string[]
-  /** A key of the integration of the organization that sold most, and tickets and rates of that organization. */
+  /** Integration key, tickets and rates of the organization that sold most. */
   tickets: { key: string; ids: string[] }
   targets: Target[]
-  /** A rate that nobody pays for. */
+  /** A rate without due payments. */
   otherTarget: Target
   payments: Worker<PaymentLoad, LoadResult>
   pace: Worker<Pace, Record<string, Paced>>
   wholeSale: Worker<WholeSale, Transactions>
-  /** Opens a sale with databases of its own, unless it is the one that is open, and ends what was open before. */
+  /** Opens a sale with its own databases and closes the previous one, unless it is the same. */
   openSale(provider: Provider, connected: Connected): Promise<PaymentSale>
-  /** Why no payment can be compared; null where nothing is in the way. */
+  /** Reason why payments cannot be compared, or null. */
   holdProblem: string | null
 }
 
 type Plan = JobPlan<PaymentStage>
 
-/** How many pay at once. */
+/** Number of concurrent buyers. */
 export const buyers = 300
 
-// Connections that pgbench is tried with. All of its transactions want the same three rows, and it is best with few.
+// Connection counts to try with pgbench. All transactions lock the same three rows, so few connections are
+// best.
 const bareClients = [10, 4, 16, 64] as const
 
 const bareSideOf = ({ bare: { name, pay, database } }: PaymentSale): Side => {
   const by = (clients: number) =>
-    counted(payingBare(name, pay, clients, database.makeDue), database.countPaid)
+    withHoldCheck(barePaymentSide(name, pay, clients, database.makeDue), database.countPaid)
   const [first, ...others] = bareClients
   return fastestOf([by(first), ...others.map(by)])
 }
@@ -73,11 +74,11 @@ const paymentJob = (provider: Provider, connected: Connected, reach: Reach): Pla
     const { gateway, database, bare } = sale
     const { makeDue, countPaid } = database
     return {
-      gateway: counted(
-        paying('gateway', { server: gateway, load: payments, provider, buyers, makeDue }),
+      gateway: withHoldCheck(
+        paymentSide('gateway', { server: gateway, load: payments, provider, buyers, makeDue }),
         countPaid,
       ),
-      // Without PgBouncer in any case.
+      // The yardstick always connects directly.
       yardstick: bareSideOf(sale),
       disagreement: async () =>
         holdProblem ?? (await database.findBroken()) ?? (await bare.database.findBroken()),
@@ -102,8 +103,8 @@ const besideJob = (kind: BesideKind): Plan => ({
     const beside = { port: gateway.port, pace, kinds: besideAsks(key, tickets, otherTarget) }
     const sale = { server: gateway, load: payments, provider: 'sandbox' as const, buyers, makeDue }
     return {
-      gateway: whilePaid('gateway', beside, kind, sale, countPaid),
-      yardstick: quiet('itself, quiet', beside, kind),
+      gateway: busySide('gateway', beside, kind, sale, countPaid),
+      yardstick: quietSide('itself, quiet', beside, kind),
       disagreement: async () => holdProblem ?? (await findBroken()),
     }
   },
@@ -119,14 +120,14 @@ const wholeJob: Plan = {
     const { gateway, database } = await openSale('sandbox', 'direct')
     const task = { port: gateway.port, clients: wholeClients, keys, integrationKey: tickets.key, targets }
     return {
-      gateway: counted(selling('gateway', gateway, wholeSale, task), database.countPaid),
+      gateway: withHoldCheck(saleSide('gateway', gateway, wholeSale, task), database.countPaid),
       yardstick: null,
       disagreement: async () => holdProblem ?? (await database.findBroken()),
     }
   },
 }
 
-/** What is measured of payments, in order: those on the same databases one after another. */
+/** Payment jobs in order. Jobs on the same databases are adjacent. */
 export const paymentPlans = ({ hasPgbouncer }: { hasPgbouncer: boolean }): Plan[] => [
   paymentJob('sandbox', 'direct', { atLeast: 2 }),
   ...besideKinds.map(besideJob),

@@ -1,4 +1,4 @@
-import { type FakeEvent, signed } from '../support/stub-stripe.ts'
+import { type StubEvent, signEvent } from '../support/stub-stripe.ts'
 import type { DuePayment, Provider } from './due-payments.ts'
 import type { Ask } from './http-client.ts'
 import { type LoadResult, runLoad } from './load.ts'
@@ -7,12 +7,12 @@ export type PaymentLoad = {
   port: number
   clients: number
   seconds: number
-  /** Who takes the money, and so how a payment is told of: by its buyer's press of Pay, or by a signed event. */
+  /** Payment provider, which decides how a payment is made: by pressing Pay or by a signed event. */
   provider: Provider
   due: DuePayment[]
 }
 
-/** The press of Pay on a payment's page. */
+/** Request of pressing Pay on the payment page. */
 export const pressAsk = ({ token }: Pick<DuePayment, 'token'>): Ask => ({
   method: 'POST',
   path: `/pay/${token}`,
@@ -20,9 +20,9 @@ export const pressAsk = ({ token }: Pick<DuePayment, 'token'>): Ask => ({
   body: 'action=pay',
 })
 
-/** What Stripe sends once the buyer has paid in the payment's session. */
+/** Signed event that Stripe sends after the buyer paid in the session. */
 export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
-  const event: FakeEvent = {
+  const event: StubEvent = {
     id: `evt_${id}`,
     object: 'event',
     type: 'checkout.session.completed',
@@ -40,12 +40,12 @@ export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
       },
     },
   }
-  return { method: 'POST', path: '/webhooks/stripe', ...signed(event) }
+  return { method: 'POST', path: '/webhooks/stripe', ...signEvent(event) }
 }
 
 const askOf: Record<Provider, (payment: DuePayment) => Ask> = { sandbox: pressAsk, stripe: eventAsk }
 
-/** Pays what is due, each payment once, by so many clients for some seconds. Requests are made and signed before the
- *  clock starts. */
+/** Pays due payments, each once, with several clients for some seconds. Requests are built and signed before
+ *  the clock starts. */
 export const runPayments = ({ provider, due, ...load }: PaymentLoad): Promise<LoadResult> =>
   runLoad({ ...load, asks: due.map(askOf[provider]), once: true })

@@ -8,13 +8,13 @@ import type { Transactions } from './transactions.ts'
 import type { WholeSale } from './whole-sale.ts'
 import type { Worker } from './worker.ts'
 
-/** Makes enough payments due for so many seconds; gives all that are. */
+/** Makes enough payments due for this many seconds. Returns all due payments. */
 export type MakeDue = (seconds: number) => Promise<DuePayment[]>
 
-// A buyer is sent on to the channel, Stripe is told that it was heard.
+// Expected statuses: a redirect for a buyer, a 200 for Stripe's event.
 const goodStatus: Record<Provider, string> = { sandbox: '303', stripe: '200' }
 
-/** What speaks against the answers to payments; null where nothing does. */
+/** Returns what is wrong with the responses to payments, or null. */
 export function paymentProblem(
   provider: Provider,
   { statuses, shortest, longest, ranOut }: LoadResult,
@@ -34,8 +34,8 @@ export type Paying = {
   makeDue: MakeDue
 }
 
-/** The service, paid by many buyers at once, each payment once. */
-export const paying = (name: string, { server, load, provider, buyers, makeDue }: Paying): Side => ({
+/** The service, with concurrent buyers who pay each payment once. */
+export const paymentSide = (name: string, { server, load, provider, buyers, makeDue }: Paying): Side => ({
   name,
   clients: buyers,
   residentMegabytes: async () => (await usageOf(server.pid))?.residentMegabytes ?? null,
@@ -56,8 +56,8 @@ export const paying = (name: string, { server, load, provider, buyers, makeDue }
   },
 })
 
-/** The service, selling from the list to the door. Throws where a life goes wrong. */
-export const selling = (
+/** The service, with whole sales from the event list to the lookup at the door. Throws if a sale fails. */
+export const saleSide = (
   name: string,
   server: Server,
   worker: Worker<WholeSale, Transactions>,
@@ -75,8 +75,8 @@ export const selling = (
   },
 })
 
-/** The bare payment, again and again, by so many connections. */
-export const payingBare = (
+/** A side that repeats the bare payment on `clients` connections. */
+export const barePaymentSide = (
   name: string,
   pay: (task: PayTask) => Promise<Transactions>,
   clients: number,
@@ -92,8 +92,8 @@ export const payingBare = (
   },
 })
 
-/** The fastest of several ways to do the same. The first run, which warms up, tries each for as long as it was told to;
- *  from then on it is the one that did most a second. A yardstick is as hard as it can be made. */
+/** The fastest of several sides, so that the yardstick is as hard as possible. The first run, the warm-up,
+ *  tries each of them; later runs use the one with the most requests per second. */
 export function fastestOf(sides: [Side, ...Side[]]): Side {
   let [fastest] = sides
   let isChosen = false

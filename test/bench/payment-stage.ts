@@ -1,4 +1,4 @@
-import { settingsFor, startStubStripe } from '../support/stub-stripe.ts'
+import { startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 import { startPgbouncer } from '../system/pgbouncer-server.ts'
 import { fillDatabase, sell, targetsOf, ticketsOf } from './database.ts'
 import type { Provider } from './due-payments.ts'
@@ -15,13 +15,13 @@ import { gatewaySettings, type SetUp, service, starterOf, startTasks } from './s
 import type { Transactions } from './transactions.ts'
 import type { WholeSale } from './whole-sale.ts'
 
-// How many tickets were sold before, so that there is something to look up.
+// Tickets sold in advance, to be looked up.
 const soldTickets = 5000
 
-// As many as the service's own pool has.
+// Same size as the service's own pool.
 const pooledConnections = 10
 
-/** One catalogue, of which each sale gets two equal copies: the service's and the yardstick's. */
+/** Opens one catalogue. Each sale gets two equal copies, for the service and for the yardstick. */
 export async function openPaymentStage({
   scope,
   server,
@@ -42,7 +42,7 @@ export async function openPaymentStage({
 
   const settingsOf: Record<Provider, Record<string, string>> = {
     sandbox: gatewaySettings,
-    stripe: { ...gatewaySettings, ...settingsFor(stripe.url) },
+    stripe: { ...gatewaySettings, ...stripeSettings(stripe.url) },
   }
   async function startGateway(own: Scope, url: string, provider: Provider, connected: Connected) {
     const start = starterOf(own)

@@ -8,14 +8,14 @@ import type { Transactions } from './transactions.ts'
 
 const run = promisify(execFile)
 
-/** The version that pgbench tells; null where it isn't on the PATH. */
+/** Version of pgbench, or null if it isn't on the PATH. */
 export const pgbenchVersion = (): Promise<string | null> =>
   run('pgbench', ['--version']).then(
     ({ stdout }) => stdout.trim(),
     () => null,
   )
 
-// Not on the command line, where everybody on the machine reads the password.
+// Passed in the environment, because any user of the machine can read a command line with its password.
 function connectionOf(databaseUrl: string): Record<string, string> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl)
   return {
@@ -35,14 +35,14 @@ function numberIn(output: string, pattern: RegExp): number {
 
 type Script = {
   script: string
-  /** Variables of the script. Each client has its own, and keeps them from one transaction to the next. */
+  /** Variables of the script. Each client has its own and keeps them between transactions. */
   variables: Record<string, number>
   clients: number
   seconds: number
 }
 
-/** Runs a script for some seconds with one connection a client and its statements prepared. pgbench finishes what runs
- *  at the end, and counts it. Throws where a transaction failed. */
+/** Runs a script for some seconds with one connection per client and prepared statements. pgbench finishes
+ *  and counts running transactions. Throws if a transaction failed. */
 export async function runPgbench(
   databaseUrl: string,
   { script, variables, clients, seconds }: Script,
@@ -71,7 +71,7 @@ export async function runPgbench(
     const transactions = numberIn(stdout, /transactions actually processed: (\d+)/)
     return {
       transactions,
-      // pgbench tells no rate of nothing.
+      // pgbench reports no rate for zero transactions.
       seconds: transactions === 0 ? seconds : transactions / numberIn(stdout, /tps = ([\d.]+)/),
       p50: percentile(latencies, 0.5),
       p99: percentile(latencies, 0.99),

@@ -25,7 +25,7 @@ const cellsOf = ({ description, gateway, yardstick, ratio, reach, reached, probl
   reached === null ? '' : reached ? 'yes' : 'no',
 ]
 
-/** The results as a table in Markdown, as docs/performance.md shows it, and below it why a ratio is missing. */
+/** Formats the results as a Markdown table, followed by the reasons of missing ratios. */
 export function tableOf(results: Result[]): string {
   const rows = [head, ...results.map(cellsOf)]
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

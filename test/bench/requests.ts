@@ -2,9 +2,9 @@ import type { Surface } from './bare-lookups-sql.ts'
 import type { Page } from './bare-pages-sql.ts'
 import type { Ask } from './http-client.ts'
 
-/** What is in the catalogue to be looked for. */
+/** Search terms with results in the catalogue. */
 export type Sample = { word: string; latitude: number; longitude: number; radius: number }
-/** What a checkout buys. */
+/** A rate and a price to check out. */
 export type Target = { rateId: string; priceId: string }
 
 const priceFields = `id name price currency validUntil quantity includes additionalInfo feeType feeQuantity`
@@ -27,7 +27,7 @@ const nestedPage = `{
   }
 }`
 
-// What the REST answer holds, so that the two surfaces do the same work.
+// The fields of the REST response, so that both surfaces do the same work.
 const checkout = `mutation ($input: CheckoutInput!) {
   checkout(input: $input) {
     __typename
@@ -46,7 +46,7 @@ const checkout = `mutation ($input: CheckoutInput!) {
   }
 }`
 
-// What the REST lookup holds. Its number `price` is the one in `priceInfo`.
+// The fields of the REST lookup. Its number `price` is the one in `priceInfo`.
 const lookup = `query ($id: ID!) {
   ticket(id: $id) {
     id activationDate channelId code discountQuantitySubtract email gender address language country postalCode
@@ -78,13 +78,13 @@ const posting = (apiKey: string, path: string, body: object): Ask => ({
   body: JSON.stringify(body),
 })
 
-/** The request for the page with everything nested. */
+/** GraphQL request of the page with all nested fields. */
 export const nestedPageAsk = (apiKey: string): Ask => posting(apiKey, '/graphql', { query: nestedPage })
 
-/** The request for the same page by REST. */
+/** REST request of the same page. */
 export const listAsk = (apiKey: string): Ask => getting(apiKey, '/events?populate=*')
 
-/** The request for each page. */
+/** Request of each page. */
 export const pageAsks = (
   apiKey: string,
   { word, latitude, longitude, radius }: Sample,
@@ -96,14 +96,14 @@ export const pageAsks = (
   radius: getting(apiKey, `/events?lat=${latitude}&lng=${longitude}&radius=${radius}`),
 })
 
-// Somewhat larger than the circle, away from the poles and the date line.
+// A box slightly larger than the circle; ignores the poles and the date line.
 function boxAround({ latitude, longitude, radius }: Sample): number[] {
   const height = radius / 111
   const width = height / Math.cos(((Math.abs(latitude) + height) * Math.PI) / 180)
   return [latitude - height, latitude + height, longitude - width, longitude + width]
 }
 
-/** The parameters of the same pages in the bare server's statements. */
+/** Parameters of the same pages in the bare server's statements. */
 export const pageParameters = (sample: Sample) => ({
   search: [`'${sample.word}':*`],
   radius: [sample.latitude, sample.longitude, sample.radius, ...boxAround(sample)],
@@ -119,7 +119,7 @@ const inputOf = ({ rateId, priceId }: Target) => ({
   tickets: [{ priceId, fullName: 'Ada Lovelace', ...buyer }],
 })
 
-/** A checkout of one ticket of each of the rates. */
+/** Requests to check out one ticket of each rate. */
 export const checkoutAsks = (apiKey: string, surface: Surface, targets: Target[]): Ask[] =>
   targets.map((target) =>
     surface === 'rest'
@@ -132,11 +132,11 @@ export const checkoutAsks = (apiKey: string, surface: Surface, targets: Target[]
       : posting(apiKey, '/graphql', { query: checkout, variables: { input: inputOf(target) } }),
   )
 
-/** What one ticket of the rate would cost. */
+/** Request of a quote for one ticket. */
 export const quoteAsk = (apiKey: string, target: Target): Ask =>
   posting(apiKey, '/graphql', { query: quote, variables: { input: inputOf(target) } })
 
-/** A lookup of each of the tickets, with the key of their organization's integration. */
+/** Requests to look up each ticket with the key of its organization's integration. */
 export const lookupAsks = (apiKey: string, surface: Surface, ids: string[]): Ask[] =>
   ids.map((id) =>
     surface === 'rest'

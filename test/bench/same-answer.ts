@@ -1,6 +1,6 @@
 type Counts = Record<string, number>
 
-/** How many rows an answer holds of each kind: the objects in its lists, by the name of the list. */
+/** Counts the objects in the lists of a response, by the name of the list. */
 export function countRows(answer: unknown, counts: Counts = {}, list = ''): Counts {
   if (Array.isArray(answer)) {
     for (const item of answer) countRows(item, counts, list)
@@ -14,7 +14,7 @@ export function countRows(answer: unknown, counts: Counts = {}, list = ''): Coun
 
 const keysOf = (value: unknown): string[] => (value && typeof value === 'object' ? Object.keys(value) : [])
 
-/** The first place where two answers differ, and how; null where they say the same. */
+/** Describes the first difference of two responses, or returns null. */
 export function firstDifference(one: unknown, other: unknown, path = 'answer'): string | null {
   const keys = [...new Set([...keysOf(one), ...keysOf(other)])]
   const areObjects = [one, other].every((value) => value && typeof value === 'object')
@@ -28,7 +28,7 @@ export function firstDifference(one: unknown, other: unknown, path = 'answer'): 
   return null
 }
 
-/** What stands against comparing the speed of two answers; null where nothing does. */
+/** Returns why the speeds of two responses cannot be compared, or null. */
 export function disagreement(one: unknown, other: unknown): string | null {
   const [counts, others] = [countRows(one), countRows(other)]
   if (Object.keys(counts).length === 0) return 'the answers hold no rows'

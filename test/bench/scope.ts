@@ -1,6 +1,6 @@
-/** Keeps what was started, to stop it in the other order, however what it was started for ends. */
+/** Stops what was started in reverse order, even after a failure. */
 export type Scope = {
-  /** Resolves to what was started, and stops it at the end. */
+  /** Resolves to the started resource and stops it when the scope closes. */
   keep<Started>(starting: Promise<Started>, stop: (started: Started) => Promise<unknown>): Promise<Started>
   stop(): Promise<void>
 }

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { freePort } from '../support/setup/kept-process.ts'
+import { freePort } from '../support/setup/managed-process.ts'
 
-/** A process that answers HTTP on a port of the loopback. */
+/** A child process that serves HTTP on a loopback port. */
 export type Server = { port: number; pid: number; stop(): Promise<void> }
 
-/** Starts a Node program that listens on the port in `PORT`, and waits until `path` is answered with 200. */
+/** Starts a Node program that listens on `PORT`, and waits until `path` returns 200. */
 export async function startServer(
   args: string[],
   env: Record<string, string>,
@@ -43,19 +43,19 @@ export async function startServer(
   }
 }
 
-/** What a process has used. */
+/** Resource usage of a process. */
 export type Usage = { cpuSeconds: number; residentMegabytes: number }
 
-// The kernel counts in hundredths of a second on every Linux that Node runs on.
+// The kernel reports CPU time in hundredths of a second on every Linux that Node runs on.
 const ticksPerSecond = 100
 
-/** What a process has used until now; null where the system doesn't tell it in /proc. */
+/** Reads the resource usage of a process from /proc, or returns null if there is none. */
 export async function usageOf(pid: number): Promise<Usage | null> {
   try {
     const [stat, status] = await Promise.all(
       ['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8')),
     )
-    // The fields behind the command's name, which may have spaces and brackets in it.
+    // Splits after the command name, which may contain spaces and parentheses.
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
     return {
       cpuSeconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond,

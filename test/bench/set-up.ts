@@ -4,7 +4,7 @@ import type { Scope } from './scope.ts'
 import { startServer } from './server-process.ts'
 import { startWorker } from './worker.ts'
 
-/** What the stages are set up with. */
+/** Inputs of the stages. */
 export type SetUp = {
   scope: Scope
   server: BenchServer
@@ -18,14 +18,14 @@ export const gatewaySettings = {
   ALLOW_SANDBOX_PAYMENTS: 'true',
   RATE_LIMIT: 'off',
   LOG_LEVEL: 'silent',
-  // No hold expires while it runs. Sessions of Stripe's allow no more.
+  // No hold expires during a run. Stripe's sessions allow no longer one.
   HOLD_MINUTES: '1380',
 }
 
 /** The service as `npm start` runs it. */
 export const service = ['--max-old-space-size=1024', 'dist/server.js']
 
-/** Runs it the first time, and resolves to the same from then on. */
+/** Memoizes a start function: runs it once and returns the same promise afterwards. */
 export function once<Result>(start: () => Promise<Result>): () => Promise<Result> {
   let started: Promise<Result> | null = null
   return () => {
@@ -34,13 +34,13 @@ export function once<Result>(start: () => Promise<Result>): () => Promise<Result
   }
 }
 
-/** Starts servers on a database that end with the scope. */
+/** Returns a function that starts servers on a database. They stop with the scope. */
 export const starterOf =
   (scope: Scope) =>
   (args: string[], { url }: Pick<BenchDatabase, 'url'>, settings: Record<string, string> = {}) =>
     scope.keep(startServer(args, { DATABASE_URL: url, ...settings }, '/ready'), (server) => server.stop())
 
-/** Starts a process for tasks, by the name of its compiled file, that ends with the scope. */
+/** Starts a worker by the name of its compiled file. It stops with the scope. */
 export const startTasks = <Task extends object, Result>(
   scope: Scope,
   file: string,

@@ -5,9 +5,9 @@ import { type Server, usageOf } from './server-process.ts'
 import type { Transactions } from './transactions.ts'
 import type { Worker } from './worker.ts'
 
-/** A server that is asked the same things again and again; every answer must be a 200, and none of them less than half
- *  as long as another, because an error of GraphQL is a 200 too. */
-export const asked = (
+/** A side that sends the same requests to a server repeatedly. Every response must be a 200, and none may be
+ *  less than half as long as another, because a GraphQL error is also a 200. */
+export const requestSide = (
   name: string,
   server: Server,
   load: Worker<Load, LoadResult>,
@@ -37,8 +37,8 @@ export const asked = (
   },
 })
 
-/** The bare hold transaction, again and again. */
-export const holding = (
+/** A side that repeats the bare hold transaction. */
+export const holdSide = (
   name: string,
   hold: (task: HoldTask) => Promise<Transactions>,
   task: { clients: number; targets: number },
@@ -52,8 +52,8 @@ export const holding = (
   },
 })
 
-/** Holds a side to its word that it drains a queue besides: some of it in any two rounds, and never all. */
-export const draining = (side: Side, countQueued: () => Promise<number>): Side => {
+/** Checks that a side also drains a queue: some of it in any two rounds, and never all of it. */
+export const withDrainCheck = (side: Side, countQueued: () => Promise<number>): Side => {
   let earlier: number | null = null
   return {
     ...side,
@@ -61,19 +61,19 @@ export const draining = (side: Side, countQueued: () => Promise<number>): Side =
       const before = await countQueued()
       const round = await side.run(seconds)
       const after = await countQueued()
-      const told =
+      const drainProblem =
         after === 0 ? 'nothing is queued any more' : after === earlier ? 'nothing was drained' : null
       earlier = before
-      return { ...round, problem: round.problem ?? (told && `${side.name}: ${told}`) }
+      return { ...round, problem: round.problem ?? (drainProblem && `${side.name}: ${drainProblem}`) }
     },
   }
 }
 
-/** Everything that a checkout must have written, each counted for itself. */
+/** Counts of each kind of row and counter that a checkout writes. */
 export type Holds = Record<string, number>
 
-/** Holds a side to its word: as many holds must have been written as it says that it made. */
-export const counted = (side: Side, count: () => Promise<Holds>): Side => ({
+/** Checks that a side wrote as many holds as it reports. */
+export const withHoldCheck = (side: Side, count: () => Promise<Holds>): Side => ({
   ...side,
   async run(seconds): Promise<Round> {
     const before = await count()
@@ -82,12 +82,14 @@ export const counted = (side: Side, count: () => Promise<Holds>): Side => ({
     const wrong = Object.keys(after).filter(
       (kind) => (after[kind] ?? 0) - (before[kind] ?? 0) !== round.requests,
     )
-    const told = wrong.map((kind) => `${kind} ${(after[kind] ?? 0) - (before[kind] ?? 0)}`)
+    const writtenCounts = wrong.map((kind) => `${kind} ${(after[kind] ?? 0) - (before[kind] ?? 0)}`)
     return {
       ...round,
       problem:
         round.problem ??
-        (told.length > 0 ? `${side.name}: ${round.requests} done, but written: ${told.join(', ')}` : null),
+        (writtenCounts.length > 0
+          ? `${side.name}: ${round.requests} done, but written: ${writtenCounts.join(', ')}`
+          : null),
     }
   },
 })

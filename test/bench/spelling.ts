@@ -1,14 +1,14 @@
-// How PostgreSQL is made to print what the two surfaces print.
+// SQL expressions that format values as the two surfaces do.
 
-/** A moment as both surfaces print it. */
+/** Formats a timestamp as both surfaces do. */
 export const moment = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** An amount in minor units as both surfaces print it. */
+/** Formats an amount in minor units as both surfaces do. */
 export const major = (amount: string, currency: string) =>
   `${amount} / case ${currency} when 'JPY' then 1 when 'KWD' then 1000 else 100 end::float8`
 
-/** How a surface spells a field: `image_url` or `imageUrl`. */
+/** Field names of a surface: `image_url` or `imageUrl`. */
 export type Spelling = { id: string; field(name: string): string }
 
 export const rest: Spelling = { id: '_id', field: (name) => name }
@@ -17,7 +17,7 @@ export const graphql: Spelling = {
   field: (name) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
 }
 
-/** The columns and expressions of an object, under the names that a surface has for them. */
+/** Columns and expressions of an object, under a surface's field names. */
 export const select = (
   { field }: Spelling,
   columns: string[],

@@ -29,12 +29,12 @@ import type { Transactions } from './transactions.ts'
 
 const unsharedReads = { SHARED_READS_MS: '0' }
 
-// How many tickets were sold before they are looked up.
+// Tickets sold before the lookups.
 const soldTickets = 5000
 
 const compiled = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
-/** One catalogue, the gateway twice, and everything that it is held against. */
+/** Opens one catalogue with two gateways and all yardsticks. */
 export async function openStage({ scope, server, options, hasPgbench, say }: SetUp): Promise<Stage> {
   say(`Seeding ${options.events} events…`)
   const database = await scope.keep(server.create(), (database) => database.drop())
@@ -74,7 +74,7 @@ export async function openStage({ scope, server, options, hasPgbench, say }: Set
   }
 }
 
-/** The same catalogue on databases side by side: in several sizes, and with more and fewer tickets sold. */
+/** Opens the same catalogue in several databases, with different sizes and numbers of sold tickets. */
 export async function openGrowthStage({ scope, server, options, say }: SetUp): Promise<GrowthStage> {
   const [events = 0] = options.sizes.events
   const base = await scope.keep(server.create(), (database) => database.drop())
@@ -85,7 +85,7 @@ export async function openGrowthStage({ scope, server, options, say }: SetUp): P
     rm(folder, { recursive: true }),
   )
 
-  /** A gateway on a copy of the base that was made larger. Each is made once. */
+  /** Starts a gateway on a grown copy of the base, once per size. */
   const grown = (
     what: string,
     settings: Record<string, string>,

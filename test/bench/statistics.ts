@@ -1,10 +1,10 @@
-/** The value that this part of the sorted values is not above: 0.99 is p99. */
+/** Returns a percentile: 0.99 is p99. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((one, other) => one - other)
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN
 }
 
-/** The middle one, or the mean of the two in the middle. */
+/** Returns the middle value, or the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
   const low = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN

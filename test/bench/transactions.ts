@@ -1,9 +1,9 @@
 import { percentile } from './statistics.ts'
 
-/** Transactions made one after another by each client for some seconds. Latencies in milliseconds. */
+/** Results of sequential transactions of several clients. Latencies in milliseconds. */
 export type Transactions = { transactions: number; seconds: number; p50: number; p99: number }
 
-/** Runs a transaction again and again by so many clients, each for itself. What runs at the end is finished and counted.
+/** Repeats a transaction with each client for some seconds. Running transactions are finished and counted.
  *  `turn` counts a client's transactions from 0. */
 export async function runTransactions(
   { clients, seconds }: { clients: number; seconds: number },

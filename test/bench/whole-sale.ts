@@ -3,14 +3,14 @@ import { pressAsk } from './payment-load.ts'
 import { checkoutAsks, listAsk, lookupAsks, quoteAsk, type Target } from './requests.ts'
 import { runTransactions, type Transactions } from './transactions.ts'
 
-/** Lives of tickets: each client lists, quotes, checks out, pays and looks up, again and again. */
+/** Whole sales: each client repeatedly lists, quotes, checks out, pays and looks up. */
 export type WholeSale = {
   port: number
   clients: number
   seconds: number
-  /** Keys of channels, which the clients share. */
+  /** Channel keys, shared by the clients. */
   keys: string[]
-  /** A key of the integration of the organization whose rates these are. */
+  /** Integration key of the organization that owns these rates. */
   integrationKey: string
   targets: Target[]
 }
@@ -31,8 +31,8 @@ const lookedUpOf = (body: string) =>
   (JSON.parse(body) as { data?: { status: string; total_paid: number; invoice_reference: string | null } })
     .data
 
-/** Buys one ticket as a channel and its buyer do, and looks it up as its organization's door does. Throws where an answer
- *  is not what the one before it promised. */
+/** Buys one ticket as a channel and its buyer do, and looks it up as a door does. Throws if a response
+ *  contradicts an earlier one. */
 export async function buyOne(send: Send, { key, integrationKey, target }: Life): Promise<void> {
   const ask = async (step: string, asked: Ask, status = 200) => {
     const answer = await send(asked)
@@ -59,7 +59,7 @@ export async function buyOne(send: Send, { key, integrationKey, target }: Life):
     throw new Error(`a paid ticket is looked up as ${JSON.stringify(found)}`)
 }
 
-/** Runs lives for some seconds, each client for itself with a connection that is kept. */
+/** Runs whole sales for some seconds, with one keep-alive connection per client. */
 export async function runWholeSale({
   port,
   clients,
@@ -74,7 +74,7 @@ export async function runWholeSale({
   try {
     return await runTransactions({ clients, seconds }, async (client, turn) => {
       const key = keys[client % keys.length]
-      // No two clients are at the same rates in step.
+      // Clients start at different rates.
       const target = targets[(turn * clients + client * 7) % targets.length]
       const connection = opened[client]
       if (!key || !target || !connection) throw new Error('a sale has clients, keys and rates')

@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A process that does one task after another. */
+/** A child process that runs one task after another. */
 export type Worker<Task, Result> = { run(task: Task): Promise<Result>; stop(): Promise<void> }
 
 type Reply = { result: unknown } | { error: string }
 
-/** Starts a process for tasks, so that their work takes no time from whoever measures. `file` answers with
- *  `answerTasks`. */
+/** Starts a child process for tasks, so that their work takes no time from the measuring process. `file` must
+ *  call `answerTasks`. */
 export function startWorker<Task extends object, Result>(
   file: URL,
   env: Record<string, string> = {},
@@ -35,7 +35,7 @@ export function startWorker<Task extends object, Result>(
   }
 }
 
-/** The other end: does each task that the parent sends. The process ends with its parent. */
+/** Runs each task that the parent sends. The process ends with its parent. */
 export function answerTasks<Task, Result>(work: (task: Task) => Promise<Result>): void {
   process.on('message', (task) => {
     work(task as Task).then(

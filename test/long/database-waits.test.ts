@@ -1,76 +1,62 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import postgres from 'postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answersOf, type FaultService, refusedSales, startFaultService } from '../support/fault-service.ts'
-import { inDatabase } from '../support/setup/database.ts'
+import { expect, test } from 'vitest'
+import { useContendedService } from '../support/contended-service.ts'
+import { answersWith, refusedSales } from '../support/fault-service.ts'
 
-// Faults that make wait, on a service with deadlines that a test can wait for. Nobody waits longer than they are, however
-// long it takes, and it sells again as soon as it can.
+// Faults that block statements, with short timeouts. However long a fault lasts, no request waits longer than
+// its timeout, and the service sells again as soon as it can.
 
 const statementTimeoutMs = 1_000
 const faultMs = 5 * statementTimeoutMs
 
-let fault: FaultService
-let other: postgres.Sql
-beforeAll(async () => {
-  fault = await startFaultService({ statementTimeoutMs })
-  other = postgres(inDatabase(fault.server.url, 'tickets'), {
-    max: 1,
-    fetch_types: false,
-    onnotice: () => {},
-  })
-})
-afterAll(async () => {
-  await other?.end({ timeout: 1 })
-  await fault?.close()
-})
+const service = useContendedService({ statementTimeoutMs })
 
-test('connections to the database go silent, and new ones are', async () => {
-  const load = await fault.meet('connections go silent', async () => {
-    fault.proxy.become('silent')
+test('requests fail in time while existing and new connections are silent', async () => {
+  const load = await service.fault.runFault('connections go silent', async () => {
+    service.fault.proxy.setMode('silent')
     await pause(faultMs)
-    fault.proxy.become('open')
+    service.fault.proxy.setMode('open')
   })
   expect(refusedSales(load)).toBeGreaterThan(0)
-  expect(answersOf(load, 'lookup', 503).length).toBeGreaterThan(0)
+  expect(answersWith(load, 'lookup', 503).length).toBeGreaterThan(0)
 })
 
-test('connections to the database are reset, and new ones closed', async () => {
-  const load = await fault.meet('connections are reset and closed', async () => {
-    fault.proxy.become('closed')
+test('requests fail in time while connections are reset and new ones closed', async () => {
+  const load = await service.fault.runFault('connections are reset and closed', async () => {
+    service.fault.proxy.setMode('closed')
     for (let again = 0; again < 20; again++) {
-      fault.proxy.reset()
+      service.fault.proxy.reset()
       await pause(100)
     }
-    fault.proxy.become('open')
+    service.fault.proxy.setMode('open')
   })
   expect(refusedSales(load)).toBeGreaterThan(0)
 })
 
-test('somebody has the counters of a rate for long', async () => {
-  const load = await fault.meet('a locked row', async (load) => {
-    await other.begin(async (held) => {
+test('a locked stock row refuses sales of its rate and nothing else', async () => {
+  const load = await service.fault.runFault('a locked row', async (load) => {
+    await service.locker.begin(async (held) => {
       await held`select from stock where id = 'rate_1' for update`
       await pause(faultMs / 2)
-      // Another rate is sold meanwhile, and everybody looks.
-      await load.sells()
-      const ready = await fetch(`${fault.url}/ready`)
+      // Other rates are sold meanwhile, and all reads succeed.
+      await load.waitForSales()
+      const ready = await fetch(`${service.fault.url}/ready`)
       expect(ready.status).toBe(200)
       await pause(faultMs / 2)
       await expect.poll(() => refusedSales(load), { timeout: 30_000 }).toBeGreaterThan(0)
     })
   })
-  expect(answersOf(load, 'events', 503)).toEqual([])
-  expect(answersOf(load, 'lookup', 503)).toEqual([])
+  expect(answersWith(load, 'events', 503)).toEqual([])
+  expect(answersWith(load, 'lookup', 503)).toEqual([])
 })
 
-test('long statements have all connections of the pool', async () => {
-  const load = await fault.meet('all connections used up', async () => {
-    await other.begin(async (held) => {
+test('requests fail in time while blocked statements hold all connections', async () => {
+  const load = await service.fault.runFault('all connections used up', async () => {
+    await service.locker.begin(async (held) => {
       await held`lock table ticket_rates in access exclusive mode`
       await pause(faultMs / 2)
       const began = performance.now()
-      const ready = await fetch(`${fault.url}/ready`)
+      const ready = await fetch(`${service.fault.url}/ready`)
       expect(ready.status).toBe(200)
       expect(performance.now() - began).toBeLessThan(statementTimeoutMs)
       await pause(faultMs / 2)

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hostile } from '../support/hostile/corpus.ts'
 import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'
 
-// Different documents, and by how many bytes a process may hold more after them.
-const many = 2_000
-const most = 250 * 2 ** 20
+// Number of documents, and the memory growth that they may cause.
+const documentCount = 2_000
+const maxGrowthBytes = 250 * 2 ** 20
 
 let service: HostileService
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => service.close())
 const times = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => part(index)).join(' ')
 
-// Of some 1,900 tokens and 45,000 characters, most of which belong to an operation that is not asked for.
+// About 1,900 tokens and 45,000 characters, mostly of an operation that is not executed.
 const large = (tokens: number, rest: string) =>
   `${rest} mutation Never { registerWebhook(url: "https://a.example", types: [${times(tokens, () => 'PAYMENT_PAID')}]) { __typename } } #${'x'.repeat(20_000)}\n`
 const rate =
@@ -34,18 +34,18 @@ const kinds: Kind[] = [
       ),
   },
   {
-    what: 'known to no schema',
+    what: 'invalid in the schema',
     hasKey: false,
     code: 'BAD_REQUEST',
     make: (id) => `query Asked { ${times(1_900, (index) => `f${id}x${index}`)} } #${'x'.repeat(20_000)}\n`,
   },
   {
-    what: 'answered to a stranger',
+    what: 'executed for an unauthenticated client',
     hasKey: false,
     make: (id) => large(1_800, `query Asked { a${id}: __typename }`),
   },
   {
-    what: 'answered to a caller',
+    what: 'executed for a channel',
     hasKey: true,
     make: (id) =>
       large(
@@ -55,10 +55,10 @@ const kinds: Kind[] = [
   },
 ]
 
-test('2,000 different large documents leave the process as small as they should', async () => {
+test('2,000 different large documents grow the process by less than the limit', async () => {
   const before = await service.memory()
   for (const { what, hasKey, code, make } of kinds) {
-    const requests = Array.from({ length: many / kinds.length }, (_, id): Hostile => {
+    const requests = Array.from({ length: documentCount / kinds.length }, (_, id): Hostile => {
       const body = JSON.stringify({ query: make(id), operationName: 'Asked' })
       const headers = { 'content-type': 'application/json' }
       return { name: what, method: 'POST', url: '/graphql', headers, body }
@@ -67,6 +67,6 @@ test('2,000 different large documents leave the process as small as they should'
     expect(JSON.parse(last).errors?.[0].extensions.code, what).toBe(code)
     const grown = (await service.memory()) - before
     console.log(`${requests.length} documents ${what}: ${Math.round(grown / 2 ** 20)} MB more by now`)
-    expect(grown).toBeLessThan(most)
+    expect(grown).toBeLessThan(maxGrowthBytes)
   }
 })

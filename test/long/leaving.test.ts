@@ -4,11 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { aCatalogue } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { type ServerProcess, startedServer } from '../support/processes.ts'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Clients that keep their connections, as a load balancer does, while the built service is told to end. One that is told
-// that its connection ends goes to another instance, and comes back no more.
+// Clients with keep-alive connections, like those of a load balancer, while the built service shuts down. A
+// client that receives `connection: close` moves to another instance.
 
 const clients = 60
 
@@ -25,7 +25,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-type Told = { answered: number; left: number; resets: string[]; statuses: Set<number | undefined> }
+type Results = { answered: number; left: number; resets: string[]; statuses: Set<number | undefined> }
 
 const ask = async (url: string, agent: Agent | false): Promise<IncomingMessage> => {
   const [answer] = await once(get(url, { agent, headers: sale.channel }), 'response')
@@ -33,22 +33,22 @@ const ask = async (url: string, agent: Agent | false): Promise<IncomingMessage> 
   return answer
 }
 
-/** Clients that ask on until they are told to go elsewhere, or nothing listens any more. */
-async function keepAsking(isOver: () => boolean): Promise<Told> {
-  const told: Told = { answered: 0, left: 0, resets: [], statuses: new Set() }
+/** Runs clients that send requests until they receive `connection: close` or nothing listens any more. */
+async function keepAsking(isOver: () => boolean): Promise<Results> {
+  const results: Results = { answered: 0, left: 0, resets: [], statuses: new Set() }
   const client = async (number: number) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (;;) {
       const path = number % 2 ? '/events' : '/health'
       const answer = await ask(`${server.url}${path}`, agent).catch(({ code }: NodeJS.ErrnoException) => code)
       if (typeof answer !== 'object') {
-        if (answer !== 'ECONNREFUSED' || !isOver()) told.resets.push(String(answer))
+        if (answer !== 'ECONNREFUSED' || !isOver()) results.resets.push(String(answer))
         break
       }
-      told.answered++
-      told.statuses.add(answer.statusCode)
+      results.answered++
+      results.statuses.add(answer.statusCode)
       if (answer.headers.connection === 'close') {
-        told.left++
+        results.left++
         break
       }
       await pause(number % 7)
@@ -56,11 +56,11 @@ async function keepAsking(isOver: () => boolean): Promise<Told> {
     agent.destroy()
   }
   await Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
-  return told
+  return results
 }
 
 async function leaveUnderLoad(settings: Record<string, string>) {
-  server = await startedServer({ ...database.settings, RATE_LIMIT: 'off', ...settings })
+  server = await mustStartServer({ ...database.settings, RATE_LIMIT: 'off', ...settings })
   if (settings.WEB_CONCURRENCY)
     await expect.poll(() => server.output().split('Server listening at').length - 1).toBe(2)
   let isOver = false
@@ -73,7 +73,7 @@ async function leaveUnderLoad(settings: Record<string, string>) {
 }
 
 test.each([{ processes: '1' }, { processes: '2' }])(
-  'nobody is cut off while $processes of them leave, and who comes meanwhile is answered',
+  'shutdown of $processes processes resets no connection and serves requests meanwhile',
   async ({ processes }) => {
     const WEB_CONCURRENCY = processes
     const { asked, ended, seconds } = await leaveUnderLoad({
@@ -81,7 +81,7 @@ test.each([{ processes: '1' }, { processes: '2' }])(
       ...(processes === '1' ? {} : { WEB_CONCURRENCY }),
     })
     await pause(500)
-    // The port is open, for those who have not heard yet.
+    // The port stays open for clients that still send requests here.
     const ready = await ask(`${server.url}/ready`, false)
     expect([ready.statusCode, ready.headers.connection]).toEqual([503, 'close'])
     expect((await ask(`${server.url}/events`, false)).statusCode).toBe(200)
@@ -95,9 +95,9 @@ test.each([{ processes: '1' }, { processes: '2' }])(
   },
 )
 
-test('without time to leave some are cut off: the control of the test above', async () => {
+test('control: without a drain period some connections are reset', async () => {
   const cut: number[] = []
-  // As a rule once is enough.
+  // One try usually suffices.
   for (let again = 0; again < 5 && !cut.some(Boolean); again++) {
     const { asked, ended } = await leaveUnderLoad({ DRAIN_SECONDS: '0' })
     cut.push((await asked).resets.length)

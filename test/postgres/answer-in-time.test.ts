@@ -2,21 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { anEntry, checkedOut, checkOut } from '../support/checkouts.ts'
+import { anEntry, checkOut, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { graphqlRefusal, refusal } from '../support/refusals.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Requests that wait for what somebody else has, on each surface.
+// Requests that wait for a lock, on each surface.
 
 const answerTimeoutMs = 400
-// What is asked for fails as well, but later: when nobody listens any more.
+// The statement timeout is longer than the response timeout, so statements fail after their response was
+// sent.
 const statementTimeoutMs = 1_500
 
 let database: TestDatabase
 let sale: Sale
-let other: postgres.Sql
+let locker: postgres.Sql
 const lines: string[] = []
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -24,20 +25,20 @@ beforeAll(async () => {
     ...{ database, answerTimeoutMs, statementTimeoutMs, settings: { LOG_LEVEL: 'trace' } },
     onLog: (line) => lines.push(line),
   })
-  other = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
+  locker = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
 })
 afterAll(async () => {
-  await other.end()
+  await locker.end()
   await sale.close()
   await database.drop()
 })
 
-test('whatever a request waits for, it is told in time when to come again', async () => {
+test('a blocked request gets a 503 with Retry-After in time, on every surface', async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  const checkout = await checkedOut(sale, body)
+  const checkout = await mustCheckOut(sale, body)
   const page = new URL(checkout.payment_url).pathname
   const keyed = { 'idempotency-key': 'once' }
-  await other.begin(async (held) => {
+  await locker.begin(async (held) => {
     await held`lock table ticket_rates, payments in access exclusive mode`
     const began = performance.now()
     const [listed, asked, bought, paid, unknown] = await Promise.all([
@@ -59,9 +60,9 @@ test('whatever a request waits for, it is told in time when to come again', asyn
     for (const answer of [listed, asked, bought, paid]) expect(answer.headers['retry-after']).toBe('1')
     await pause(2 * statementTimeoutMs)
   })
-  // What came of them in the end is for nobody, and who asks again with the same key has one checkout.
+  // Late results are discarded, and a retry with the same key makes one checkout.
   await pause(300)
-  const again = await Promise.all([checkedOut(sale, body, keyed), checkedOut(sale, body, keyed)])
+  const again = await Promise.all([mustCheckOut(sale, body, keyed), mustCheckOut(sale, body, keyed)])
   expect(new Set(again.map(({ payment_id }) => payment_id)).size).toBe(1)
   expect(await sale.db.$count(payments)).toBe(2)
   expect((await sale.rest('GET', '/events?populate=*', { headers: sale.channel })).statusCode).toBe(200)

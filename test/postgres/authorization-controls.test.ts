@@ -12,15 +12,15 @@ import { checkCredentials, checkOpenRow, checkRow } from '../support/authorizati
 import { edgeRules } from '../support/authorization/edge-rows.ts'
 import { checkEdges } from '../support/authorization/edges.ts'
 import { edgesOf, graphqlEntryPoints } from '../support/authorization/entry-points.ts'
-import { against, withResolver } from '../support/authorization/leaks.ts'
+import { withLeakyGateway, withResolver } from '../support/authorization/leaky-gateway.ts'
+import type { OpenRow, Row } from '../support/authorization/matrix-row.ts'
 import { seesSale } from '../support/authorization/oracle.ts'
 import { ownerRows } from '../support/authorization/owner-rows.ts'
-import { checkPublic, checkTokens } from '../support/authorization/pages.ts'
+import { checkPublic, checkTokens } from '../support/authorization/public-routes.ts'
 import { routeKinds } from '../support/authorization/rest-rows.ts'
-import type { OpenRow, Row } from '../support/authorization/rows.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
 
-// Leaks made on purpose: each must be found by what finds none in the gateway as it is.
+// Control tests of the authorization matrix: each makes a deliberate leak, which the matrix must find.
 
 let world: World
 beforeAll(async () => {
@@ -30,7 +30,7 @@ afterAll(() => world?.sale.close())
 
 const row = (rows: typeof catalogueRows, at: string) => rows[at] as Row
 
-test('a resolver that finds whatever is asked for', async () => {
+test('a resolver without an access check is found', async () => {
   const wrong = await withResolver(
     world,
     'Query.ticket',
@@ -44,7 +44,7 @@ test('a resolver that finds whatever is asked for', async () => {
   expect(wrong).toContainEqual(expect.stringMatching(/^nobody can tell tkt_/))
 })
 
-test('a resolver that says whose it is', async () => {
+test('a resolver that reveals the existence of a foreign object is found', async () => {
   const wrong = await withResolver(
     world,
     'Query.payment',
@@ -60,7 +60,7 @@ test('a resolver that says whose it is', async () => {
   expect(wrong.filter((one) => one.includes('reads'))).toEqual([])
 })
 
-test('a resolver that shows nothing to anybody', async () => {
+test('a resolver that shows nothing to permitted callers is found', async () => {
   const wrong = await withResolver(
     world,
     'Query.event',
@@ -70,7 +70,7 @@ test('a resolver that shows nothing to anybody', async () => {
   expect(wrong).toContainEqual(expect.stringMatching(/^shop does not see evt_1/))
 })
 
-test('a mutation that writes before it refuses', async () => {
+test('a mutation that writes before it refuses is found', async () => {
   const wrong = await withResolver(
     world,
     'Mutation.cancelTicket',
@@ -86,7 +86,7 @@ test('a mutation that writes before it refuses', async () => {
   expect(wrong).toContainEqual(expect.stringMatching(/^what was refused changed stock /))
 })
 
-test('an edge that leads to what is of others', async () => {
+test('an edge to a foreign object is found', async () => {
   const wrong = await withResolver(
     world,
     'Event.organization',
@@ -101,7 +101,7 @@ test('an edge that leads to what is of others', async () => {
   expect(wrong).toContain('Event.organization leads shop to Organization org_2')
 })
 
-test('a field that lets in who should not be', async () => {
+test('a field without authentication is found', async () => {
   const wrong = await withResolver(
     world,
     'Query.webhooks',
@@ -111,7 +111,7 @@ test('a field that lets in who should not be', async () => {
   expect(wrong).toEqual([expect.stringMatching(/^nobody is answered 200/)])
 })
 
-test('credentials that are good after all', async () => {
+test('bad credentials that are accepted are found', async () => {
   const matrix = { world, app: world.sale.app, seen: [] }
   const event = row(catalogueRows, 'Query.event(id)')
   expect(await checkCredentials(matrix, event, world.callers.shop.headers)).toContainEqual(
@@ -125,22 +125,22 @@ const looks: Row = {
   ask: (_caller, id) => ({ method: 'GET', url: `/leak/${id}` }),
 }
 
-test('a route that nobody thought of', async () => {
+test('an unlisted route is found', async () => {
   const { db } = world.sale
   const addLeak = (app: FastifyInstance) =>
     app.get<{ Params: { id: string } }>('/leak/:id', ({ params }) => findTicket(db, params.id).then(Boolean))
-  const { routes, result } = await against(world, addLeak, (matrix) => checkRow(matrix, looks))
+  const { routes, result } = await withLeakyGateway(world, addLeak, (matrix) => checkRow(matrix, looks))
   expect(routes.filter((route) => !(route in routeKinds))).toEqual(['GET /leak/:id', 'HEAD /leak/:id'])
   expect(result).toContainEqual(expect.stringMatching(/^nobody can tell tkt_/))
 })
 
-test('a page that knows what it is asked for by, or who asks', async () => {
+test('a page that opens by a known ID or depends on the caller is found', async () => {
   const addHint = (app: FastifyInstance) =>
     app.addHook('onSend', async ({ url, headers }, reply) => {
       if (url.startsWith('/pay/pay_')) reply.header('x-known', 'yes')
       if (url === '/' && headers['x-api-key']) reply.header('x-known', 'yes')
     })
-  const { result } = await against(world, addHint, async (matrix) => [
+  const { result } = await withLeakyGateway(world, addHint, async (matrix) => [
     await checkTokens(matrix),
     await checkPublic(matrix, 'GET /'),
   ])
@@ -148,7 +148,7 @@ test('a page that knows what it is asked for by, or who asks', async () => {
   expect(result[1]).toHaveLength(1)
 })
 
-test('a field, an input field, a type of node and an edge that have no row', () => {
+test('a field, an input field, a node type and an edge without a row are found', () => {
   const more = extendSchema(
     schema,
     parse(`extend type Query { leak(id: ID!): String }

@@ -6,11 +6,11 @@ import {
   checkCredentials,
   checkOpenRow,
   checkRow,
+  findChanges,
   type Matrix,
-  unchanged,
 } from '../support/authorization/checker.ts'
 import { edgeRules } from '../support/authorization/edge-rows.ts'
-import { checkEdges, reached } from '../support/authorization/edges.ts'
+import { checkEdges, reachedEdges } from '../support/authorization/edges.ts'
 import {
   edgesOf,
   graphqlEntryPoints,
@@ -18,16 +18,17 @@ import {
   openApiEntryPoints,
   watchRoutes,
 } from '../support/authorization/entry-points.ts'
+import { invalidRequests } from '../support/authorization/invalid-requests.ts'
+import { byGet, type OpenRow, type Row } from '../support/authorization/matrix-row.ts'
 import { ownerRows } from '../support/authorization/owner-rows.ts'
-import { checkPublic, checkTokens } from '../support/authorization/pages.ts'
+import { checkPublic, checkTokens } from '../support/authorization/public-routes.ts'
 import { headRows, restRows, routeKinds } from '../support/authorization/rest-rows.ts'
-import { byGet, type OpenRow, type Row } from '../support/authorization/rows.ts'
 import { openWorld } from '../support/authorization/world.ts'
-import { wrongInput } from '../support/authorization/wrong-input.ts'
 
-// Not yours is answered as not there is, byte for byte, whoever asks for whatever, in every way that there is (DECISIONS 2).
+// A foreign object gets the same response as an absent one, byte for byte, for every caller and every entry
+// point (DECISIONS 2).
 
-// What changes a ticket comes before what reads it, so that each state is read as well.
+// Mutations come before reads, so that reads cover every state of a ticket.
 const graphqlRows = { ...ownerRows, ...catalogueRows }
 const rows = { ...graphqlRows, ...restRows, ...headRows }
 
@@ -40,21 +41,21 @@ beforeAll(async () => {
 })
 afterAll(() => matrix?.world.sale.close())
 
-describe('the tables are whole', () => {
-  test('every entry point of the GraphQL schema has a row, and every row an entry point', () => {
+describe('the matrix is complete', () => {
+  test('GraphQL entry points and rows match one to one', () => {
     expect(Object.keys(graphqlRows).sort()).toEqual(graphqlEntryPoints(schema).sort())
   })
 
-  test('every operation and identifier of the OpenAPI document has a row, and every row one of them', async () => {
+  test('operations and identifiers of the OpenAPI document match the rows one to one', async () => {
     const document = (await matrix.world.sale.rest('GET', '/openapi.json')).json<OpenApi>()
     expect(Object.keys(restRows).sort()).toEqual(openApiEntryPoints(document).sort())
   })
 
-  test('every route with its method has a row, and every row a route', () => {
+  test('routes and rows match one to one', () => {
     expect(Object.keys(routeKinds).sort()).toEqual([...routes].sort())
   })
 
-  test('every edge from one object to another has a row, and every row an edge', () => {
+  test('edges between objects and rows match one to one', () => {
     expect([...edgeRules.keys()].sort()).toEqual(edgesOf(schema).sort())
   })
 })
@@ -67,10 +68,10 @@ test.each(['Query.ticket(id)', 'Query.event(id)', 'Query.node(id) Payment'])('%s
   expect(await checkRow(matrix, byGet(catalogueRows[at] as Row))).toEqual([])
 })
 
-test('no mutation is made by GET', async () => {
+test('a mutation by GET is refused', async () => {
   const { world, app } = matrix
   const row = byGet(ownerRows['Mutation.cancelTicket(ticketId)'] as Row)
-  const wrong = await unchanged(matrix, [], async () => {
+  const wrong = await findChanges(matrix, [], async () => {
     const answers = world.things.ticket.map(async ({ id }) => {
       const { url } = row.ask(world.callers.door, id, world)
       return app.inject({ method: 'GET', url, headers: world.callers.door.headers })
@@ -81,14 +82,14 @@ test('no mutation is made by GET', async () => {
   expect(wrong).toEqual([])
 })
 
-test('every edge was gone along, and led nobody to what is of others', async () => {
-  expect([...reached(matrix)].sort()).toEqual([...edgeRules.keys()].sort())
+test('every edge was reached, and none led to a foreign object', async () => {
+  expect([...reachedEdges(matrix)].sort()).toEqual([...edgeRules.keys()].sort())
   expect(await checkEdges(matrix, edgeRules)).toEqual([])
 })
 
-test.each(badCredentialNames)('%s opens nothing, and tells nothing', async (name) => {
+test.each(badCredentialNames)('%s gets a 401 that reveals nothing', async (name) => {
   const headers = matrix.world.bad[name]
-  const wrong = await unchanged(matrix, [], async () => {
+  const wrong = await findChanges(matrix, [], async () => {
     const found = Object.entries(rows).map(async ([at, row]) =>
       (await checkCredentials(matrix, row, headers)).map((wrong) => `${at}: ${wrong}`),
     )
@@ -97,11 +98,14 @@ test.each(badCredentialNames)('%s opens nothing, and tells nothing', async (name
   expect(wrong).toEqual([])
 })
 
-test.each(wrongInput)('who may not use %s is told so, whatever else is wrong', async (_name, ask, isFor) => {
-  expect(
-    await checkOpenRow(matrix, { open: true, isFor: isFor.split(' ') as OpenRow['isFor'], ask: () => ask }),
-  ).toEqual([])
-})
+test.each(invalidRequests)(
+  'a caller without access to %s is refused before its input is validated',
+  async (_name, ask, isFor) => {
+    expect(
+      await checkOpenRow(matrix, { open: true, isFor: isFor.split(' ') as OpenRow['isFor'], ask: () => ask }),
+    ).toEqual([])
+  },
+)
 
 const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 'side']][] = [
   [
@@ -118,7 +122,7 @@ const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 
   ],
 ]
 
-test.each(named)('%s names something of its sender’s alone', async (_what, query, [one, other]) => {
+test.each(named)('%s is scoped to its sender', async (_what, query, [one, other]) => {
   const { sale, callers } = matrix.world
   const replayed = async ({ headers }: { headers: Record<string, string> }) =>
     (await sale.graphql<{ named: { idempotentReplayed: boolean } }>(query, {}, headers)).data?.named
@@ -127,13 +131,13 @@ test.each(named)('%s names something of its sender’s alone', async (_what, que
   expect([await replayed(callers[one]), await replayed(callers[other])]).toEqual([true, true])
 })
 
-describe('what asks for no credentials', () => {
-  test('an address that entitles is opened by nothing else, and says the same to everybody', async () => {
+describe('routes without credentials', () => {
+  test('a route with a token opens by the token only and is the same for every caller', async () => {
     expect(await checkTokens(matrix)).toEqual([])
   })
 
   test.each(Object.keys(routeKinds).filter((route) => routeKinds[route] === 'public'))(
-    '%s is the same for everybody',
+    '%s is the same for every caller',
     async (route) => {
       expect(await checkPublic(matrix, route)).toEqual([])
     },

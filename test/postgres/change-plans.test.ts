@@ -1,19 +1,19 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assignPositions } from '../../src/domain/change/assign-positions.ts'
-import { explain, type Seen } from '../support/explain.ts'
+import { readChangesPage } from '../support/change-feed.ts'
+import { explain, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anOrganization } from '../support/factories.ts'
-import { readFeed } from '../support/feed.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Plans of the feed on many changes, with the very statements and parameters of the service.
+// Query plans of the change feed with many changes, for the service's exact statements and parameters.
 
 const organizations = ['org_1', 'org_2', 'org_3']
 const changesOfEach = 20_000
 
 let sale: Sale
-const seen: Seen[] = []
+const seen: SeenStatement[] = []
 let middle: string
 
 beforeAll(async () => {
@@ -33,11 +33,11 @@ beforeAll(async () => {
       from generate_series(1, ${changesOfEach}::integer) as n`)
   }
   await sale.db.execute(sql`vacuum analyze`)
-  middle = (await readFeed(sale, sale.channel, { first: 100 })).endCursor ?? ''
+  middle = (await readChangesPage(sale, sale.channel, { first: 100 })).endCursor ?? ''
 })
 afterAll(() => sale.close())
 
-/** The plan of the last statement that has this in its text. */
+/** Plan of the last statement that contains `part`. */
 async function planOf(part: string): Promise<string> {
   const found = seen.findLast(({ text }) => text.includes(part))
   expect(found, part).toBeDefined()
@@ -45,36 +45,36 @@ async function planOf(part: string): Promise<string> {
 }
 const page = () => planOf('as reached')
 
-test('a page of a channel’s feed is read by an index, in its order', async () => {
-  await readFeed(sale, sale.channel, { after: middle })
+test('a page of a channel’s feed is read in index order', async () => {
+  await readChangesPage(sale, sale.channel, { after: middle })
   const plan = await page()
   expect(plan).toContain('changes_of_audience')
   expect(plan).not.toContain('Seq Scan on changes')
 })
 
-test('a page of an integration’s feed is read by an index, in its order', async () => {
-  const { endCursor } = await readFeed(sale, sale.integration.v2)
-  await readFeed(sale, sale.integration.v2, { after: endCursor })
+test('a page of an integration’s feed is read in index order', async () => {
+  const { endCursor } = await readChangesPage(sale, sale.integration.v2)
+  await readChangesPage(sale, sale.integration.v2, { after: endCursor })
   const plan = await page()
   expect(plan).toContain('changes_in_feed')
   expect(plan).not.toContain('Seq Scan on changes')
 })
 
-test('positions are given by the index of what has none', async () => {
+test('positions are assigned by the index of changes without one', async () => {
   await sale.db.execute(sql`insert into changes (id, type, subject_id, sequence, organization_id, data)
     select 'chg_new_' || n, 'payment.paid', 'new_' || n, 1, 'org_1', '{}' from generate_series(1, 500) as n`)
   await assignPositions(sale.db)
   const plans = [await planOf('as begun'), await planOf('select distinct organization_id from "changes"')]
   for (const plan of plans) {
-    // Once for all that is taken, and not again for each that is written.
+    // Once per batch, not once per written row.
     expect(plan.match(/changes_without_position/g)).toHaveLength(1)
     expect(plan).not.toContain('Seq Scan on changes')
   }
   expect(plans[0]).toContain('changes_pkey')
 })
 
-test('it all is read where there is no index: the control of these', async () => {
+test('control: without indexes the whole table is read', async () => {
   await sale.db.execute(sql`drop index changes_of_audience, changes_in_feed`)
-  await readFeed(sale, sale.channel, { after: middle })
+  await readChangesPage(sale, sale.channel, { after: middle })
   expect(await page()).toContain('Seq Scan on changes')
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { runCli } from '../support/processes.ts'
 
-// Each command as a process of its own. The walk goes through migrate, import and key issue.
+// Each command in its own process. The walk test covers migrate, import and key issue.
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -12,14 +12,14 @@ afterAll(() => database.drop())
 
 const cli = (command: string) => runCli(command.split(' '), database.settings)
 
-/** What a process prints that ends well. */
+/** Runs a command that must succeed, and returns its output. */
 async function printed(command: string): Promise<string> {
   const { code, output, errors } = await cli(command)
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
   return output
 }
 
-test('each command prints what it did, and ends', async () => {
+test('each command prints its result and exits', async () => {
   expect(JSON.parse(await printed('seed --events 1 --json'))).toMatchObject({ events: { added: 1 } })
   const organization = '--organization org_demo_luna'
   const issued = JSON.parse(await printed(`key issue channel --name Shop ${organization} --json`))
@@ -32,7 +32,7 @@ test('each command prints what it did, and ends', async () => {
   expect(await printed('deliveries retry --all')).toBe('None of them is dead.\n')
 })
 
-test('one that fails tells why on standard error, and nothing else', async () => {
+test('a failed command prints only its reason, on standard error', async () => {
   expect(await cli('key revoke nobody')).toEqual({
     code: 1,
     output: '',

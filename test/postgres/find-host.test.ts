@@ -3,11 +3,11 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseCode, isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { freePort } from '../support/setup/kept-process.ts'
+import { freePort } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
-// Addresses of several hosts: one that nobody listens on, one that takes no writes, one that does. What the two servers
-// say of themselves is changed as a failover would.
+// Connection strings with several hosts: an unreachable one, a read-only one and a writable one. The tests
+// swap the roles of the two servers as a failover does.
 
 let nobody: string
 let one: PostgresServer
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const hostOf = ({ url }: PostgresServer) => new URL(url).host
 
-// Both have one password, for the address has but one.
+// Both servers share one password, because a connection string has only one.
 async function prepare() {
   for (const { url } of [one, two]) {
     const admin = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} })
@@ -52,7 +52,7 @@ const portOf = async ({ db }: OpenDatabase): Promise<number> => {
 }
 const open = (url: string) => openDatabase({ databaseUrl: url, dataDir: '' })
 
-test('the host that takes writes is found, migrated, and found again once it is another', async () => {
+test('the writable host is found, migrated, and found again after a failover', async () => {
   await prepare()
   await letWrite(one, false)
   const url = addressOf([nobody, hostOf(one), hostOf(two)], '?target_session_attrs=read-write')
@@ -61,7 +61,7 @@ test('the host that takes writes is found, migrated, and found again once it is 
   expect(await opened.whyUnready()).toBe(null)
   expect(await portOf(opened)).toBe(Number(new URL(two.url).port))
 
-  // The roles change; both servers live on, as two that a tool has switched.
+  // The roles change while both servers stay up, as after a managed switchover.
   await letWrite(one, true)
   const migrated = await open(addressOf([hostOf(one)]))
   await migrated.migrate()
@@ -78,7 +78,7 @@ test('the host that takes writes is found, migrated, and found again once it is 
   await letWrite(two, true)
 })
 
-test('of several hosts one that takes writes is meant, where the address does not say', async () => {
+test('the writable host is the default of several', async () => {
   await letWrite(one, false)
   const opened = await open(addressOf([hostOf(one), hostOf(two)]))
   expect(await portOf(opened)).toBe(Number(new URL(two.url).port))
@@ -89,7 +89,7 @@ test('of several hosts one that takes writes is meant, where the address does no
   await letWrite(one, true)
 })
 
-test('where no host is as wanted, or none answers, it is out of reach, and told at once', async () => {
+test('a list without a suitable or reachable host fails at once', async () => {
   const standby = await open(addressOf([hostOf(one), hostOf(two)], '?target_session_attrs=standby'))
   const refused = await standby.db.execute(sql`select 1`).catch((error: unknown) => error)
   expect([databaseCode(refused), isUnavailable(refused)]).toEqual(['CONNECTION_NO_HOST', true])

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql-server/schema.ts'
 import type { Caller } from '../support/authorization/callers.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
-import { wrongAnswer } from '../support/fuzz/graphql-answer.ts'
+import { expectSafe, findLogLeaks } from '../support/fuzz/answer-checks.ts'
+import { findAnswerMistakes } from '../support/fuzz/graphql-answer.ts'
 import { drawOperation, type GraphqlRequest } from '../support/fuzz/graphql-operation.ts'
-import { credentials, poolOf } from '../support/fuzz/requests.ts'
-import { seed, tries } from '../support/fuzz/seed.ts'
+import { credentials, poolFor } from '../support/fuzz/requests.ts'
+import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
 import { anything, json, text } from '../support/fuzz/values.ts'
-import { expectSafe, strangeIn } from '../support/fuzz/watch.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 
-// Anything at all that the schema can be asked, and what it cannot.
+// Random operations, valid and invalid.
 
 const lines: string[] = []
 let world: World
@@ -38,11 +38,11 @@ const answered = new Set<string>()
 
 async function askValid(sender: Credentials, request: GraphqlRequest) {
   const answer = await ask(sender, request)
-  const told = answer.json<{ data?: Record<string, unknown> | null }>()
-  const wrong = wrongAnswer(schema, request, told)
+  const body = answer.json<{ data?: Record<string, unknown> | null }>()
+  const wrong = findAnswerMistakes(schema, request, body)
   expect(wrong, `${JSON.stringify(request)}\n${answer.body.slice(0, 1000)}`).toEqual([])
   for (const [, key = '', name = ''] of request.query.matchAll(/\b(r\d+): (\w+)/g))
-    if (told.data?.[key]) answered.add(name)
+    if (body.data?.[key]) answered.add(name)
 }
 
 const fieldsOf = (kind: 'query' | 'mutation', type = schema.getQueryType()) =>
@@ -50,15 +50,15 @@ const fieldsOf = (kind: 'query' | 'mutation', type = schema.getQueryType()) =>
 const roots = [...fieldsOf('query'), ...fieldsOf('mutation', schema.getMutationType())]
 
 describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
-  test.each(roots)('any %s of %s is answered as it was asked', async (...root) => {
-    const from = { schema, pool: poolOf(world) }
+  test.each(roots)('any %s of %s gets a response that matches its operation', async (...root) => {
+    const from = { schema, pool: poolFor(world) }
     const property = fc.asyncProperty(credentials(world), fc.gen(), (sender, draw) =>
       askValid(sender, drawOperation(draw, from, root)),
     )
-    await fc.assert(property, tries(70, 10))
+    await fc.assert(property, fuzzRuns(70, 10))
   })
 
-  test('most of them were answered with something, for somebody', () => {
+  test('most root fields returned data at least once', () => {
     expect(answered.size).toBeGreaterThan(roots.length / 2)
   })
 
@@ -84,7 +84,7 @@ describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
     '',
   ]
 
-  test('no document, no body and no address ends in a fault of ours', async () => {
+  test('random documents, bodies and URLs never cause a server error', async () => {
     const property = fc.asyncProperty(
       credentials(world),
       body,
@@ -104,13 +104,13 @@ describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
         expectSafe(answer, sender.caller, world, JSON.stringify(body) + url)
       },
     )
-    await fc.assert(property, tries(400, 20))
+    await fc.assert(property, fuzzRuns(400, 20))
   })
 
   test.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('variables of %s in each other, thousands deep, are refused', async (_what, open, close) => {
+  ])('variables of %s nested thousands deep are refused', async (_what, open, close) => {
     const { shop } = world.callers
     const query = 'query ($search: String) { events(search: $search) { totalCount } }'
     for (const depth of [5_000, 20_000]) {
@@ -123,16 +123,16 @@ describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
     }
   })
 
-  test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
-    const wrong = await wrongIn(world.sale.db)
-    // Webhooks come and go here, and those that have gone are told nothing.
-    expect(wrong.filter((one) => !one.startsWith('a change is neither sent'))).toEqual([])
+  test('random operations break no invariant and log no personal data', async () => {
+    const wrong = await brokenInvariants(world.sale.db)
+    // Operations also delete webhooks, whose changes are then never delivered.
+    expect(wrong.filter((invariant) => !invariant.startsWith('a change is neither delivered'))).toEqual([])
     expect(lines.length).toBeGreaterThan(100)
-    expect(strangeIn(lines, world)).toEqual([])
+    expect(findLogLeaks(lines, world)).toEqual([])
   })
 })
 
-describe('an answer that is not as it was asked would be seen here:', () => {
+describe('control: a response that does not match its operation is found', () => {
   const request = {
     query:
       'query ($c: Boolean!) { r1: event(id: "x") { __typename id age @skip(if: $c) startDate location { __typename } } }',
@@ -140,22 +140,22 @@ describe('an answer that is not as it was asked would be seen here:', () => {
   }
   const event = { __typename: 'Event', id: 'evt_1', startDate: '2026-01-01T00:00:00.000Z', location: null }
   test.each<[what: string, event: object | null, wrong: RegExp | null]>([
-    ['none', event, null],
-    ['nothing at all', null, null],
-    ['a field that was left out', { ...event, age: '18' }, /age was not asked for/],
-    ['a field too few', { ...event, id: undefined }, /id is no ID/],
-    ['null for what is never null', { ...event, startDate: null }, /startDate is null/],
-    ['another form of a moment', { ...event, startDate: '2026-01-01' }, /startDate is no DateTime/],
+    ['a matching response', event, null],
+    ['a null root field', null, null],
+    ['a skipped field', { ...event, age: '18' }, /age was not asked for/],
+    ['a missing field', { ...event, id: undefined }, /id is no ID/],
+    ['null in a non-null field', { ...event, startDate: null }, /startDate is null/],
+    ['another timestamp format', { ...event, startDate: '2026-01-01' }, /startDate is no DateTime/],
     ['another type', { ...event, __typename: 'Ticket' }, /__typename is no Event/],
     ['an object without its fields', { ...event, location: [] }, /location is no object/],
   ])('%s', (_what, r1, wrong) => {
-    const told = wrongAnswer(schema, request, { data: { r1 } })
-    expect(told).toEqual(wrong === null ? [] : [expect.stringMatching(wrong)])
+    const mistakes = findAnswerMistakes(schema, request, { data: { r1 } })
+    expect(mistakes).toEqual(wrong === null ? [] : [expect.stringMatching(wrong)])
   })
 
-  test('an error that is not as all are', () => {
-    expect(wrongAnswer(schema, request, { data: null })).toEqual(['neither data nor an error'])
+  test('an undocumented error', () => {
+    expect(findAnswerMistakes(schema, request, { data: null })).toEqual(['neither data nor an error'])
     const masked = { message: 'x', extensions: { code: 'INTERNAL', request_id: 'x' } }
-    expect(wrongAnswer(schema, request, { errors: [masked] })).toEqual(['an error INTERNAL'])
+    expect(findAnswerMistakes(schema, request, { errors: [masked] })).toEqual(['an error INTERNAL'])
   })
 })

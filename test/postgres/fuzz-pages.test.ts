@@ -3,16 +3,16 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
-import { brokenOf } from '../support/fuzz/from-json-schema.ts'
-import { seed, tries } from '../support/fuzz/seed.ts'
+import { expectHealthyAnswer, findLogLeaks } from '../support/fuzz/answer-checks.ts'
+import { mutatedFrom } from '../support/fuzz/from-json-schema.ts'
+import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
 import { anything, json, text } from '../support/fuzz/values.ts'
-import { expectWhole, strangeIn } from '../support/fuzz/watch.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 import { formType } from '../support/payment-page-buyer.ts'
-import { innards } from '../support/refusals.ts'
-import { type FakeEvent, signed, webhookSecret } from '../support/stub-stripe.ts'
+import { internalDetails } from '../support/refusals.ts'
+import { type StubEvent, signEvent, webhookSecret } from '../support/stub-stripe.ts'
 
-// Anything at all, sent to what is reached without a key: pages, documents, what a provider tells.
+// Random requests to routes without a key: pages, documents, the provider's webhook.
 
 const lines: string[] = []
 let world: World
@@ -31,13 +31,13 @@ const encoded = (text: string) => (text.isWellFormed() ? encodeURIComponent(text
 const known = '/ /health /ready /schema.graphql /docs /docs/json /openapi.json /docs/static/index.html'.split(
   ' ',
 )
-// GraphiQL and the page of the REST documentation are built elsewhere, and hold the names of their own parts.
+// GraphiQL and the REST documentation are third-party bundles that contain file names of their own.
 const built = /^\/(docs|graphql)/
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
 
 describe(`pages with FUZZ_SEED=${seed}`, () => {
-  test('no address, no method and no form makes a page fail', async () => {
+  test('random URLs, methods and forms never cause a server error', async () => {
     const statuses = new Set<number>()
     const address = fc.oneof(
       fc.constantFrom(...known, '/graphql', '/pay/', '/webhooks/stripe'),
@@ -82,16 +82,16 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
           payload: hasBody ? form : undefined,
         })
         statuses.add(answer.statusCode)
-        expectWhole(answer)
+        expectHealthyAnswer(answer)
         if (!built.test(address) && !String(answer.headers['content-type']).includes('pdf'))
-          expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+          expect(internalDetails.exec(answer.body)?.[0]).toBeUndefined()
       },
     )
-    await fc.assert(property, tries(700, 30))
+    await fc.assert(property, fuzzRuns(700, 30))
     expect([...statuses]).toEqual(expect.arrayContaining([200, 404, 405]))
   })
 
-  test('nothing that is not signed is taken for what the provider tells', async () => {
+  test('an event without a valid signature is never accepted', async () => {
     const signature = fc.oneof(
       fc.constantFrom(
         't=,v1=',
@@ -117,14 +117,14 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
           body,
           headers: { 'content-type': 'application/json', 'stripe-signature': given },
         })
-        expectWhole(answer)
+        expectHealthyAnswer(answer)
         expect(answer.statusCode).toBe(400)
       },
     )
-    await fc.assert(property, tries(200, 10))
+    await fc.assert(property, fuzzRuns(200, 10))
   })
 
-  test('nothing that is signed makes it fail', async () => {
+  test('random signed events never cause a server error', async () => {
     const types = ['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'].map(
       (type) => `checkout.session.${type}`,
     )
@@ -149,27 +149,27 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
       }),
     })
     const statuses = new Set<number>()
-    const told = fc.oneof(
+    const events = fc.oneof(
       { weight: 1, arbitrary: event },
-      { weight: 2, arbitrary: brokenOf(event) },
+      { weight: 2, arbitrary: mutatedFrom(event) },
       anything,
     )
-    const property = fc.asyncProperty(told, async (event) => {
+    const property = fc.asyncProperty(events, async (event) => {
       const answer = await world.sale.rest(
         'POST',
         '/webhooks/stripe',
-        signed(event as FakeEvent, webhookSecret),
+        signEvent(event as StubEvent, webhookSecret),
       )
       statuses.add(answer.statusCode)
-      expectWhole(answer)
+      expectHealthyAnswer(answer)
     })
-    await fc.assert(property, tries(400, 20))
+    await fc.assert(property, fuzzRuns(400, 20))
     expect([...statuses].sort()).toEqual([200, 400])
   })
 
-  test('nobody has lost or won anything by it, and no line of the log tells of anybody', async () => {
-    expect(await wrongIn(world.sale.db)).toEqual([])
+  test('random requests break no invariant and log no personal data', async () => {
+    expect(await brokenInvariants(world.sale.db)).toEqual([])
     expect(lines.length).toBeGreaterThan(100)
-    expect(strangeIn(lines, world)).toEqual([])
+    expect(findLogLeaks(lines, world)).toEqual([])
   })
 })

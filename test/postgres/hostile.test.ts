@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { corpus } from '../support/hostile/corpus.ts'
 import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'
 
-// How long one request may hold up those beside it (DECISIONS 10), in milliseconds.
-const maxHeldUp = 100
-// Whatever comes between, such as a collection of garbage, does not come each time.
+// Time for which one request may block others (DECISIONS 10), in milliseconds.
+const maxBlockedMs = 100
+// A retry excludes chance delays, such as a garbage collection.
 const tries = 5
 
-test('each request of the corpus is one that is read', () => {
+test('every request of the corpus fits into the limits of body and URL', () => {
   for (const { name, body = '', url } of corpus) {
     expect(Buffer.byteLength(body), name).toBeLessThanOrEqual(256 * 1024)
     expect(url.length, name).toBeLessThan(16_000)
@@ -16,7 +16,7 @@ test('each request of the corpus is one that is read', () => {
   expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length)
 })
 
-describe('with the bounds', () => {
+describe('with limits', () => {
   let service: HostileService
   beforeAll(async () => {
     service = await openHostileService('bounded')
@@ -24,23 +24,23 @@ describe('with the bounds', () => {
   afterAll(() => service.close())
 
   test.each(corpus.flatMap((request) => [false, true].map((hasKey) => ({ ...request, hasKey }))))(
-    '$name, with a key: $hasKey',
+    '$name blocks no other requests, with a key: $hasKey',
     async ({ hasKey, ...request }) => {
-      let heldUp = Number.POSITIVE_INFINITY
-      for (let time = 0; time < tries && heldUp > maxHeldUp; time++) {
+      let blockedMs = Number.POSITIVE_INFINITY
+      for (let time = 0; time < tries && blockedMs > maxBlockedMs; time++) {
         const answer = await service.send(request, hasKey ? service.channel : {})
         if (!answer) continue
-        heldUp = Math.min(heldUp, answer.longest)
+        blockedMs = Math.min(blockedMs, answer.longest)
         expect(answer.status).toBeLessThan(500)
-        // What is refused is not many times as long as what was sent, nor very long at all.
+        // A refusal must not be much longer than its request, nor long at all.
         expect(answer.text.length).toBeLessThan(300_000)
         if (answer.text.includes('"errors"')) expect(answer.text.length).toBeLessThan(40_000)
       }
-      expect(heldUp).toBeLessThanOrEqual(maxHeldUp)
+      expect(blockedMs).toBeLessThanOrEqual(maxBlockedMs)
     },
   )
 
-  test('what tools ask of the schema is answered, with all of their options', async () => {
+  test('introspection by tools succeeds with all options', async () => {
     const query = getIntrospectionQuery({
       descriptions: true,
       specifiedByUrl: true,
@@ -56,8 +56,8 @@ describe('with the bounds', () => {
   })
 })
 
-// The same corpus is sent to a service without them by `npm run test:long`.
-describe('without the bounds', () => {
+// `npm run test:long` sends all slow requests to a service without limits.
+describe('control: without limits', () => {
   let service: HostileService
   beforeAll(async () => {
     service = await openHostileService('unbounded')
@@ -65,12 +65,12 @@ describe('without the bounds', () => {
   afterAll(() => service.close())
 
   test.each([
-    'GraphQL: unknown fields by the ten thousand',
-    'GraphQL: all of the schema in 30 ways',
-    'REST: entries without anything',
-  ])('%s holds up the others: the measure can tell', async (wanted) => {
+    'GraphQL: tens of thousands of unknown fields',
+    'GraphQL: introspection by fragment under 30 aliases',
+    'REST: empty entries',
+  ])('%s blocks other requests', async (wanted) => {
     const request = corpus.find(({ name }) => name === wanted)
     const answer = request && (await service.send(request, service.channel, 5_000))
-    expect(answer?.longest ?? Number.POSITIVE_INFINITY).toBeGreaterThan(maxHeldUp)
+    expect(answer?.longest ?? Number.POSITIVE_INFINITY).toBeGreaterThan(maxBlockedMs)
   })
 })

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { databaseCode, type MigrationWait } from '../../src/database/database.ts'
 import { migratePostgres } from '../../src/database/migrate-postgres.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { aMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
+import { createMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
 
-// Files of a test's own, on a database that others use meanwhile.
+// Migrations from a temporary folder, on a database in use.
 
 let database: TestDatabase
 let files: MigrationFolder
@@ -18,7 +18,7 @@ beforeEach(async () => {
   database = await createTestDatabase({ empty: true })
   url = database.settings.DATABASE_URL ?? ''
   sql = postgres(url, { max: 4, onnotice: () => {} })
-  files = await aMigrationFolder()
+  files = await createMigrationFolder()
 })
 afterEach(async () => {
   await sql.end()
@@ -36,7 +36,7 @@ const isThere = async (name: string) =>
   (await sql`select to_regclass(${name}) is not null as there`)[0]?.there as boolean
 const appliedFiles = async () => (await sql`select from drizzle.__drizzle_migrations`).length
 
-/** Begins a transaction that reads a table, and stays open until it is told to end. */
+/** Begins a transaction with this statement. Returns a function that ends it. */
 async function holdOpen(statement: string): Promise<() => Promise<void>> {
   const reserved = await sql.reserve()
   await reserved.unsafe(`begin; ${statement}`)
@@ -46,7 +46,7 @@ async function holdOpen(statement: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Whether somebody who comes to read the table now has an answer, within so many milliseconds. */
+/** Reports whether a read of the table succeeds within `ms`. */
 const canRead = (table: string, ms: number): Promise<boolean> =>
   sql
     .begin(async (tx) => {
@@ -61,19 +61,19 @@ const canRead = (table: string, ms: number): Promise<boolean> =>
       },
     )
 
-/** Waits until somebody waits for a lock on a table. */
+/** Waits until one connection waits for a lock on the table. */
 const waitedFor = (table: string) =>
   expect
     .poll(async () => await sql`select from pg_locks where relation = ${table}::regclass and not granted`)
     .toHaveLength(1)
 
-test('a file that waits for a table lets through who comes after it, and is applied once it has the lock', async () => {
+test('a file that waits for a lock does not block later readers, and is applied once it gets the lock', async () => {
   await sql`create table crowded (id integer)`
   await files.write({ '0000_widen': 'alter table crowded add column name text' })
   const end = await holdOpen('select from crowded')
   const migrating = migrateFiles()
   await waitedFor('crowded')
-  // The transaction that is in the way stays open all the time.
+  // The blocking transaction stays open all the time.
   expect(await canRead('crowded', 30_000)).toBe(true)
   await expect.poll(() => waits.length).toBeGreaterThan(1)
   await end()
@@ -84,7 +84,7 @@ test('a file that waits for a table lets through who comes after it, and is appl
   ).toHaveLength(2)
 })
 
-test('without a lock_timeout nobody comes through: the control', async () => {
+test('control: without a lock_timeout later readers are blocked', async () => {
   await sql`create table crowded (id integer)`
   const end = await holdOpen('select from crowded')
   const altering = sql`alter table crowded add column name text`.execute()
@@ -94,7 +94,7 @@ test('without a lock_timeout nobody comes through: the control', async () => {
   await altering
 })
 
-test('a lock that is never had is refused in the end, with the name of the file', async () => {
+test('a file that never gets its lock fails with its name', async () => {
   await sql`create table crowded (id integer)`
   await files.write({ '0000_widen': 'alter table crowded add column name text' })
   const end = await holdOpen('select from crowded')
@@ -107,7 +107,7 @@ test('a lock that is never had is refused in the end, with the name of the file'
   expect(await appliedFiles()).toBe(1)
 })
 
-test('a file that fails leaves nothing of itself, and those before it stay', async () => {
+test('a failed file is rolled back, and the files before it stay applied', async () => {
   const first = { '0000_one': 'create table one ()' }
   await files.write({
     ...first,
@@ -123,7 +123,7 @@ test('a file that fails leaves nothing of itself, and those before it stay', asy
   expect(await appliedFiles()).toBe(3)
 })
 
-test('a process that dies in the middle of a file leaves nothing half done', async () => {
+test('a process killed during a file leaves no partial changes', async () => {
   await files.write({ '0000_slow': 'create table slow ();--> statement-breakpoint\nselect pg_sleep(600)' })
   const migrating = migrateFiles().catch((error: Error) => error)
   const sleeping = () =>
@@ -142,7 +142,7 @@ test('a process that dies in the middle of a file leaves nothing half done', asy
 const concurrently = 'create unique index concurrently if not exists "once" on twice (id)'
 const marked = `-- migrate: no transaction\n${concurrently}`
 
-test('what runs in no transaction is marked, and six at once make it once', async () => {
+test('a file marked as without a transaction is applied once by six concurrent migrations', async () => {
   await sql`create table twice (id integer)`
   await files.write({ '0000_index': marked })
   await Promise.all(Array.from({ length: 6 }, () => migrateFiles()))
@@ -150,14 +150,14 @@ test('what runs in no transaction is marked, and six at once make it once', asyn
   expect(await appliedFiles()).toBe(1)
 })
 
-test('without the marker it is refused: the control', async () => {
+test('control: the same file without the marker is refused', async () => {
   await sql`create table twice (id integer)`
   await files.write({ '0000_index': concurrently })
   expect(await migrateFiles().catch(databaseCode)).toBe('25001')
   expect(await isThere('once')).toBe(false)
 })
 
-test('an index that was left unfinished is made anew, and what was done before it is done again', async () => {
+test('an invalid index is rebuilt, and earlier statements of its file run again', async () => {
   await sql`create table twice as select 1 as id union all select 1`
   const before = 'create table if not exists before ();--> statement-breakpoint'
   await files.write({ '0000_index': marked.replace('\n', `\n${before}\n`) })
@@ -173,13 +173,13 @@ test('an index that was left unfinished is made anew, and what was done before i
   expect(await appliedFiles()).toBe(1)
 })
 
-test('a marker that nobody knows is refused before anything is done', async () => {
+test('an unknown marker is refused before any statement runs', async () => {
   await files.write({ '0000_one': 'create table one ()', '0001_odd': '-- migrate: at night\nselect 1' })
   await expect(migrateFiles()).rejects.toThrow('0001_odd.sql has the marker “at night”')
   expect(await isThere('one')).toBe(false)
 })
 
-test('what Drizzle’s own migrator applied is not applied again, nor by it what we did', async () => {
+test('files applied by Drizzle’s migrator are not applied again, nor ours by it', async () => {
   await files.write({ '0000_one': 'create table one ()' })
   const folder = { migrationsFolder: files.folder }
   await migrateByDrizzle(drizzle(sql), folder)

@@ -12,7 +12,7 @@ const program = `
   console.log(await database.ready())
   await database.close()`
 
-test('six processes migrate an empty database together, and none fails', async () => {
+test('six processes migrate an empty database concurrently without a failure', async () => {
   const empty = await createTestDatabase({ empty: true })
   const migrating = Array.from({ length: 6 }, () =>
     promisify(execFile)('node', ['--input-type=module', '--eval', program, built], {
@@ -24,7 +24,7 @@ test('six processes migrate an empty database together, and none fails', async (
   await empty.drop()
 })
 
-test('twelve connections of one process migrate an empty database together, and none fails', async () => {
+test('twelve connections of one process migrate an empty database concurrently without a failure', async () => {
   const empty = await createTestDatabase({ empty: true })
   const databases = await Promise.all(Array.from({ length: 12 }, () => empty.open()))
   await Promise.all(databases.map((database) => database.migrate()))

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -12,13 +12,13 @@ afterAll(() => sale.close())
 
 type Planned = { text: string; generic: number; custom: number }
 
-// PostgreSQL tries each statement five times with a plan of its own before it keeps one for good.
+// PostgreSQL plans a prepared statement five times before it considers a generic plan.
 const tries = 5
 
-test('the statements of a checkout are planned once a connection, however few keys they are given', async () => {
-  // One after another they have one connection.
+test('checkout statements are planned once per connection for any number of keys', async () => {
+  // Sequential checkouts share one connection.
   for (let buyer = 0; buyer < tries * 2; buyer++)
-    await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+    await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   const planned = (await sale.db.execute(sql`
     select statement as text, generic_plans::integer as generic, custom_plans::integer as custom
     from pg_prepared_statements where generic_plans + custom_plans = ${tries * 2}`)) as unknown as Planned[]

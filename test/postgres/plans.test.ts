@@ -5,13 +5,13 @@ import { seedDemo } from '../../src/domain/catalogue/demo/catalogue.ts'
 import { type EventFilter, searchEvents } from '../../src/domain/event/search-events.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
 import { createContext } from '../../src/request/context.ts'
-import { explain, type Seen } from '../support/explain.ts'
+import { explain, type SeenStatement } from '../support/explain.ts'
 import { channelHeaders } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { testServices } from '../support/test-services.ts'
 
 let database: OpenDatabase
-const seen: Seen[] = []
+const seen: SeenStatement[] = []
 
 beforeAll(async () => {
   database = await openTestDatabase({ onStatement: (text, parameters) => seen.push({ text, parameters }) })
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** How PostgreSQL finds the first page of a filter, with the very statement and parameters of the service. */
+/** Plan of the first page of a filter, for the service's exact statement and parameters. */
 async function planOf(filter: EventFilter): Promise<string> {
   const { db } = database
   const ids = await db.select({ id: organizations.id }).from(organizations)
@@ -32,30 +32,30 @@ async function planOf(filter: EventFilter): Promise<string> {
   return explain(db, ofPage ?? { text: '', parameters: [] })
 }
 
-test('finds words by the index of words', async () => {
+test('a search uses the text index', async () => {
   const plan = await planOf({ search: 'ñan cumb' })
   expect(plan).toContain('events_search_words_index')
   expect(plan).not.toContain('Seq Scan on events')
 })
 
-test('finds a circle by the index of coordinates', async () => {
+test('a circle uses the index of coordinates', async () => {
   const plan = await planOf({ near: { lat: 40.4168, lng: -3.7038, radius: 5 } })
   expect(plan).toContain('locations_latitude_longitude_index')
   expect(plan).not.toContain('Seq Scan')
 })
 
-test('finds the first page in the order of the list', async () => {
+test('the first page is read in index order', async () => {
   const plan = await planOf({})
   expect(plan).toContain('events_start_date_id_index')
   expect(plan).not.toContain('Sort')
-  // From the first that may not have ended, and not past all that have.
+  // The scan starts at the first event that may not have ended, not at the oldest one.
   expect(plan).toMatch(/Index Cond: \(start_date >= /)
   expect(plan).toMatch(
     /Index Only Scan Backward using events_duration|Index Scan Backward using events_duration/,
   )
 })
 
-test('reads it all where there is no index: the control of these', async () => {
+test('control: without indexes the whole table is read', async () => {
   await database.db.execute(sql`drop index events_search_words_index`)
   expect(await planOf({ search: 'ñan cumb' })).not.toContain('events_search_words_index')
 })

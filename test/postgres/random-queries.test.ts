@@ -7,8 +7,8 @@ import { createContext, type Services } from '../../src/request/context.ts'
 import type { Caller } from '../support/authorization/callers.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
 import { drawOperation, type GraphqlRequest } from '../support/fuzz/graphql-operation.ts'
-import { poolOf } from '../support/fuzz/requests.ts'
-import { seed, tries } from '../support/fuzz/seed.ts'
+import { poolFor } from '../support/fuzz/requests.ts'
+import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
 import { testServices } from '../support/test-services.ts'
 
 // The compiler against its oracle: generated queries are answered byte for byte as graphql-js answers them.
@@ -66,13 +66,13 @@ describe(`compiled answers with FUZZ_SEED=${seed}`, () => {
     'a generated query of %s is answered as graphql-js answers it',
     async (name) => {
       const { callers } = world
-      const from = { schema, pool: poolOf(world) }
+      const from = { schema, pool: poolFor(world) }
       const property = fc.asyncProperty(
         fc.constantFrom(callers.shop, callers.door, callers.foreign),
         fc.gen(),
         (caller, draw) => compare(drawOperation(draw, from, ['query', name]), caller),
       )
-      await fc.assert(property, tries(80, 6))
+      await fc.assert(property, fuzzRuns(80, 6))
     },
   )
 

@@ -2,15 +2,15 @@ import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
 import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
-import { anEntry, checkedOut, checkOut, checkOutOverGraphql } from '../support/checkouts.ts'
-import { aClock } from '../support/clock.ts'
+import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { openSale, problemsIn, type Sale } from '../support/sale.ts'
-import { untilOneWaits } from '../support/waits.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
+import { mockClock } from '../support/mock-clock.ts'
+import { openSale, restProblems, type Sale } from '../support/sale.ts'
 
-// Two databases stand for a primary and its replica. They tell who was read by the name of the event, and by a rate that
-// the replica takes for full.
+// Two databases stand in for a primary and its replica. The event's name, and a rate that is full on the
+// replica, show which one was read.
 
 const event = (name: string, available: number) =>
   anEvent({
@@ -24,13 +24,13 @@ let replica: TestDatabase
 let sale: Sale
 let news: unknown[]
 
-// What the gateway takes the time by stands still, and its timers run at a tenth of their speed: a machine that pauses
-// is no replica that does not answer.
+// The gateway's clock is frozen and its timers run at a tenth of their speed, so that a pause of the machine
+// does not look like an unresponsive replica.
 const slowly = 10
-let clock: ReturnType<typeof aClock>
+let clock: ReturnType<typeof mockClock>
 let timers: NodeJS.Timeout
 beforeEach(() => {
-  clock = aClock({ stands: true })
+  clock = mockClock({ isFrozen: true })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   timers = setInterval(() => vi.advanceTimersByTime(1), slowly)
 })
@@ -40,15 +40,15 @@ afterEach(() => {
   clock.restore()
 })
 
-/** Lets the catalogue's import be long ago: what a process has just changed it reads on the primary. */
-const passTime = () => clock.pass(60_000)
+/** Moves the clock past the time for which a process reads its own changes on the primary. */
+const passTime = () => clock.advance(60_000)
 
 async function follow() {
   passTime()
-  await sale.database.followReplicas((told) => news.push(told))
+  await sale.database.followReplicas((message) => news.push(message))
 }
 
-/** A gateway on the primary with these replicas, which it does not yet follow. */
+/** Opens a gateway on the primary with these replicas, which it does not use yet. */
 const openOver = (databaseReplicaUrls: string[]) =>
   openSale(aCatalogue({ events: [event('Primary', 10)] }), {
     database: {
@@ -97,7 +97,7 @@ const seen = (name: string, available: number) => ({ name, ticketRates: [{ avail
 
 const two = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1'), anEntry('price_1')] }
 
-test('the catalogue is read from the replica, over both surfaces', async () => {
+test('the catalogue is read from the replica over both surfaces', async () => {
   sale = await openOver([addressOf(replica)])
   await follow()
   expect(news).toEqual([{ replica: 1, isUp: true, code: undefined }])
@@ -108,28 +108,28 @@ test('the catalogue is read from the replica, over both surfaces', async () => {
   })
 })
 
-test('what this process has just sold out or imported is read on the primary for a while', async () => {
+test('a recent sell-out or import by this process is read on the primary for a while', async () => {
   sale = await openOver([addressOf(replica)])
   await sale.database.followReplicas(() => {})
   expect(await listed()).toEqual([['Primary', { sold: 0, available: 10 }]])
   passTime()
   expect(await listed()).toMatchObject([['Replica', {}]])
   const ten = { ...two, tickets: Array.from({ length: 10 }, () => anEntry('price_1')) }
-  await checkedOut(sale, ten)
+  await mustCheckOut(sale, ten)
   expect(await listed()).toEqual([['Primary', { sold: 0, available: 0 }]])
 })
 
-test('who buys, and whatever is asked beside it, reads the primary', async () => {
+test('a purchase and other fields of its request read the primary', async () => {
   sale = await openOver([addressOf(replica)])
   await follow()
   // The replica has one place and no key, no payment and no ticket.
-  const bought = await checkedOut(sale, two)
+  const bought = await mustCheckOut(sale, two)
   expect((await checkOutOverGraphql(sale, two)).__typename).toBe('CheckoutPayload')
   const refused = await checkOut(sale, {
     ...two,
     tickets: Array.from({ length: 7 }, () => anEntry('price_1')),
   })
-  expect(problemsIn(refused)).toEqual(['INSUFFICIENT_AVAILABILITY tickets'])
+  expect(restProblems(refused)).toEqual(['INSUFFICIENT_AVAILABILITY tickets'])
   expect(refused.json().errors[0].available).toBe(6)
 
   const id = bought.tickets[0]?._id
@@ -147,7 +147,7 @@ test('who buys, and whatever is asked beside it, reads the primary', async () =>
   expect(looked.json().data).toMatchObject({ _id: id, rate_id: 'rate_1' })
 })
 
-test('a root behind a fragment is the same', async () => {
+test('root fields inside fragments follow the same rules', async () => {
   sale = await openOver([addressOf(replica)])
   await follow()
   const fragment = 'fragment all on Query { event(id: "evt_1") { name } }'
@@ -157,7 +157,7 @@ test('a root behind a fragment is the same', async () => {
   })
 })
 
-test('a replica that goes away takes nothing with it: the primary answers', async () => {
+test('the primary replaces a replica that goes away', async () => {
   sale = await openOver([addressOf(replica)])
   await follow()
   expect(await listed()).toMatchObject([['Replica', {}]])
@@ -172,24 +172,24 @@ test('a replica that goes away takes nothing with it: the primary answers', asyn
   expect(news[1]).toMatchObject({ replica: 1, isUp: false, code: expect.any(String) })
 })
 
-test('a replica that answers too late is not waited for', async () => {
+test('the primary replaces a replica that responds too late', async () => {
   sale = await openOver([addressOf(replica)])
   await follow()
   const { db, close } = await replica.open()
   await db.transaction(async (tx) => {
     await tx.execute(sql`lock table events in access exclusive mode`)
     const late = listed()
-    await untilOneWaits(db)
+    await waitForBlockedStatement(db)
     await vi.advanceTimersByTimeAsync(2000)
     expect(await late).toMatchObject([['Primary', {}]])
-    // The first still waits there, and no other does.
+    // Only the first request still waits on the replica.
     expect(await listed()).toMatchObject([['Primary', {}]])
-    await untilOneWaits(db)
+    await waitForBlockedStatement(db)
   })
   await close()
 })
 
-test('of a replica that is out of reach or not up to date, nothing is read', async () => {
+test('an unreachable or outdated replica is not used', async () => {
   const { db, close } = await replica.open()
   await db.execute(sql`delete from drizzle.__drizzle_migrations`)
   await close()

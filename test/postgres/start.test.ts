@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
-import { freePort } from '../support/setup/kept-process.ts'
+import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
+import { freePort } from '../support/setup/managed-process.ts'
 
-// What the built service says at its start where something is not as it must be.
+// Messages of the built service about problems at its start.
 
 let database: TestDatabase
 let empty: TestDatabase
@@ -32,9 +32,9 @@ const warningsOf = ({ output }: ServerProcess): Line[] =>
     .map((line): Line => JSON.parse(line))
     .filter(({ level }) => level === 40)
 
-/** What it warned of once it listens, and what it says to who asks whether it is ready. */
+/** Waits until the service listens. Returns its warnings and the response of /ready. */
 async function startedOn(url: URL) {
-  const server = await startedServer({ DATABASE_URL: url.href })
+  const server = await mustStartServer({ DATABASE_URL: url.href })
   const ready = await fetch(`${server.url}/ready`)
   const answer = { status: ready.status, ...((await ready.json()) as object) }
   const warnings = warningsOf(server)
@@ -47,7 +47,7 @@ async function startedOn(url: URL) {
   return { warnings, answer, refused }
 }
 
-test('a wrong password, a wrong database, a host that nobody listens on and missing tables are told apart', async () => {
+test('a wrong password, a wrong database, an unreachable host and missing tables have different messages', async () => {
   const wrongPassword = addressOf(database)
   wrongPassword.password = 'hunter2hunter2'
   const wrongName = addressOf(database)
@@ -77,7 +77,7 @@ test('a wrong password, a wrong database, a host that nobody listens on and miss
 
 const busy = { status: 503, retryAfter: '1' }
 
-test('a role that may not connect is refused, and not a fault of ours', async () => {
+test('a role without the right to connect is reported as refused, not as an internal error', async () => {
   const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   const url = addressOf(database)
   const name = url.pathname.slice(1)
@@ -93,7 +93,7 @@ test('a role that may not connect is refused, and not a fault of ours', async ()
   await owner.end()
 })
 
-test('a port that somebody listens on is told with the setting that chooses another, by one process and by several', async () => {
+test('a port in use is reported with the setting to change, by one process and by several', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
@@ -121,7 +121,7 @@ async function running(code: string) {
   return { status, output }
 }
 
-test('an error of a connection that nobody awaits is logged and survived, any other ends the process', async () => {
+test('an unhandled connection error is logged and survived, any other ends the process', async () => {
   const lost = `Promise.reject(Object.assign(new Error('secretia'), { code: 'ECONNRESET' }))`
   const ended = `Promise.reject(Object.assign(new Error('secretia'), { severity: 'FATAL', code: '57P01' }))`
   const unheard = `throw Object.assign(new Error('secretia'), { code: 'EBADF', syscall: 'write' })`

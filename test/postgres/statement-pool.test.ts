@@ -7,10 +7,11 @@ import { openDatabase } from '../../src/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
-// Nobody waits for the database longer than a statement may take, and a moment on the way.
+// Every statement ends within its timeout plus a margin, whatever the database does.
 
 const statementTimeoutMs = 1_000
-// Half a second on the way, a quarter until it is seen, and what a busy machine takes.
+// The margin: half a second of network time, a quarter until the check runs, and the delays of a busy
+// machine.
 const inTime = statementTimeoutMs + 2_000
 
 let database: TestDatabase
@@ -22,7 +23,7 @@ beforeEach(async () => {
   opened = await openDatabase({ databaseUrl: proxy.url, dataDir: '' }, { statementTimeoutMs })
 })
 afterEach(async () => {
-  proxy.become('open')
+  proxy.setMode('open')
   await opened.close()
   await proxy.close()
   await database.drop()
@@ -40,7 +41,7 @@ async function ended(asked: PromiseLike<unknown>): Promise<Ended> {
   return { code, ms: performance.now() - began, isUnavailable: isUnavailable(error) }
 }
 
-const one = () => opened.db.execute(sql`select 1`)
+const selectOne = () => opened.db.execute(sql`select 1`)
 const inTransaction = () =>
   opened.db.transaction(async (tx) => {
     await tx.execute(sql`select 1`)
@@ -49,25 +50,25 @@ const inTransaction = () =>
 const warm = () =>
   Promise.all(Array.from({ length: 10 }, () => opened.db.execute(sql`select pg_sleep(0.05)`)))
 
-/** Every one of them ended in time, and was told that the database can't answer. */
+/** Expects that every statement ended in time with an error that marks the database as unavailable. */
 function expectGivenUp(all: Ended[]): void {
   expect(all.filter(({ isUnavailable }) => !isUnavailable)).toEqual([])
   expect(Math.max(...all.map(({ ms }) => ms))).toBeLessThan(inTime)
 }
 
-test('statements on connections that go silent end in time, and those that stand behind them', async () => {
+test('statements on silent connections, and those queued behind them, end in time', async () => {
   await warm()
-  proxy.become('silent')
-  const asked = Array.from({ length: 200 }, (_, index) => ended(index % 4 ? one() : inTransaction()))
+  proxy.setMode('silent')
+  const asked = Array.from({ length: 200 }, (_, index) => ended(index % 4 ? selectOne() : inTransaction()))
   const ready = ended(opened.ready().then((isReady) => expect(isReady).toBe(false)))
   expectGivenUp(await Promise.all(asked))
   expect((await ready).code).toBe('done')
-  // New connections go silent as they are made.
-  expectGivenUp([await ended(one())])
-  proxy.become('open')
-  await expect.poll(() => ended(one()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
+  // New connections are silent from the start.
+  expectGivenUp([await ended(selectOne())])
+  proxy.setMode('open')
+  await expect.poll(() => ended(selectOne()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
   expect(await opened.ready()).toBe(true)
-  // No connection that went silent is left for anybody.
+  // No silent connection is left in the pool.
   expect(
     new Set(
       (await Promise.all(Array.from({ length: 50 }, () => ended(inTransaction())))).map(({ code }) => code),
@@ -75,25 +76,25 @@ test('statements on connections that go silent end in time, and those that stand
   ).toEqual(new Set(['done']))
 })
 
-test('a transaction whose connection goes silent before any of its statements ends in time', async () => {
+test('a transaction whose connection goes silent before its first statement ends in time', async () => {
   for (const silentBefore of ['first', 'second', 'commit']) {
     const asked = ended(
       opened.db.transaction(async (tx) => {
         await tx.execute(sql`select 1`)
-        if (silentBefore === 'second') proxy.become('silent')
+        if (silentBefore === 'second') proxy.setMode('silent')
         await tx.execute(sql`select 2`)
-        if (silentBefore === 'commit') proxy.become('silent')
+        if (silentBefore === 'commit') proxy.setMode('silent')
       }),
     )
-    if (silentBefore === 'first') proxy.become('silent')
+    if (silentBefore === 'first') proxy.setMode('silent')
     expectGivenUp([await asked])
-    proxy.become('open')
+    proxy.setMode('open')
     await expect.poll(() => ended(inTransaction()).then(({ code }) => code), { timeout: 10_000 }).toBe('done')
   }
 })
 
-test('a transaction whose connection is reset while it runs is rejected, and its place is free', async () => {
-  await one()
+test('a transaction whose connection is reset is rejected and releases its slot', async () => {
+  await selectOne()
   for (let again = 0; again < 20; again++) {
     const asked = ended(
       opened.db.transaction(async (tx) => {
@@ -109,7 +110,7 @@ test('a transaction whose connection is reset while it runs is rejected, and its
   expect((await ended(inTransaction())).code).toBe('done')
 })
 
-test('a statement that failed inside fails the transaction, whether or not anybody looked', async () => {
+test('a failed statement fails its transaction even if its error is ignored', async () => {
   await opened.db.execute(sql`create table written (id integer primary key)`)
   const asked = opened.db.transaction(async (tx) => {
     await tx.execute(sql`insert into written values (1)`)
@@ -119,7 +120,7 @@ test('a statement that failed inside fails the transaction, whether or not anybo
   expect(await opened.db.$count(sql`written`)).toBe(0)
 })
 
-test('a transaction in another that fails is undone alone, where its failure is caught', async () => {
+test('a failed nested transaction whose error is caught is rolled back alone', async () => {
   const { db } = opened
   const kept = await db.transaction(async (tx) => {
     await tx.execute(sql`create temporary table parts (name text) on commit drop`)
@@ -136,7 +137,7 @@ test('a transaction in another that fails is undone alone, where its failure is 
   expect(kept).toEqual(['before', 'inside'])
 })
 
-test('statements that have all connections end by the database, and those behind them in time', async () => {
+test('statements that hold all connections end by the database’s timeout, and queued ones in time', async () => {
   const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   await owner`create table slow (id integer)`
   await owner.begin(async (held) => {
@@ -157,7 +158,7 @@ test('statements that have all connections end by the database, and those behind
   await owner.end()
 })
 
-test('transactions that wait for a row leave connections to who only reads', async () => {
+test('transactions that wait for a row leave connections for reads', async () => {
   const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   await owner`create table counters as select 1 as id`
   await owner.begin(async (held) => {
@@ -166,7 +167,7 @@ test('transactions that wait for a row leave connections to who only reads', asy
       ended(opened.db.transaction((tx) => tx.execute(sql`select from counters for update`))),
     )
     await pause(100)
-    const { code, ms } = await ended(one())
+    const { code, ms } = await ended(selectOne())
     expect(code).toBe('done')
     expect(ms).toBeLessThan(statementTimeoutMs / 2)
     expectGivenUp(await Promise.all(blocked))
@@ -174,30 +175,30 @@ test('transactions that wait for a row leave connections to who only reads', asy
   await owner.end()
 })
 
-test('a database that refuses connections is told of at once, and asked again within a second', async () => {
-  await one()
-  proxy.become('closed')
+test('a database that refuses connections fails statements at once, and is retried within a second', async () => {
+  await selectOne()
+  proxy.setMode('closed')
   proxy.reset()
-  await expect.poll(() => ended(one()).then(({ code }) => code)).not.toBe('done')
-  const before = proxy.made()
+  await expect.poll(() => ended(selectOne()).then(({ code }) => code)).not.toBe('done')
+  const before = proxy.connectionCount()
   const began = performance.now()
   const all: Ended[] = []
   while (performance.now() - began < 2_000) {
-    all.push(...(await Promise.all(Array.from({ length: 20 }, () => ended(one())))))
+    all.push(...(await Promise.all(Array.from({ length: 20 }, () => ended(selectOne())))))
     await pause(20)
   }
   expectGivenUp(all)
-  // Everybody was refused at once, and hardly any of them by an attempt of his own.
+  // Every statement was refused at once, and few of them made their own connection attempt.
   expect(all.length).toBeGreaterThan(200)
-  expect(proxy.made() - before).toBeGreaterThanOrEqual(2)
-  expect(proxy.made() - before).toBeLessThan(40)
-  proxy.become('open')
+  expect(proxy.connectionCount() - before).toBeGreaterThanOrEqual(2)
+  expect(proxy.connectionCount() - before).toBeLessThan(40)
+  proxy.setMode('open')
   const opening = performance.now()
-  await expect.poll(() => ended(one()).then(({ code }) => code), { interval: 50 }).toBe('done')
+  await expect.poll(() => ended(selectOne()).then(({ code }) => code), { interval: 50 }).toBe('done')
   expect(performance.now() - opening).toBeLessThan(2_500)
 })
 
-test('a pool that is closed finishes what runs, and takes nothing more', async () => {
+test('a closed pool finishes running statements and accepts no new ones', async () => {
   const running = ended(opened.db.execute(sql`select pg_sleep(0.3)`))
   const transaction = ended(
     opened.db.transaction(async (tx) => {
@@ -207,7 +208,7 @@ test('a pool that is closed finishes what runs, and takes nothing more', async (
   )
   await pause(100)
   const closed = opened.close()
-  expect(await ended(one())).toMatchObject({ code: 'CONNECTION_ENDED', isUnavailable: true })
+  expect(await ended(selectOne())).toMatchObject({ code: 'CONNECTION_ENDED', isUnavailable: true })
   await closed
   expect([await running, await transaction].map(({ code }) => code)).toEqual(['done', 'done'])
 })

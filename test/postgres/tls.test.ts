@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
-import { findUser } from '../support/setup/kept-process.ts'
+import { findUser } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
-// A database that is reached over TLS: the driver puts TLS on the connection that the pool makes, and the pool gives up
-// the one below it.
+// A database over TLS. The driver upgrades a socket that the pool opened; the pool's timeouts destroy the raw
+// socket below.
 
-// Nobody's but this test's, for localhost.
+// A self-signed certificate for localhost, used only here.
 const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYYCfpu/8dPcR/VyJ
 XSx7Fr98xpMH6b0eWGg0n37NiuGhRANCAAR146PbkfxCrXOn7pEn4pxTY7ghvalz
@@ -51,7 +51,7 @@ beforeAll(async () => {
   )
 })
 afterAll(async () => {
-  proxy?.become('open')
+  proxy?.setMode('open')
   await opened?.close()
   await proxy?.close()
   await server?.stop()
@@ -70,15 +70,15 @@ test('statements and transactions run over TLS', async () => {
   expect(await opened.db.transaction((tx) => tx.execute(sql`select 1`))).toHaveLength(1)
 })
 
-test('a connection over TLS that goes silent, or is reset, is given up', async () => {
-  proxy.become('silent')
+test('a TLS connection that goes silent or is reset is given up', async () => {
+  proxy.setMode('silent')
   const began = performance.now()
   const failed = await Promise.all(
     Array.from({ length: 20 }, () => usesTls().catch((error: unknown) => isUnavailable(error))),
   )
   expect(failed).toEqual(Array(20).fill(true))
   expect(performance.now() - began).toBeLessThan(4_000)
-  proxy.become('open')
+  proxy.setMode('open')
   await expect.poll(() => usesTls().catch(() => false), { timeout: 10_000 }).toBe(true)
   const running = opened.db.execute(sql`select pg_sleep(0.5)`).then(
     () => 'done',

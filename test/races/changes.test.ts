@@ -5,8 +5,8 @@ import type { Database } from '../../src/database/database.ts'
 import { assignPositions } from '../../src/domain/change/assign-positions.ts'
 import { changes } from '../../src/domain/change/table.ts'
 import { recordChanges } from '../../src/domain/sale/record-changes.ts'
+import { type ChangeNode, readChanges, readChangesPage } from '../support/change-feed.ts'
 import { aCatalogue, anOrganization } from '../support/factories.ts'
-import { type FeedNode, readFeed, readOn } from '../support/feed.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -35,7 +35,7 @@ afterEach(async () => {
 const aChange = (subjectId: string, organizationId = 'org_1') =>
   ({ type: 'rate.available', subjectId, organizationId, channelId: null, data: {} }) as const
 
-const subjects = ({ nodes }: { nodes: FeedNode[] }) => nodes.map(({ subjectId }) => subjectId)
+const subjects = ({ nodes }: { nodes: ChangeNode[] }) => nodes.map(({ subjectId }) => subjectId)
 
 /** Begins a transaction that does some work and stays open. Resolves, once the work is done, to a function
  *  that commits. */
@@ -62,43 +62,43 @@ async function begin(db: Database, work: (tx: Parameters<typeof recordChanges>[0
 test('feed skips an open transaction and shows its changes once committed', async () => {
   const commit = await begin(sale.db, (tx) => recordChanges(tx, [aChange('slow')]))
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('quick')]))
-  const early = await readOn(sale, sale.channel)
+  const early = await readChanges(sale, sale.channel)
   expect(subjects(early)).toEqual(['quick'])
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('quick')]))
-  const next = await readOn(sale, sale.channel, early.end)
+  const next = await readChanges(sale, sale.channel, early.end)
   expect(subjects(next)).toEqual(['quick'])
   await commit()
   // Its row and its id are the oldest of all.
-  const late = await readOn(sale, sale.channel, next.end)
+  const late = await readChanges(sale, sale.channel, next.end)
   expect(subjects(late)).toEqual(['slow'])
-  expect(subjects(await readOn(sale, sale.channel, late.end))).toEqual([])
+  expect(subjects(await readChanges(sale, sale.channel, late.end))).toEqual([])
 })
 
 test('feed does not wait while another process assigns positions, and shows the rest later', async () => {
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('first')]))
-  const { end } = await readOn(sale, sale.channel)
+  const { end } = await readChanges(sale, sale.channel)
   const release = await begin(other.db, (tx) =>
     tx.execute(sql`select from change_feeds where organization_id = 'org_1' for update`),
   )
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('second'), aChange('elsewhere', 'org_2')]))
   const began = performance.now()
-  const meanwhile = await readOn(sale, sale.channel, end)
+  const meanwhile = await readChanges(sale, sale.channel, end)
   expect(subjects(meanwhile)).toEqual(['elsewhere'])
   // The lock timeout is ten seconds.
   expect(performance.now() - began).toBeLessThan(9_000)
   await release()
-  expect(subjects(await readOn(other, sale.channel, meanwhile.end))).toEqual(['second'])
+  expect(subjects(await readChanges(other, sale.channel, meanwhile.end))).toEqual(['second'])
 })
 
 test('feed still shows changes with positions when assigning more fails', async () => {
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('first')]))
-  expect(subjects(await readOn(sale, sale.channel))).toEqual(['first'])
+  expect(subjects(await readChanges(sale, sale.channel))).toEqual(['first'])
   await sale.db.transaction((tx) => recordChanges(tx, [aChange('second')]))
   await sale.db.execute(sql`alter table change_feeds rename to change_feeds_away`)
-  expect(subjects(await readOn(sale, sale.channel))).toEqual(['first'])
+  expect(subjects(await readChanges(sale, sale.channel))).toEqual(['first'])
   await expect(assignPositions(sale.db)).rejects.toThrow()
   await sale.db.execute(sql`alter table change_feeds_away rename to change_feeds`)
-  expect(subjects(await readOn(sale, sale.channel))).toEqual(['first', 'second'])
+  expect(subjects(await readChanges(sale, sale.channel))).toEqual(['first', 'second'])
 })
 
 test('positions assigned by another process before the lock stay, and further ones follow', async () => {
@@ -161,9 +161,9 @@ test('feed of two processes and six writers misses, repeats and reorders nothing
   }
   const listener = (name: string, gateway: Gateway, first: number) => {
     let end: string | null = null
-    const nodes: FeedNode[] = []
+    const nodes: ChangeNode[] = []
     const listen = async () => {
-      const more = await readOn(gateway, sale.channel, end, first)
+      const more = await readChanges(gateway, sale.channel, end, first)
       nodes.push(...more.nodes)
       end = more.end
     }
@@ -188,7 +188,7 @@ test('feed of two processes and six writers misses, repeats and reorders nothing
   const rows = await sale.db.select().from(changes)
   expect(rows.length).toBeGreaterThan(100)
   expect(rows.filter(({ feedPosition }) => feedPosition === null)).toEqual([])
-  const whole = (await readOn(sale, sale.channel)).nodes.map(({ id }) => id)
+  const whole = (await readChanges(sale, sale.channel)).nodes.map(({ id }) => id)
   expect([...whole].sort()).toEqual(rows.map(({ id }) => id).sort())
   for (const { name, nodes } of listeners) {
     const ids = nodes.map(({ id }) => id)
@@ -212,5 +212,5 @@ test('feed keeps the order of changes within a transaction', async () => {
   await sale.db.transaction(async (tx) => {
     for (const name of names) await recordChanges(tx, [aChange(name)])
   })
-  expect((await readFeed(sale, sale.channel)).nodes.map(({ subjectId }) => subjectId)).toEqual(names)
+  expect((await readChangesPage(sale, sale.channel)).nodes.map(({ subjectId }) => subjectId)).toEqual(names)
 })

@@ -9,10 +9,10 @@ import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { anEntry, checkOut, countersOf } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, startGateway } from '../support/harness.ts'
-import { openSale, problemsIn, type Sale } from '../support/sale.ts'
-import { settlePayment } from '../support/settle.ts'
-import { ended, paid } from '../support/stub-provider.ts'
-import { untilOneWaits } from '../support/waits.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
+import { openSale, restProblems, type Sale } from '../support/sale.ts'
+import { settlePaymentById } from '../support/settle-payment.ts'
+import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
 // A database with one connection cannot oversell, so these tests run on PostgreSQL only.
 
@@ -130,7 +130,7 @@ test('concurrent checkouts sell one QR code once', async () => {
     checkOut(sale, { ...oneTicket, tickets: [anEntry('price_1', { qr_code: 'ONLY' })] }),
   )
   expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
-  expect(new Set(answers.filter(({ statusCode }) => statusCode !== 200).flatMap(problemsIn))).toEqual(
+  expect(new Set(answers.filter(({ statusCode }) => statusCode !== 200).flatMap(restProblems))).toEqual(
     new Set(['QR_CODE_TAKEN tickets.0.qr_code']),
   )
 })
@@ -140,7 +140,7 @@ test('concurrent checkouts with one idempotency key sell once', async () => {
   const answers = await times(20, () => checkOut(sale, oneTicket, { 'idempotency-key': 'same' }))
   // Each answer is the same checkout, or says that it is in progress.
   const outcomes = answers.map((answer) =>
-    answer.statusCode === 200 ? answer.json().data.payment_id : problemsIn(answer).join(),
+    answer.statusCode === 200 ? answer.json().data.payment_id : restProblems(answer).join(),
   )
   const payments = new Set(outcomes.filter((outcome) => !outcome.startsWith('IDEMPOTENCY_KEY_IN_USE ')))
   expect([...payments]).toEqual([expect.stringMatching(/^pay_/)])
@@ -162,7 +162,7 @@ test('concurrent checkouts with one key and QR code in two processes sell once',
       checkOut(index % 2 ? other : sale, { ...oneTicket, tickets: [entry] }, headers),
     )
     const outcomes = new Set(
-      answers.map((answer) => (answer.statusCode === 200 ? 'made' : problemsIn(answer).join())),
+      answers.map((answer) => (answer.statusCode === 200 ? 'made' : restProblems(answer).join())),
     )
     expect([...outcomes].filter((outcome) => !outcome.startsWith('IDEMPOTENCY_KEY_IN_USE '))).toEqual([
       key ? 'made' : 'QR_CODE_TAKEN tickets.0.qr_code',
@@ -204,8 +204,8 @@ test('concurrent settlements, cancellations, expiries and checkouts keep the cou
       .where(eq(payments.id, overdue[index] ?? '')),
   )
   await Promise.all([
-    ...ids.map((id) => settlePayment(db, id, paid(id))),
-    ...ids.slice(0, 20).map((id) => settlePayment(db, id, ended('cancelled'))),
+    ...ids.map((id) => settlePaymentById(db, id, paidOutcome(id))),
+    ...ids.slice(0, 20).map((id) => settlePaymentById(db, id, endedOutcome('cancelled'))),
     ...Array.from({ length: 5 }, () => expireHolds(db, 3)),
     ...Array.from({ length: 20 }, () => checkOut(sale, oneTicket)),
   ])
@@ -226,13 +226,13 @@ test('a late payment that waits for a row lock gets the places freed meanwhile',
   sale = await openSale(catalogue)
   const { db } = sale
   const late = (await checkOut(sale, oneTicket)).json().data.payment_id as string
-  await settlePayment(db, late, ended('expired'))
+  await settlePaymentById(db, late, endedOutcome('expired'))
   await db.execute(sql`update stock set held = ${places} where id = 'rate_1'`)
   let settled: Promise<unknown> | undefined
   await db.transaction(async (tx) => {
     await tx.execute(sql`update stock set held = held - 1 where id = 'rate_1'`)
-    settled = settlePayment(db, late, paid(late))
-    await untilOneWaits(db)
+    settled = settlePaymentById(db, late, paidOutcome(late))
+    await waitForBlockedStatement(db)
   })
   await settled
   expect(await db.$count(payments, sql`${payments.status} = 'paid'`)).toBe(1)

@@ -3,8 +3,8 @@ import { get, type IncomingMessage } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
-import { answerOn, openSocket } from '../support/sockets.ts'
+import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
+import { openSocket, readAnswer } from '../support/sockets.ts'
 
 // The built service in several processes, as started with WEB_CONCURRENCY.
 
@@ -35,7 +35,7 @@ const pidsThat = (msg: string): number[] => [
 const listening = () => pidsThat('Server listening at')
 
 async function startTwo(settings: Record<string, string> = {}): Promise<void> {
-  server = await startedServer({ ...database.settings, WEB_CONCURRENCY: '2', ...settings })
+  server = await mustStartServer({ ...database.settings, WEB_CONCURRENCY: '2', ...settings })
   await expect.poll(listening).toHaveLength(2)
 }
 
@@ -76,13 +76,13 @@ async function begin(): Promise<Socket> {
   socket.write(
     'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 24\r\nexpect: 100-continue\r\n\r\n',
   )
-  expect(await answerOn(socket)).toContain('100 Continue')
+  expect(await readAnswer(socket)).toContain('100 Continue')
   return socket
 }
 
 async function finish(socket: Socket): Promise<void> {
   socket.write('{"query":"{__typename}"}')
-  expect(await answerOn(socket)).toContain('HTTP/1.1 200')
+  expect(await readAnswer(socket)).toContain('HTTP/1.1 200')
 }
 
 test('cluster shares one port, uses all processes and replaces one that is killed', async () => {
@@ -164,7 +164,7 @@ test('cluster processes over MAX_CONNECTIONS drop connections and answer the res
   await expect.poll(() => kept().length).toBeLessThanOrEqual(4)
   const [socket] = kept()
   socket?.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
-  expect(socket && (await answerOn(socket))).toMatch(/^HTTP\/1\.1 200 /)
+  expect(socket && (await readAnswer(socket))).toMatch(/^HTTP\/1\.1 200 /)
   for (const open of kept()) open.destroy()
   await expect.poll(() => ask('/health').catch(() => null)).toBe(200)
 })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
-import { bought, deliveryCatalogue, sendOnce } from '../support/deliveries.ts'
+import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../support/deliveries.ts'
 import { createTestDatabase, startGateway, type TestDatabase } from '../support/harness.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
-import { startedServer } from '../support/processes.ts'
+import { mustStartServer } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // A database with one connection cannot show two processes claiming at the same time.
@@ -25,14 +25,14 @@ afterAll(async () => {
 test('processes that send at the same time send each mail once', async () => {
   const other = await startGateway({ database })
   const addresses = Array.from({ length: 45 }, (_, index) => `buyer-${index}@example.com`)
-  await bought(
+  await buyDeliverable(
     sale,
     addresses.map((email) => ({ email })),
   )
   expect(await sale.db.$count(deliveries)).toBe(45)
   const settings = { SMTP_URL: server.url }
   while ((await sale.db.$count(deliveries)) > server.mails.length)
-    await Promise.all([sale, other, sale, other].map((process) => sendOnce(process, settings)))
+    await Promise.all([sale, other, sale, other].map((process) => sendDeliveriesOnce(process, settings)))
   expect(server.mails.flatMap(({ to }) => to).sort()).toEqual(addresses.sort())
   const ended = await sale.db.select().from(deliveries)
   expect(new Set(ended.map(({ status, attempts }) => `${status} ${attempts}`))).toEqual(new Set(['sent 1']))
@@ -40,8 +40,8 @@ test('processes that send at the same time send each mail once', async () => {
 })
 
 test('service sends due mails when it starts, and exits with 0', async () => {
-  await bought(sale, [{ email: 'first@example.com' }])
-  const started = await startedServer({
+  await buyDeliverable(sale, [{ email: 'first@example.com' }])
+  const started = await mustStartServer({
     ...database.settings,
     SMTP_URL: server.url,
     MAIL_FROM: 'Boxoffice <tickets@shop.example>',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { booksOf, type Outcome, theBuyers } from '../support/buyers.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { type ServerProcess, startedServer } from '../support/processes.ts'
+import { type Outcome, openHttpBuyers, readStockTotals } from '../support/http-buyers.ts'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // Four processes of the built service, one rate, and all buyers at once.
@@ -26,7 +26,7 @@ let service: ServerProcess
 beforeAll(async () => {
   database = await createTestDatabase()
   sale = await openSale(catalogue, { database })
-  service = await startedServer({
+  service = await mustStartServer({
     ...database.settings,
     WEB_CONCURRENCY: String(processes),
     RATE_LIMIT: 'off',
@@ -47,7 +47,7 @@ const percentile = (outcomes: Outcome[], share: number): number =>
   )
 
 test('2,000 buyers of 500 places over 4 processes: 500 are sold and every buyer is answered', async () => {
-  const { buy, pay, close } = theBuyers(sale.channel, connections)
+  const { buy, pay, close } = openHttpBuyers(sale.channel, connections)
   const beganAt = performance.now()
   const outcomes = await Promise.all(
     Array.from({ length: buyers }, (_, index) =>
@@ -74,7 +74,7 @@ test('2,000 buyers of 500 places over 4 processes: 500 are sold and every buyer 
 
   const paid = await Promise.all(sold.slice(0, 100).map((payment) => pay(service.url, payment)))
   expect(new Set(paid)).toEqual(new Set([200]))
-  expect(await booksOf(sale, 'rate_1')).toEqual({
+  expect(await readStockTotals(sale, 'rate_1')).toEqual({
     counters: { held: 400, sold: 100 },
     rows: { tickets: places, payments: places, held: 400, sold: 100 },
     payments: places,

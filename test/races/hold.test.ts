@@ -10,9 +10,9 @@ import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { createContext } from '../../src/request/context.ts'
 import { Refusal } from '../../src/shared/errors.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { testServices } from '../support/test-services.ts'
-import { untilOneWaits } from '../support/waits.ts'
 
 // Concurrent checkouts are held in one statement or transaction, with the same outcomes as one at a time.
 
@@ -154,7 +154,7 @@ test('a hold that waits for a row lock gets the places freed meanwhile', async (
   await db.transaction(async (tx) => {
     await tx.execute(sql`update stock set held = held - 1 where id = ${id}`)
     held = holdTogether(db, job)
-    await untilOneWaits(db)
+    await waitForBlockedStatement(db)
   })
   expect(summarize((await held) ?? null)).toEqual({ total: 550, priceIds: [`then_one_${rounds}`] })
 })

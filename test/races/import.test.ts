@@ -6,8 +6,8 @@ import { Refusal } from '../../src/shared/errors.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { dumpCatalogue } from '../support/imports.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { untilOneWaits } from '../support/waits.ts'
 
 // Imports concurrent with sales and with each other. PGlite has one connection, so these run on PostgreSQL only.
 
@@ -59,7 +59,7 @@ test('an import that waits for a row lock does not delay sales of other rates', 
   const importing = await sale.db.transaction(async (tx) => {
     await tx.select().from(stock).where(eq(stock.id, 'a')).for('update')
     const importing = importCatalogue(sale.db, file)
-    await untilOneWaits(sale.db)
+    await waitForBlockedStatement(sale.db)
     const answer = await checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] })
     expect(answer.statusCode, answer.body).toBe(200)
     return { ended: importing }

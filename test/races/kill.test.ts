@@ -6,7 +6,7 @@ import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { countersOf } from '../support/checkouts.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 import { type KilledSale, openKilledSale } from '../support/killed-sale.ts'
 
 // The built service, killed repeatedly while buyers buy, pay, cancel, leave and pay late.
@@ -22,8 +22,8 @@ describe(`service killed with KILL_SEED=${seed}`, () => {
 
   beforeAll(async () => {
     killed = await openKilledSale(seed)
-    await killed.live()
-    await killed.allTold()
+    await killed.runWithKills()
+    await killed.waitForStripeEvents()
     // Before sessions are expired, which would read their payments from Stripe.
     const known = new Set((await killed.sale.db.select().from(charges)).map(({ reference }) => reference))
     unknownMoney = paidSessions().filter(({ payment_intent }) => !known.has(payment_intent ?? ''))
@@ -32,8 +32,8 @@ describe(`service killed with KILL_SEED=${seed}`, () => {
   afterAll(() => killed?.close())
 
   test('was killed at the moments that matter', async () => {
-    expect(killed.came.length).toBeGreaterThanOrEqual(5)
-    expect(killed.came).toContain('event told')
+    expect(killed.killMoments.length).toBeGreaterThanOrEqual(5)
+    expect(killed.killMoments).toContain('event told')
     const rows = await killed.sale.db.select().from(payments)
     const statuses = rows.map(({ status }) => status)
     for (const met of ['paid', 'failed', 'expired', 'refunded']) expect(statuses).toContain(met)
@@ -45,12 +45,12 @@ describe(`service killed with KILL_SEED=${seed}`, () => {
   })
 
   test('leaves a consistent database', async () => {
-    expect(await wrongIn(killed.sale.db)).toEqual([])
+    expect(await brokenInvariants(killed.sale.db)).toEqual([])
   })
 
   test('made each answered checkout once', async () => {
     const rows = await killed.sale.db.select().from(payments)
-    expect(rows.map(({ id }) => id).sort()).toEqual(killed.crowd.made.toSorted())
+    expect(rows.map(({ id }) => id).sort()).toEqual(killed.crowd.paymentIds.toSorted())
   })
 
   test('recorded every payment whose webhook it accepted', () => {

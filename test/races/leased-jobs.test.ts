@@ -4,7 +4,7 @@ import { claimDue } from '../../src/data/leased-jobs.ts'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
-import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -22,11 +22,11 @@ const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`
 const makeHold = async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  return (await checkedOut(sale, body)).payment_id
+  return (await mustCheckOut(sale, body)).payment_id
 }
 
 test('a job due now is claimed now', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   const isThis = eq(table.paymentId, checkout.payment_id)
   for (const _ of times)
@@ -60,7 +60,7 @@ test('control: compared with the exact clock it is not, half of the time', async
 })
 
 test('locked jobs are skipped and others claimed at once', async () => {
-  const [first, second] = [await refunds.bought(sale), await refunds.bought(sale)]
+  const [first, second] = [await refunds.buyTickets(sale), await refunds.buyTickets(sale)]
   for (const checkout of [first, second]) await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   await sale.db.update(table).set({ status: 'pending', dueAt: sql`now() + interval '1 hour'` })
   const isOf = ({ payment_id }: typeof first) => eq(table.paymentId, payment_id)

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
-import { answerOn, openSocket } from '../support/sockets.ts'
+import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
+import { openSocket, readAnswer } from '../support/sockets.ts'
 
 // Shutdown of a single process, and reasons not to start.
 
@@ -16,7 +16,7 @@ let server: ServerProcess | undefined
 afterEach(() => server?.stop('SIGKILL'))
 
 async function start(settings: Record<string, string> = {}): Promise<ServerProcess> {
-  server = await startedServer({ ...database.settings, ...settings })
+  server = await mustStartServer({ ...database.settings, ...settings })
   return server
 }
 
@@ -42,9 +42,9 @@ test('service finishes running requests on SIGTERM and exits with 0', async () =
   const ended = server.stop()
   await expect.poll(() => isClosed(server)).toBe(true)
   running.write(body.slice(5))
-  expect(await answerOn(running)).toContain('HTTP/1.1 200')
+  expect(await readAnswer(running)).toContain('HTTP/1.1 200')
   coming.write('host: x\r\n\r\n')
-  const answer = await answerOn(coming)
+  const answer = await readAnswer(coming)
   expect(answer).toContain('HTTP/1.1 200')
   expect(answer.toLowerCase()).toContain('connection: close')
   expect(await ended).toBe(0)
@@ -54,7 +54,7 @@ test('service does not wait for idle connections to exit', async () => {
   const server = await start()
   const [unused, kept] = await Promise.all([openSocket(server.url), openSocket(server.url)])
   kept.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
-  expect(await answerOn(kept)).toContain('HTTP/1.1 200')
+  expect(await readAnswer(kept)).toContain('HTTP/1.1 200')
   const closed = Promise.all([once(unused, 'close'), once(kept, 'close')])
   expect(await server.stop()).toBe(0)
   await closed

@@ -12,7 +12,7 @@ import { type Checkout, countersOf } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { aProvider } from '../support/stub-provider.ts'
+import { stubProvider } from '../support/stub-provider.ts'
 
 // Concurrent refunds, on a database with many connections.
 
@@ -30,7 +30,7 @@ const succeeds = async ({ id }: { id: string }): Promise<RefundOutcome> => ({
 })
 // Replaced by tests that need another outcome.
 let outcome = succeeds
-const provider = aProvider({
+const provider = stubProvider({
   refund: (refund) => {
     calls.push(refund.id)
     return outcome(refund)
@@ -66,13 +66,13 @@ async function expectSound(checkout: Checkout) {
 }
 
 test('concurrent refunds never exceed what was paid', async () => {
-  const checkout = await refunds.bought(sale, 2)
+  const checkout = await refunds.buyTickets(sale, 2)
   const ids = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
   const answers = await times(24, (index) =>
     refunds.refundTicket(sale, ids[index % 2] ?? '', { amount: 4 + (index % 3) }),
   )
   const given = answers.flatMap(({ refund }) => refund?.amount ?? [])
-  const refused = answers.flatMap(refunds.refusedBy)
+  const refused = answers.flatMap(refunds.refusalCodes)
   expect(given.length + refused.length).toBe(24)
   expect(given.length).toBeGreaterThanOrEqual(6)
   for (const refusal of refused) expect(refusal).toMatch(/^REFUND_TOO_HIGH [\d.]+$/)
@@ -87,7 +87,7 @@ test('concurrent refunds never exceed what was paid', async () => {
 })
 
 test('concurrent refunds with one idempotency key are one refund, for either ticket', async () => {
-  const [one, two] = [await refunds.bought(sale), await refunds.bought(sale)]
+  const [one, two] = [await refunds.buyTickets(sale), await refunds.buyTickets(sale)]
   calls = []
   const same = await times(10, () =>
     refunds.refundTicket(sale, refunds.ticketOf(one), { amount: 5, idempotencyKey: 'same' }),
@@ -101,7 +101,7 @@ test('concurrent refunds with one idempotency key are one refund, for either tic
     }),
   )
   expect(new Set(mixed.flatMap(({ refund }) => refund?.id ?? [])).size).toBe(1)
-  expect(new Set(mixed.flatMap(refunds.refusedBy))).toEqual(
+  expect(new Set(mixed.flatMap(refunds.refusalCodes))).toEqual(
     new Set(['IDEMPOTENCY_KEY_REUSED idempotencyKey']),
   )
   await expectSound(one)
@@ -109,7 +109,7 @@ test('concurrent refunds with one idempotency key are one refund, for either tic
 
 test('concurrent warranty refund, refund and cancellation return a ticket once', async () => {
   for (let round = 0; round < 4; round++) {
-    const checkout = await refunds.bought(sale, 1, { warranty: true })
+    const checkout = await refunds.buyTickets(sale, 1, { warranty: true })
     const id = refunds.ticketOf(checkout)
     const answers = await Promise.all([
       ...Array.from({ length: 4 }, () => refunds.requestRefund(sale, id)),
@@ -117,10 +117,10 @@ test('concurrent warranty refund, refund and cancellation return a ticket once',
       ...Array.from({ length: 2 }, () => refunds.refundTicket(sale, id)),
       ...Array.from({ length: 2 }, () => refunds.cancelTicket(sale, id, sale.integration.v2)),
     ])
-    const codes = new Set(answers.flatMap(refunds.refusedBy).map((refusal) => refusal.split(' ')[0]))
+    const codes = new Set(answers.flatMap(refunds.refusalCodes).map((refusal) => refusal.split(' ')[0]))
     for (const code of codes) expect(['REFUND_TOO_HIGH', 'ILLEGAL_TRANSITION']).toContain(code)
     expect((await refunds.ticketRow(sale, id))?.status).toBe('cancelled')
-    expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+    expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
     expect(
       (await refunds.refundRows(sale, checkout)).filter(({ reason }) => reason === 'WARRANTY').length,
     ).toBe(new Set(answers.slice(0, 4).flatMap(({ refund }) => refund?.id ?? [])).size)
@@ -129,7 +129,7 @@ test('concurrent warranty refund, refund and cancellation return a ticket once',
 })
 
 test('concurrent cancellation and check-in of a ticket do one or the other', async () => {
-  const checkout = await refunds.bought(sale, 12)
+  const checkout = await refunds.buyTickets(sale, 12)
   const scan = `mutation ($id: ID!, $nonce: String!) {
     checkInTicket(ticketId: $id, nonce: $nonce, force: true) { ... on CheckIn { result } } }`
   const checkIn = async (id: string) => {
@@ -146,7 +146,7 @@ test('concurrent cancellation and check-in of a ticket do one or the other', asy
     const cancelling = refunds.cancelTicket(sale, id)
     const result = await (first ?? checkIn(id))
     const isIn = result === 'OK'
-    expect(refunds.refusedBy(await cancelling)).toEqual(isIn ? ['ALREADY_ENTERED'] : [])
+    expect(refunds.refusalCodes(await cancelling)).toEqual(isIn ? ['ALREADY_ENTERED'] : [])
     expect(result).toBe(isIn ? 'OK' : 'CANCELLED')
     expect(await refunds.ticketRow(sale, id)).toMatchObject(
       isIn ? { status: 'active', entered: 1 } : { status: 'cancelled', entered: 0 },
@@ -156,7 +156,7 @@ test('concurrent cancellation and check-in of a ticket do one or the other', asy
 })
 
 test('concurrent workers and webhooks settle each refund once', async () => {
-  const checkout = await refunds.bought(sale, 12)
+  const checkout = await refunds.buyTickets(sale, 12)
   outcome = async () => {
     throw new Error('out of reach')
   }
@@ -193,7 +193,7 @@ test('concurrent workers and webhooks settle each refund once', async () => {
 
 test('concurrent settlements that fail leave no gap in the invoice series', async () => {
   const { db } = sale
-  const checkout = await refunds.bought(sale, 20)
+  const checkout = await refunds.buyTickets(sale, 20)
   outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
   await times(20, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
   outcome = succeeds
@@ -214,7 +214,7 @@ test('concurrent settlements that fail leave no gap in the invoice series', asyn
 
 test('a failed settlement leaves nothing behind and can be repeated', async () => {
   const { db } = sale
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
   const { refund } = await refunds.refundTicket(sale, id)

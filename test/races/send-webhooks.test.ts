@@ -4,11 +4,11 @@ import { recordChanges } from '../../src/domain/sale/record-changes.ts'
 import { listDeliveries } from '../../src/domain/webhook/list-deliveries.ts'
 import { webhookDeliveries, webhooks } from '../../src/domain/webhook/table.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
-import { explain, type Seen } from '../support/explain.ts'
+import { explain, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { aReceiver, send, webhooksOf } from '../support/webhooks.ts'
+import { sendDueWebhooks, startReceiver, webhooksOf } from '../support/webhooks.ts'
 
 // A database with one connection cannot serve two processes, so these tests run on PostgreSQL only.
 
@@ -33,11 +33,11 @@ test('processes that send webhooks at the same time send each change once', asyn
   const database = await createTestDatabase()
   const sale = await openSale(catalogue, { database, settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
   const others = await Promise.all([database.open(), database.open()])
-  const receivers = await Promise.all([aReceiver(), aReceiver(), aReceiver()])
+  const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()])
   try {
     for (const { url } of receivers) await webhooksOf(sale).register(url)
     await change(sale, 150)
-    await Promise.all([...others, ...others].map(({ db }) => send({ db })))
+    await Promise.all([...others, ...others].map(({ db }) => sendDueWebhooks({ db })))
     for (const receiver of receivers) {
       const ids = receiver.take().map(({ headers }) => headers['webhook-id'])
       expect(ids).toHaveLength(150)
@@ -76,7 +76,7 @@ test('a sale does not wait for a webhook being registered, changed or deleted', 
 test('webhook deliveries due and listed are found by index among many sent', async () => {
   const database = await createTestDatabase()
   const sale = await openSale(catalogue, { database })
-  const seen: Seen[] = []
+  const seen: SeenStatement[] = []
   const watched = await database.open({ onStatement: (text, parameters) => seen.push({ text, parameters }) })
   try {
     const { id } = await webhooksOf(sale).register('https://receiver.example/')
@@ -87,7 +87,7 @@ test('webhook deliveries due and listed are found by index among many sent', asy
       select ${id}, id, case when sequence % 1000 = 0 then 'dead' else 'delivered' end::webhook_delivery_status
       from changes`)
     await sale.db.execute(sql`analyze`)
-    await send(watched)
+    await sendDueWebhooks(watched)
     const plan = async () =>
       explain(
         watched.db,

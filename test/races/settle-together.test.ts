@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settleGroup } from '../../src/domain/sale/settle/settle-group.ts'
 import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
-import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
-import { wrongIn } from '../support/invariants.ts'
+import { brokenInvariants } from '../support/invariants.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { ended, paid } from '../support/stub-provider.ts'
+import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
 // Concurrent payments are settled in one transaction, with the same outcomes as one at a time.
 
@@ -86,18 +86,21 @@ async function prepare(sale: Sale, round: number, { payments, left }: Round): Pr
   const ids: string[] = []
   for (const before of payments) {
     const tickets = before.tickets.map((price) => anEntry(`${price}_${round}`))
-    const { payment_id } = await checkedOut(sale, {
+    const { payment_id } = await mustCheckOut(sale, {
       ticket_rate_id: `rate_${round}`,
       tickets,
       send_resourcers: true,
     })
     const payment = { id: payment_id, ticketRateId: `rate_${round}` }
     if (before.status === 'paid')
-      await settlePayment(sale.db, { payment, outcome: paid(payment_id, { amount: amountOf(before) }) })
+      await settlePayment(sale.db, {
+        payment,
+        outcome: paidOutcome(payment_id, { amount: amountOf(before) }),
+      })
     else if (before.status === 'processing')
       await settlePayment(sale.db, { payment, outcome: { kind: 'processing' } })
     else if (before.status !== 'pending')
-      await settlePayment(sale.db, { payment, outcome: ended(before.status) })
+      await settlePayment(sale.db, { payment, outcome: endedOutcome(before.status) })
     await sale.db.execute(sql`update payments set session_id = ${`own_${payment_id}`}, session_open = true,
       session_due_at = now() + interval '1 hour', expires_at = expires_at - ${before.isOverdue ? '1 day' : '0'}::interval
       where id = ${payment_id}`)
@@ -119,10 +122,10 @@ const settlementsOf = ({ hasMoney, payments, reports }: Round, round: number, id
     return {
       payment: { id, ticketRateId: `rate_${round}` },
       outcome: hasMoney
-        ? paid(id, money)
+        ? paidOutcome(id, money)
         : ending === 'processing'
           ? { kind: 'processing' as const }
-          : ended(ending),
+          : endedOutcome(ending),
       ...(session !== 'none' && { sessionId: `${session}_${id}` }),
       ...(event !== null && { event: { provider: 'test', id: `${event}_${id}`, type: 'told' } }),
     }
@@ -214,7 +217,7 @@ test('settling together has the outcomes, rows and counters of one at a time', a
     }),
     { numRuns: rounds, endOnFailure: true, examples: [[everyKind], [{ ...everyKind, hasMoney: false }]] },
   )
-  for (const sale of [together, alone]) expect(await wrongIn(sale.db)).toEqual([])
+  for (const sale of [together, alone]) expect(await brokenInvariants(sale.db)).toEqual([])
   // Control: every kind of outcome occurred, in fewer transactions.
   expect(Math.min(seen.settled, seen.repeated, seen.changed)).toBeGreaterThan(0)
   expect(transactions.together).toBeLessThan(transactions.alone)

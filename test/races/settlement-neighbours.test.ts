@@ -2,20 +2,20 @@ import { eq, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
-import { anEntry, type Checkout, checkedOut } from '../support/checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
-import { wrongIn } from '../support/invariants.ts'
-import { aBuyer } from '../support/payment-page-buyer.ts'
+import { brokenInvariants } from '../support/invariants.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
+import { openPageBuyer } from '../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { ended, paid } from '../support/stub-provider.ts'
-import { untilOneWaits } from '../support/waits.ts'
+import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
 // A payment that cannot be settled neither fails nor delays the others in its batch, and many payments leave
 // connections for other requests.
 
 let sale: Sale
 afterEach(async () => {
-  expect(await wrongIn(sale.db)).toEqual([])
+  expect(await brokenInvariants(sale.db)).toEqual([])
   await sale.close()
 })
 
@@ -24,11 +24,11 @@ const catalogue = () => aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1
 const sell = (count: number): Promise<Checkout[]> =>
   Promise.all(
     Array.from({ length: count }, () =>
-      checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }),
+      mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }),
     ),
   )
 
-const settle = (id: string, outcome = paid(id)) =>
+const settle = (id: string, outcome = paidOutcome(id)) =>
   settlePayment(sale.db, { payment: { id, ticketRateId: 'rate_1' }, outcome })
 
 const statusOf = async (id: string) =>
@@ -75,7 +75,9 @@ test('payments and failures in one batch each have their own outcome', async () 
   sale = await openSale(catalogue())
   const ids = (await sell(12)).map(({ payment_id }) => payment_id)
   const outcomeOf = (id: string, index: number) =>
-    [paid(id), ended('cancelled'), ended('failed'), { kind: 'processing' as const }][index % 4]
+    [paidOutcome(id), endedOutcome('cancelled'), endedOutcome('failed'), { kind: 'processing' as const }][
+      index % 4
+    ]
   const settled = await Promise.all(ids.map((id, index) => settle(id, outcomeOf(id, index))))
   const kinds = ['paid', 'cancelled', 'failed', 'processing']
   expect(settled.map(({ status }) => status)).toEqual(ids.map((_, index) => kinds[index % 4]))
@@ -91,7 +93,7 @@ test.each([1, 8, 60])('%i concurrent payments of a rate take 7 statements', asyn
 
 test('many concurrent payments leave connections for other requests', async () => {
   sale = await openSale(catalogue())
-  const buyer = aBuyer(sale)
+  const buyer = openPageBuyer(sale)
   const bought = await sell(40)
   const id = bought[0]?.tickets[0]?._id
   const waiting = () =>
@@ -101,7 +103,7 @@ test('many concurrent payments leave connections for other requests', async () =
   await sale.db.transaction(async (tx) => {
     await tx.execute(sql`select from stock where id = 'rate_1' for update`)
     paying = bought.map((checkout) => buyer.pay(checkout))
-    await untilOneWaits(sale.db)
+    await waitForBlockedStatement(sale.db)
     const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
     expect(looked.json()).toMatchObject({ data: { status: 'pending' } })
     expect(await waiting()).toBeLessThanOrEqual(3)

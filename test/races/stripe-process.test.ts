@@ -8,8 +8,8 @@ import { anEntry } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { formType } from '../support/payment-page-buyer.ts'
-import { type ServerProcess, startedServer } from '../support/processes.ts'
-import { type StubStripe, settingsFor, startStubStripe } from '../support/stub-stripe.ts'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
+import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
 // The built service with a stub of Stripe, killed between a payment and its webhook.
 
@@ -18,7 +18,7 @@ let database: OpenDatabase
 let fake: StubStripe
 let server: ServerProcess
 let channel: Record<string, string>
-const start = () => startedServer({ ...testDatabase.settings, ...settingsFor(fake.url) })
+const start = () => mustStartServer({ ...testDatabase.settings, ...stripeSettings(fake.url) })
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase()

@@ -4,7 +4,7 @@ import { sweepHolds } from '../../src/domain/sale/release/sweep-holds.ts'
 import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
 import { countersOf } from '../support/checkouts.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
-import { signed } from '../support/stub-stripe.ts'
+import { signEvent } from '../support/stub-stripe.ts'
 
 // Concurrent events and requests for one payment, over as many connections.
 
@@ -22,7 +22,7 @@ const beginPayment = async () => {
 test('concurrent copies of one stripe event take effect once', async () => {
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
   const { checkout, session } = await beginPayment()
-  const event = signed(sale.fake.pay(session.id))
+  const event = signEvent(sale.fake.pay(session.id))
   const answers = await Promise.all(Array.from({ length: 10 }, () => sale.send(event)))
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 10 }, () => 200))
   expect(answers.map((answer) => answer.json().received).sort()).toEqual([
@@ -47,7 +47,7 @@ test('concurrent stripe events, looks and cancellations of a payment neither dea
         ...events.map((event) => sale.deliver(event)),
         sale.comeBack(checkout),
         sale.buyer.cancel(checkout),
-        sale.buyer.look(checkout),
+        sale.buyer.view(checkout),
       ]
     }),
   )
@@ -63,7 +63,7 @@ test('concurrent jobs that end sessions and holds leave none open and lose no mo
   const many = await Promise.all(Array.from({ length: 12 }, beginPayment))
   const paid = many.slice(0, 6)
   for (const { session } of paid) sale.fake.pay(session.id)
-  for (const { checkout } of many) await sale.buyer.lapse(checkout)
+  for (const { checkout } of many) await sale.buyer.expire(checkout)
   sale.fake.asked.length = 0
   await Promise.all([
     sale.closeDue(),

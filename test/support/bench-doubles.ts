@@ -7,11 +7,11 @@ import type { DuePayment } from '../bench/due-payments.ts'
 import type { Round, Side } from '../bench/measure.ts'
 import { type PaymentLoad, runPayments } from '../bench/payment-load.ts'
 
-// What the tests of the bench's parts put in the place of servers, sides and workers.
+// Test doubles for the bench's servers, sides and workers.
 
 type Handler = (request: IncomingMessage, body: string) => { status: number; body?: string; waitMs?: number }
 
-/** A server that answers as it is told to, and the number of its port. */
+/** Starts a server that answers with `handle`. Returns its port. */
 export async function serve(handle: Handler): Promise<number> {
   const server = createServer(async (request, response) => {
     const { status, body = '', waitMs = 0 } = handle(request, await text(request))
@@ -24,8 +24,8 @@ export async function serve(handle: Handler): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Payments that are due at no database. */
-export const dueOf = (count: number): DuePayment[] =>
+/** Due payments that exist in no database. */
+export const duePaymentsOf = (count: number): DuePayment[] =>
   Array.from({ length: count }, (_, n) => ({
     id: `pay_${n}`,
     token: `token${n}`,
@@ -34,28 +34,31 @@ export const dueOf = (count: number): DuePayment[] =>
     currency: 'EUR',
   }))
 
-/** A round of a second. */
-export const round = (requests: number, more: Partial<Round> = {}): Round => ({
+/** A round that took one second. */
+export const roundOf = (requests: number, more: Partial<Round> = {}): Round => ({
   ...{ requests, seconds: 1, p50: 1, p99: 2, cpuSeconds: null, problem: null },
   ...more,
 })
-/** A side that has these rounds, one after another. */
+/** A side that returns these rounds in order. */
 export const sideOf = (name: string, clients: number, rounds: Round[]): Side => ({
   name,
   clients,
   residentMegabytes: async () => null,
-  run: async () => rounds.shift() ?? round(0),
+  run: async () => rounds.shift() ?? roundOf(0),
 })
-/** A worker in this process. */
-export const worker = <Task, Result>(run: (task: Task) => Promise<Result>) => ({ run, stop: async () => {} })
+/** A worker that runs in this process. */
+export const workerOf = <Task, Result>(run: (task: Task) => Promise<Result>) => ({
+  run,
+  stop: async () => {},
+})
 
 const serverAt = (port: number) => ({ port, pid: process.pid, stop: async () => {} })
-/** Five payments, each made once, by two buyers. */
+/** Options of a payment side that pays five payments once each, with two buyers. */
 export const payingFive = (port: number) => ({
   server: serverAt(port),
-  // That they ran out is what ends it.
-  load: worker(async (task: PaymentLoad) => ({ ...(await runPayments(task)), ranOut: false })),
+  // Running out of payments is the expected end here, not a problem.
+  load: workerOf(async (task: PaymentLoad) => ({ ...(await runPayments(task)), ranOut: false })),
   provider: 'sandbox' as const,
   buyers: 2,
-  makeDue: async () => dueOf(5),
+  makeDue: async () => duePaymentsOf(5),
 })

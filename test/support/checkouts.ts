@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
 import type { Sale } from './sale.ts'
 
-/** An entry of a checkout as REST takes it. */
+/** One ticket of a checkout request, in REST's field names. */
 export const anEntry = (price_id: string, more: Record<string, unknown> = {}) => ({
   price_id,
   full_name: 'Ana Núñez',
@@ -31,8 +31,8 @@ export type Checkout = {
 export const checkOut = (sale: Sale, body: Body, headers: Record<string, string> = {}) =>
   sale.rest('POST', '/tickets/checkout', { headers: { ...sale.channel, ...headers }, body })
 
-/** A checkout that must be made. */
-export async function checkedOut(
+/** Checks out, and fails the test if that is refused. */
+export async function mustCheckOut(
   sale: Sale,
   body: Body,
   headers: Record<string, string> = {},
@@ -42,11 +42,11 @@ export async function checkedOut(
   return answer.json<{ data: Checkout }>().data
 }
 
-export const camelCase = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(camelCase)
+export const toCamelCase = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(toCamelCase)
   if (typeof value !== 'object' || value === null) return value
   const name = (key: string) => key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [name(key), camelCase(field)]))
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [name(key), toCamelCase(field)]))
 }
 
 export type Refused = { __typename: string; code: string; path: string | null; message: string } & Record<
@@ -80,10 +80,11 @@ export type CheckoutResult = {
   errors: Refused[]
 }
 
-/** The same checkout over GraphQL: the body of REST in GraphQL's names, and what only GraphQL takes. */
+/** Checks out over GraphQL with a REST body, converted to GraphQL's names. `more` adds GraphQL-only input
+ *  fields. */
 export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
   const input = {
-    ...(camelCase(body) as object),
+    ...(toCamelCase(body) as object),
     ...(body.metadata ? { metadata: body.metadata } : {}),
     ...more,
   }
@@ -93,11 +94,11 @@ export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<s
     sale.channel,
   )
   expect(errors).toBeUndefined()
-  if (!data) throw new Error('a checkout answers with data')
+  if (!data) throw new Error('the checkout returned no data')
   return data.checkout
 }
 
-/** What is sold, held and left of rates and prices, by their ids. */
+/** Reads the sold and held counters of rates and prices, by ID. */
 export async function countersOf(sale: Sale) {
   const rows = await sale.db.select().from(stock)
   return Object.fromEntries(rows.map(({ id, sold, held }) => [id, { sold, held }]))

@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
-import { runCommand, type CommandResult } from '../../src/app/commands.ts'
+import { type CommandResult, runCommand } from '../../src/app/commands.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
 
-/** The command line in this process, on a database that stays open. A process for each command, which opens the database
- *  anew, is for what a process adds. */
-export function commandsOn(database: () => OpenDatabase) {
+/** Runs the command line in this process, on a database that stays open. Tests of exit codes and streams
+ *  start a process instead. */
+export function commandRunner(database: () => OpenDatabase) {
   const staysOpen = async () => ({ ...database(), close: async () => {} })
   const run = (...args: string[]) => runCommand(args, staysOpen)
 
-  /** What a command that must succeed prints. */
+  /** Runs a command that must succeed, and returns its output. */
   async function succeed(...args: string[]): Promise<string> {
     const { code, output, errors } = await run(...args)
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
@@ -17,13 +17,13 @@ export function commandsOn(database: () => OpenDatabase) {
 
   return {
     succeed,
-    /** What a command with --json prints, which is JSON on one line and nothing else. */
+    /** Runs a command with --json and parses its output, which must be one line. */
     async json<Answer>(...args: string[]): Promise<Answer> {
       const output = await succeed(...args, '--json')
       expect(output).not.toContain('\n')
       return JSON.parse(output) as Answer
     },
-    /** How a command fails that must: it prints nothing, and tells neither a stack nor a statement. */
+    /** Runs a command that must fail. It must print no output, and neither a stack nor SQL in its errors. */
     async fail(...args: string[]): Promise<Pick<CommandResult, 'code' | 'errors'>> {
       const { code, output, errors } = await run(...args)
       expect(output).toBe('')

@@ -1,29 +1,29 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** How the way to the database is: as ever; nothing gets through, and nobody is told; new connections are closed at once;
- *  nobody listens at all. */
-export type Way = 'open' | 'silent' | 'closed'
+/** `open` forwards everything; `silent` drops all data without closing anything; `closed` closes new
+ *  connections at once. */
+export type ProxyMode = 'open' | 'silent' | 'closed'
 
-/** A way to the database that a test can close, between the service and PostgreSQL. */
+/** A TCP proxy between the service and PostgreSQL that a test can make fail. */
 export type DatabaseProxy = {
-  /** The address of the same database through here. */
+  /** Connection string of the database through the proxy. */
   url: string
-  /** From now on, for what is connected and what will be. */
-  become(way: Way): void
-  /** Resets every connection that there is. */
+  /** Applies to existing and to new connections. */
+  setMode(way: ProxyMode): void
+  /** Resets every open connection. */
   reset(): void
-  /** How many connections were made through here. */
-  made(): number
+  /** Number of connections accepted so far. */
+  connectionCount(): number
   close(): Promise<void>
 }
 
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const to = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  /** Those whose other side has ended while nothing got through: they hear of it once something does. */
+  /** Sockets whose other side closed during `silent`. They are closed when data flows again. */
   const unheard = new Set<Socket>()
-  let way: Way = 'open'
+  let way: ProxyMode = 'open'
   let made = 0
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -32,8 +32,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     return socket
   }
   const link = (from: Socket, other: Socket) => {
-    // A write that is dropped, and not one that waits: what comes back has lost what was said meanwhile, as on a line
-    // that is cut.
+    // Data is dropped rather than delayed, as on a line that is cut.
     from.on('data', (chunk) => way === 'silent' || other.write(chunk))
     from.on('close', () => (way === 'silent' ? unheard.add(other) : other.destroy()))
   }
@@ -48,7 +47,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (typeof address !== 'object' || !address) throw new Error('a server listens on a port')
+  if (typeof address !== 'object' || !address) throw new Error('the proxy has no port')
   const url = new URL(databaseUrl)
   url.host = `127.0.0.1:${address.port}`
   const destroyAll = () => {
@@ -56,14 +55,14 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   }
   return {
     url: url.href,
-    become(next) {
+    setMode(next) {
       way = next
       if (way === 'silent') return
       for (const socket of unheard) socket.destroy()
       unheard.clear()
     },
     reset: destroyAll,
-    made: () => made,
+    connectionCount: () => made,
     async close() {
       destroyAll()
       server.close()

@@ -3,15 +3,15 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openSenders } from '../../src/domain/delivery/open-senders.ts'
 import { sendDeliveries } from '../../src/domain/delivery/send-deliveries.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'
-import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from './factories.ts'
-import { moneyFor } from './refunds.ts'
+import { fullPaymentOf } from './refunds.ts'
 import type { Sale } from './sale.ts'
-import { settlePayment } from './settle.ts'
+import { settlePaymentById } from './settle-payment.ts'
 
 export const publicUrl = 'https://tickets.example'
 
-/** A night in Madrid, with a rate that costs something and one that doesn't. */
+/** A night in Madrid, with a paid rate and a free one. */
 export const deliveryCatalogue = aCatalogue({
   locations: [aLocation({ address: 'Gran Vía, 1' })],
   events: [
@@ -33,26 +33,26 @@ export const deliveryCatalogue = aCatalogue({
   ],
 })
 
-/** Buys tickets that are to be sent, and pays for them. */
-export async function bought(
+/** Buys and pays for tickets that are to be delivered. */
+export async function buyDeliverable(
   sale: Sale,
   entries: Record<string, unknown>[],
   more: Record<string, unknown> = {},
 ): Promise<Checkout> {
-  const checkout = await checkedOut(sale, {
+  const checkout = await mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: entries.map((entry) => anEntry('price_1', entry)),
     send_resourcers: true,
     ...more,
   })
-  // A total of 0 is paid at once.
+  // A free checkout is paid at once.
   if (checkout.total_amount > 0)
-    await settlePayment(sale.db, checkout.payment_id, await moneyFor(sale, checkout))
+    await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
   return checkout
 }
 
-/** Sends what is due once, by these settings. Gives what the log was told. */
-export async function sendOnce(
+/** Sends due deliveries once with these settings. Returns the log lines. */
+export async function sendDeliveriesOnce(
   { db }: Pick<Sale, 'db'>,
   settings: Record<string, string>,
 ): Promise<Record<string, unknown>[]> {
@@ -68,13 +68,14 @@ export async function sendOnce(
   return lines
 }
 
-/** How deliveries stand, by whom they are for. */
-export async function deliveriesIn({ db }: Pick<Sale, 'db'>) {
+/** Reads status, attempts and last error of each delivery, by recipient. */
+export async function readDeliveries({ db }: Pick<Sale, 'db'>) {
   const rows = await db.select().from(deliveries)
   return Object.fromEntries(
     rows.map(({ recipient, status, attempts, lastError }) => [recipient, { status, attempts, lastError }]),
   )
 }
 
-/** As if the pause after a failure were over. */
-export const makeDue = ({ db }: Pick<Sale, 'db'>) => db.update(deliveries).set({ dueAt: sql`now()` })
+/** Ends the backoff of all deliveries. */
+export const makeDeliveriesDue = ({ db }: Pick<Sale, 'db'>) =>
+  db.update(deliveries).set({ dueAt: sql`now()` })

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../src/database/database.ts'
 
-/** A statement as the service sent it. */
-export type Seen = { text: string; parameters: unknown[] }
+/** A statement that the service sent, with its parameters. */
+export type SeenStatement = { text: string; parameters: unknown[] }
 
-/** How PostgreSQL would run that very statement, with its parameters. */
-export async function explain(db: Database, { text, parameters }: Seen): Promise<string> {
+/** Returns PostgreSQL's plan of this exact statement with its parameters. */
+export async function explain(db: Database, { text, parameters }: SeenStatement): Promise<string> {
   const [head = '', ...tail] = text.split(/\$\d+/)
   const order = [...text.matchAll(/\$(\d+)/g)].map((match) => parameters[Number(match[1]) - 1])
   const statement = tail.reduce(

@@ -3,7 +3,8 @@ import type { Database } from '../../src/database/database.ts'
 import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
 import { newId } from '../../src/shared/ids.ts'
 
-// Parts of a catalogue file that can be bought as they are. Each has an `_id` of its own, by which a test names it:
+// Builders of catalogue files whose rates are on sale by default. Each part has an `_id` for tests to refer
+// to:
 //   const rate = aRate({ availability: { sold: 0, available: 2 } })
 //   await importCatalogue(db, aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
 //   … ticket_rate_id: rate._id
@@ -17,10 +18,10 @@ export type PriceFile = Listed<RateFile['prices']>
 export type SupplementFile = Listed<RateFile['supplements']>
 export type QuestionFile = Listed<RateFile['questions']>
 
-// What a factory is given keeps its `_id` a string.
+// Keeps `_id` a string even if a caller overrides it.
 type Given<File> = Partial<File> & { _id?: string }
 
-/** A moment so many days from now, as a file names it. */
+/** ISO timestamp that many days from now. */
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
 export const anOrganization = (given: Given<OrganizationFile> = {}) => ({
@@ -79,11 +80,11 @@ export const aRate = (given: Given<RateFile> = {}) => ({
   ...given,
 })
 
-/** `rate_1`, with so many places left and one price, `price_1`. */
+/** `rate_1` with the given availability and one price, `price_1`. */
 export const aRateOf = (available: number, sold = 0) =>
   aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], availability: { sold, available } })
 
-/** In thirty days, with one rate. */
+/** An event in thirty days, with one rate. */
 export const anEvent = (given: Given<EventFile> = {}) => ({
   _id: newId('evt'),
   name: 'Noche de Ñandú',
@@ -103,7 +104,7 @@ export const aCatalogue = (given: CatalogueFile = {}) => ({
   ...given,
 })
 
-/** Two organizations, each with an event of one rate: `rate_1` at `price_1`, `rate_2` at `price_2`. */
+/** Two organizations, each with an event and one rate: `rate_1` at `price_1`, `rate_2` at `price_2`. */
 export const aCatalogueOfTwo = (available: number) =>
   aCatalogue({
     organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
@@ -122,14 +123,14 @@ export const aCatalogueOfTwo = (available: number) =>
     ),
   })
 
-/** The headers of a new channel that these organizations granted. */
+/** Issues a key for a new channel with grants of these organizations. Returns its headers. */
 export async function channelHeaders(db: Database, ...organizationIds: string[]) {
   const granted = organizationIds.length > 0 ? organizationIds : ['org_1']
   const { key } = await issueChannelKey(db, { name: 'Shop', organizationIds: granted, mode: 'test' })
   return { 'x-api-key': key }
 }
 
-/** The headers of a new integration, of both methods. */
+/** Issues keys for a new integration. Returns the headers of both authentication methods. */
 export async function integrationHeaders(db: Database, organizationId = 'org_1') {
   const issued = await issueIntegrationKey(db, { name: 'Door', organizationId, mode: 'test' })
   return {

@@ -8,12 +8,12 @@ import { expect } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry } from './checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
-import { wrongIn } from './invariants.ts'
+import { brokenInvariants } from './invariants.ts'
 import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
 
-// Buyers and doors that speak to a listening service over connections of their own, while the database has a fault. They
-// write down each answer, and what they were promised by it.
+// Load during a database fault: buyers and doors, each on its own connection to a listening service. Records
+// every response and every promise that the service made in it.
 
 type Kind = 'checkout' | 'payment' | 'lookup' | 'events'
 type Answer = {
@@ -26,7 +26,7 @@ type Answer = {
 }
 
 const rates = [1, 2, 3]
-/** Three rates of one event, with places enough. */
+/** One event with three rates that never sell out. */
 export const faultCatalogue = aCatalogue({
   events: [
     anEvent({
@@ -41,18 +41,18 @@ export const faultCatalogue = aCatalogue({
   ],
 })
 
-const buyers = 12
-const doors = 4
-// Tries of a buyer who is told to come again, and milliseconds between them.
+const buyerCount = 12
+const doorCount = 4
+// Retries of a buyer that gets a 503.
 const tries = 30
 const betweenTriesMs = 200
 
-/** Buyers and doors at a service until they are stopped, and what must be true of what they were told. */
+/** Runs buyers and doors against a service until stopped, and checks afterwards that it kept its promises. */
 export function faultLoad(sale: Sale, url: string) {
   const answers: Answer[] = []
-  /** What nobody answered, as the network says it. */
+  /** Network errors of requests without a response. */
   const unanswered: string[] = []
-  /** Payments by the idempotency key that they were made with, and those that were acknowledged as paid. */
+  /** Payments by idempotency key, and those that were acknowledged as paid. */
   const made = new Map<string, Set<string>>()
   const paid = new Set<string>()
   const ticketIds: string[] = []
@@ -61,28 +61,29 @@ export function faultLoad(sale: Sale, url: string) {
   async function ask(agent: Agent, kind: Kind, method: string, path: string, headers: object, body = '') {
     const began = performance.now()
     try {
-      const asked = request(`${url}${path}`, { method, agent, headers: { ...headers } })
-      asked.end(body)
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-      const said = await text(answer)
+      const sent = request(`${url}${path}`, { method, agent, headers: { ...headers } })
+      sent.end(body)
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      const { statusCode: status = 0, headers: responseHeaders } = response
+      const responseText = await text(response)
       const at = performance.now()
-      const told = { kind, status: answer.statusCode ?? 0, ms: at - began, at, text: said }
-      answers.push({ ...told, retryAfter: answer.headers['retry-after'] })
-      return told
+      const answer = { kind, status, ms: at - began, at, text: responseText }
+      answers.push({ ...answer, retryAfter: responseHeaders['retry-after'] })
+      return answer
     } catch (error) {
       unanswered.push(`${kind} ${(error as NodeJS.ErrnoException).code}`)
       return { status: 0, text: '' }
     }
   }
 
-  // A key that is in use is asked for again: the one before was answered before it was done.
-  const isToComeAgain = ({ status, text }: { status: number; text: string }) =>
+  // A key in use is retried: the first request got its 503 before its work had ended.
+  const isRetryable = ({ status, text }: { status: number; text: string }) =>
     status === 0 || status === 503 || text.includes('IDEMPOTENCY_KEY_IN_USE')
 
-  async function insist(asking: () => Promise<{ status: number; text: string }>) {
+  async function askUntilAnswered(asking: () => Promise<{ status: number; text: string }>) {
     for (let again = 0; again < tries; again++) {
       const answer = await asking()
-      if (!isToComeAgain(answer)) return answer
+      if (!isRetryable(answer)) return answer
       if (isOver) return null
       await pause(betweenTriesMs)
     }
@@ -94,14 +95,16 @@ export function faultLoad(sale: Sale, url: string) {
     const key = randomUUID()
     const headers = { ...sale.channel, 'content-type': 'application/json', 'idempotency-key': key }
     const body = JSON.stringify({ ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
-    const bought = await insist(() => ask(agent, 'checkout', 'POST', '/tickets/checkout', headers, body))
+    const bought = await askUntilAnswered(() =>
+      ask(agent, 'checkout', 'POST', '/tickets/checkout', headers, body),
+    )
     if (bought?.status !== 200) return
     const { payment_id, payment_url, tickets } = JSON.parse(bought.text).data
     made.set(key, new Set([...(made.get(key) ?? []), payment_id]))
     ticketIds.push(tickets[0]._id)
     const page = new URL(payment_url).pathname
     const form = { 'content-type': formType }
-    const settled = await insist(() => ask(agent, 'payment', 'POST', page, form, 'action=pay'))
+    const settled = await askUntilAnswered(() => ask(agent, 'payment', 'POST', page, form, 'action=pay'))
     if (settled && settled.status < 400) paid.add(payment_id)
   }
 
@@ -118,8 +121,8 @@ export function faultLoad(sale: Sale, url: string) {
     agent.destroy()
   }
   const running = Promise.all([
-    ...Array.from({ length: buyers }, (_, number) => visitor(buyer, number)),
-    ...Array.from({ length: doors }, (_, number) => visitor(door, number)),
+    ...Array.from({ length: buyerCount }, (_, number) => visitor(buyer, number)),
+    ...Array.from({ length: doorCount }, (_, number) => visitor(door, number)),
   ])
 
   const sold = () => answers.filter(({ kind, status }) => kind === 'payment' && status < 400)
@@ -127,8 +130,8 @@ export function faultLoad(sale: Sale, url: string) {
   return {
     answers,
     unanswered,
-    /** Until so many payments were acknowledged since the call. Resolves to the seconds that it took. */
-    async sells(count = 5): Promise<number> {
+    /** Waits until `count` more payments were acknowledged. Resolves to the seconds that took. */
+    async waitForSales(count = 5): Promise<number> {
       const since = performance.now()
       const isSelling = () => sold().filter(({ at }) => at > since).length
       await expect.poll(isSelling, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(count)
@@ -138,27 +141,28 @@ export function faultLoad(sale: Sale, url: string) {
       isOver = true
       await running
     },
-    /** Everybody had an answer within so many seconds, a 503 that says when to come again where it could be no other;
-     *  what was acknowledged is there, once; and nothing is wrong in the database. */
-    async expectKept(maxSeconds: number): Promise<void> {
+    /** Expects that every request was answered within `maxSeconds`, if need be by a 503 with Retry-After;
+     *  that what was acknowledged is stored exactly once; and that no invariant of the database is broken.
+     *  */
+    async expectPromisesKept(maxSeconds: number): Promise<void> {
       expect(unanswered).toEqual([])
-      const unexpected = answers.filter((answer) => answer.status >= 400 && !isToComeAgain(answer))
+      const unexpected = answers.filter((answer) => answer.status >= 400 && !isRetryable(answer))
       expect(unexpected.map(({ kind, status, text }) => `${kind} ${status} ${text}`)).toEqual([])
       const bare = answers.filter(({ status, retryAfter }) => status === 503 && !retryAfter)
       expect(bare).toEqual([])
       expect(Math.max(...answers.map(({ ms }) => ms)) / 1000).toBeLessThan(maxSeconds)
       const rows = await sale.db.select().from(payments)
-      const there = new Map(rows.map((row) => [row.id, row]))
+      const stored = new Map(rows.map((row) => [row.id, row]))
       const acknowledged = [...made.values()]
       expect(acknowledged.filter(({ size }) => size !== 1)).toEqual([])
-      expect(acknowledged.flatMap((ids) => [...ids]).filter((id) => !there.has(id))).toEqual([])
-      expect([...paid].filter((id) => !there.get(id)?.paidAt)).toEqual([])
-      // Each payment is its key's, and a key has one: whoever asked again has made none beside it.
+      expect(acknowledged.flatMap((ids) => [...ids]).filter((id) => !stored.has(id))).toEqual([])
+      expect([...paid].filter((id) => !stored.get(id)?.paidAt)).toEqual([])
+      // A retry must not create a second payment: each payment belongs to one key.
       const beside = sql`not exists (select from idempotency_keys where payment_id = ${payments.id})`
       expect(await sale.db.$count(payments, beside)).toBe(0)
-      expect(await wrongIn(sale.db)).toEqual([])
+      expect(await brokenInvariants(sale.db)).toEqual([])
     },
-    /** What came of it, in a line. */
+    /** Summarizes the run in one line. */
     summary(fault: string, soldAgain: number): string {
       const counts = new Map<number, number>()
       for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)

@@ -6,27 +6,27 @@ import { openDatabase } from '../../src/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts'
 import { type FaultLoad, faultCatalogue, faultLoad } from './fault-sale.ts'
 import { startGateway } from './harness.ts'
-import { startedServer } from './processes.ts'
+import { mustStartServer } from './processes.ts'
 import { openSale, type Sale } from './sale.ts'
 import { inDatabase } from './setup/database.ts'
 import { type OwnPostgresServer, startPostgres } from './setup/postgres-server.ts'
 
-/** Seconds that PostgreSQL gives a statement. */
+/** Default statement timeout of the service, in seconds. */
 const statementSeconds = 15
 
-/** A service on a PostgreSQL of its own, of which the test may do what it likes. */
+/** A service with its own PostgreSQL server, which the test may restart, break and fill. */
 export type FaultService = {
   server: OwnPostgresServer
-  /** The way of the service to it. */
+  /** Proxy between the service and the server. */
   proxy: DatabaseProxy
-  /** Straight to the same database. */
+  /** The same database without the proxy. */
   sale: Sale
   url: string
-  /** A connection of an administrator, which is made anew where it was lost. */
+  /** Superuser connection that reconnects if lost. */
   admin: postgres.Sql
-  /** Lets a fault happen while buyers buy. `fault` resolves once it is over. Then the service must sell again by itself
-   *  within so many seconds, be ready, and have kept what it promised. */
-  meet(
+  /** Runs `fault` under load. Once it resolves, the service must sell again by itself within
+   *  `soldAgainWithin` seconds, report ready, and have kept its promises. */
+  runFault(
     name: string,
     fault: (load: FaultLoad) => Promise<unknown>,
     soldAgainWithin?: number,
@@ -34,14 +34,14 @@ export type FaultService = {
   close(): Promise<void>
 }
 
-// Nothing that was committed is lost where the server crashes.
+// Committed transactions survive a crash of the server.
 const durable = { synchronous_commit: 'on', full_page_writes: 'on' }
 
 type FaultOptions = {
-  /** Milliseconds of a statement, for a service in this process: nobody waits for the others as long as they are. Else
-   *  it is the built one, in a process of its own. */
+  /** Runs the service in this process with a statement timeout that a test can wait for. If omitted, the
+   *  built service runs in its own process with its default timeouts. */
   statementTimeoutMs?: number
-  /** Starts a pooler of transactions before the database, and gives its address. */
+  /** Starts a transaction pooler in front of the database and returns its address. */
   through?: (address: string) => Promise<string>
 }
 
@@ -49,7 +49,7 @@ async function startService(way: string, sale: Sale, { statementTimeoutMs, throu
   const url = (await through?.(way)) ?? way
   const databasePooler = through ? 'transaction' : 'none'
   if (statementTimeoutMs === undefined) {
-    const started = await startedServer({
+    const started = await mustStartServer({
       DATABASE_URL: url,
       DATABASE_POOLER: databasePooler,
       RATE_LIMIT: 'off',
@@ -67,14 +67,15 @@ async function startService(way: string, sale: Sale, { statementTimeoutMs, throu
     ...{ database, statementTimeoutMs, listen: true },
     answerTimeoutMs: statementTimeoutMs + 500,
   })
-  // A driver that knows its types leaves no errors behind that nobody awaits: those would be this process's.
+  // Makes the driver fetch its types now. If a fault interrupts that, it causes an unhandled rejection in
+  // this process.
   expect((await gateway.rest('GET', '/events', { headers: sale.channel })).statusCode).toBe(200)
   return { url: gateway.url, expectAlive: () => {}, stop: gateway.close }
 }
 
 export async function startFaultService(options: FaultOptions = {}): Promise<FaultService> {
   const server = await startPostgres(durable)
-  // Asked for its types it leaves errors that nobody awaits, where the server ends meanwhile.
+  // Fetching types causes unhandled rejections if the server stops meanwhile.
   const admin = postgres(server.url, { max: 1, fetch_types: false, onnotice: () => {}, backoff: () => 0.2 })
   await admin`create role box login password 'box'`
   await admin`create database tickets owner box`
@@ -87,22 +88,22 @@ export async function startFaultService(options: FaultOptions = {}): Promise<Fau
   const sale = await openSale(faultCatalogue, { database })
   const proxy = await startDatabaseProxy(address)
   const service = await startService(proxy.url, sale, options)
-  // On top of what a statement may take: two seconds, and as many in a process that is busy with its own clients.
-  const most = options.statementTimeoutMs ? options.statementTimeoutMs / 1000 + 4 : statementSeconds + 2
+  // Two seconds above the statement timeout; two more if the clients share the service's process.
+  const maxSeconds = options.statementTimeoutMs ? options.statementTimeoutMs / 1000 + 4 : statementSeconds + 2
   return {
     ...{ server, proxy, sale, admin },
     url: service.url,
-    async meet(name, fault, soldAgainWithin = 15) {
+    async runFault(name, fault, soldAgainWithin = 15) {
       const load = faultLoad(sale, service.url)
       try {
-        await load.sells(20)
+        await load.waitForSales(20)
         await fault(load)
-        const soldAgain = await load.sells()
+        const soldAgain = await load.waitForSales()
         await pause(500)
         await load.stop()
         console.log(load.summary(name, soldAgain))
         service.expectAlive()
-        await load.expectKept(most)
+        await load.expectPromisesKept(maxSeconds)
         expect(soldAgain).toBeLessThan(soldAgainWithin)
         await expect.poll(async () => (await fetch(`${service.url}/ready`)).status).toBe(200)
         return load
@@ -120,26 +121,26 @@ export async function startFaultService(options: FaultOptions = {}): Promise<Fau
   }
 }
 
-/** Ends every connection but the administrator's. */
+/** Terminates every connection except the superuser's. */
 export const terminateAll = (admin: postgres.Sql) =>
   admin`select pg_terminate_backend(pid) from pg_stat_activity
     where backend_type = 'client backend' and pid <> pg_backend_pid()`
 
-/** Connections of the service that PostgreSQL knows of. */
-export const pidsOf = async (admin: postgres.Sql): Promise<number[]> =>
+/** Backend PIDs of the service's connections. */
+export const servicePids = async (admin: postgres.Sql): Promise<number[]> =>
   (await admin`select pid from pg_stat_activity where datname = 'tickets' order by pid`).map(({ pid }) => pid)
 
-/** The answers of a kind that have a status. */
-export const answersOf = ({ answers }: FaultLoad, kind: string, status: number) =>
+/** Responses of a kind with this status. */
+export const answersWith = ({ answers }: FaultLoad, kind: string, status: number) =>
   answers.filter((answer) => answer.kind === kind && answer.status === status)
 
-// A buyer who is told to come again does so before going on: all of them may be at the same.
+// A buyer retries a step before its next one, so all buyers may be at the same step.
 const sells = ({ kind }: { kind: string }) => kind === 'checkout' || kind === 'payment'
 
-/** Statuses of what buyers asked for, in the order of the answers. */
+/** Statuses of checkouts and payments, in the order of the responses. */
 export const saleStatuses = ({ answers }: Pick<FaultLoad, 'answers'>): number[] =>
   answers.filter(sells).map(({ status }) => status)
 
-/** How many checkouts and payments were refused for now. */
+/** Counts the checkouts and payments that got a 503. */
 export const refusedSales = (load: Pick<FaultLoad, 'answers'>): number =>
   saleStatuses(load).filter((status) => status === 503).length

@@ -13,11 +13,11 @@ import {
 const fieldsOf = (type: GraphQLNamedType): GraphQLField<unknown, unknown>[] =>
   isObjectType(type) ? Object.values(type.getFields()) : []
 
-// As deep as what a checkout answers with costs less than the limit.
+// Keeps the cost of a checkout's payload below the complexity limit.
 const maxDepth = 4
 
-/** Selects every field of a type and of what is below it, with the name of each type, without going back up to a type
- *  that is selected already, and four types deep. */
+/** Selects every field of a type and its subtypes with `__typename`, at most four types deep and without
+ *  returning to a type that is already on the path. */
 export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above: string[] = []): string {
   if (isAbstractType(type)) {
     const kinds = schema
@@ -37,13 +37,13 @@ export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above
   return ['__typename', ...fields].join(' ')
 }
 
-/** A field that leads from one object to another, and what it led to in an answer: null where it led to nothing. */
+/** A field from one object to another, and its target in a response; `id` is null if there is none. */
 export type Edge = { at: string; type: string; id: string | null }
 
 type Fields = Record<string, unknown>
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
-/** The edges in the data of an answer, whose objects tell their types by `__typename` and their fields by their own names. */
+/** Collects the edges in response data. Its objects need `__typename` and unaliased fields. */
 export function edgesIn(schema: GraphQLSchema, value: unknown): Edge[] {
   if (Array.isArray(value)) return value.flatMap((item) => edgesIn(schema, item))
   if (!isFields(value)) return []

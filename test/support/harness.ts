@@ -15,15 +15,15 @@ import { copyFolder, inDatabase } from './setup/database.ts'
 
 type Settings = Record<string, string>
 
-/** A database that is this test's alone. `settings` are the variables that lead another process to it; on PGlite
- *  that process finds it locked until the test has closed its own. */
+/** A database of one test. `settings` are the environment variables by which another process opens it; on
+ *  PGlite, that process finds it locked until the test closes its own connection. */
 export type TestDatabase = {
   settings: Settings
   open(options?: DatabaseOptions): Promise<OpenDatabase>
   drop(): Promise<void>
 }
 
-/** A copy of the migrated template, or a database with nothing in it. */
+/** Creates a copy of the migrated template, or an empty database. */
 export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
   const given = inject('database')
   const from = empty ? given.empty : given.template
@@ -51,7 +51,7 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
   }
 }
 
-/** Opens a fresh copy of the migrated database, which goes when it is closed. */
+/** Opens a fresh copy of the migrated database. Closing it drops it. */
 export async function openTestDatabase(options: DatabaseOptions = {}): Promise<OpenDatabase> {
   const database = await createTestDatabase()
   const opened = await database.open(options)
@@ -75,16 +75,16 @@ export type Gateway = {
   app: FastifyInstance
   database: OpenDatabase
   db: OpenDatabase['db']
-  /** The text of each statement since the start or the last `reset()`. */
+  /** SQL of each statement since the start or the last `reset()`. */
   statements: string[] & { reset(): void }
-  /** Where it listens; with `listen: true` only. */
+  /** Base URL; only with `listen: true`. */
   url: string
   graphql<Data = unknown>(
     query: string,
     variables?: Record<string, unknown>,
     headers?: Record<string, string>,
   ): Promise<GraphqlAnswer<Data>>
-  /** An object is sent as JSON, text as it is. */
+  /** Sends an object as JSON, and text unchanged. */
   rest(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS',
     url: string,
@@ -94,20 +94,19 @@ export type Gateway = {
 }
 
 export type GatewayOptions = {
-  /** Environment variables on top of those of a test. */
+  /** Environment variables that override the test defaults. */
   settings?: Settings
-  /** A database of the caller's, which stays when the gateway closes; else a fresh copy. */
+  /** Database of the caller, which outlives the gateway. Defaults to a fresh copy. */
   database?: TestDatabase
   provider?: PaymentProvider
-  /** What is told of each log line, where `LOG_LEVEL` lets one through. */
+  /** Receives each log line that `LOG_LEVEL` lets through. */
   onLog?: (line: string) => void
-  /** Milliseconds that a statement may take, and that a request waits for its answer, where a test can't wait for as long
-   *  as they are. */
+  /** Statement and response timeouts, for tests that cannot wait for the defaults. */
   statementTimeoutMs?: number
   answerTimeoutMs?: number
-  /** On a free port of the loopback, for clients that need a real address. */
+  /** Listens on a free loopback port, for clients that need a real address. */
   listen?: boolean
-  /** How slowly a request may come, where a test can't wait as long as the defaults do. */
+  /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
 }
 
@@ -120,7 +119,7 @@ const startStatements = () => {
   })
 }
 
-/** The whole gateway on a database of its own, spoken to as a client does. */
+/** Starts the complete gateway on its own database, with clients for GraphQL and REST. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const { settings, provider = sandboxProvider, onLog, listen = false, timeouts } = options
   const config = parseConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', SHARED_READS_MS: '0', ...settings })

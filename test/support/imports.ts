@@ -10,7 +10,7 @@ import { Refusal } from '../../src/shared/errors.ts'
 
 const tables = { organizations, locations, events, ticketRates, prices, supplements, questions, stock }
 
-/** Every row of the catalogue, by table and in order. */
+/** Reads every row of the catalogue, by table and ordered by ID. */
 export async function dumpCatalogue(db: Database) {
   const rows: Record<string, unknown[]> = {}
   for (const [name, table] of Object.entries(tables))
@@ -18,7 +18,7 @@ export async function dumpCatalogue(db: Database) {
   return rows
 }
 
-/** The mistakes, as `path: message`, that a file is refused for; which must have changed nothing. */
+/** Imports a file that must be refused without changing anything. Returns the mistakes as `path: message`. */
 export async function importMistakes(db: Database, file: unknown): Promise<string[]> {
   const before = await dumpCatalogue(db)
   const refusal = await importCatalogue(db, file).catch((error: unknown) => error)

@@ -6,17 +6,17 @@ import { deliveries } from '../../src/domain/delivery/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { webhookDeliveries } from '../../src/domain/webhook/table.ts'
-import { aCrowd } from './crowd.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
 import { createTestDatabase } from './harness.ts'
 import { type Moment, startKilledService } from './killed-service.ts'
 import { startMailServer } from './mail-server.ts'
+import { openRetryingBuyers } from './retrying-buyers.ts'
 import { openSale } from './sale.ts'
-import { settingsFor, startStubStripe } from './stub-stripe.ts'
-import { aReceiver, webhooksOf } from './webhooks.ts'
+import { startStubStripe, stripeSettings } from './stub-stripe.ts'
+import { startReceiver, webhooksOf } from './webhooks.ts'
 
-// For whom `rate_1` has no place left: some of its late money finds none either.
-const ample = aRate({
+// Takes the buyers that find `rate_1` sold out. Some late payments of `rate_1` find no place left either.
+const largeRate = aRate({
   _id: 'rate_2',
   prices: [aPrice({ _id: 'price_2' })],
   availability: { sold: 0, available: 1000 },
@@ -26,55 +26,59 @@ const timeoutMs = { timeout: 120_000, interval: 50 }
 
 const moments: [Moment, ...Moment[]] = [
   ...(['session asked for', 'refund asked for', 'mail taken', 'change told', 'any'] as const),
-  // While what must be one transaction runs.
+  // Twice, because these kills hit settlement, which must be one transaction.
   ...(['event told', 'event told'] as const),
 ]
 
 const waiting = sql`status = 'pending'`
 const unpaid = sql`status in ('pending', 'processing')`
 
-/** A sale by the built service, with Stripe, a mail server and a receiver of webhooks in this process, where they live on
- *  while it is killed at moments that the seed chooses. */
+/** A sale by the built service, which is killed at moments chosen by the seed. Stripe, the mail server and
+ *  the webhook receiver run in this process and survive the kills. */
 export async function openKilledSale(seed: number) {
   const random = randomFrom(seed)
   const database = await createTestDatabase()
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(30), ample] })] })
-  const toHere = { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
-  const sale = await openSale(catalogue, { database, settings: toHere })
+  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(30), largeRate] })] })
+  const privateWebhooks = { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
+  const sale = await openSale(catalogue, { database, settings: privateWebhooks })
   const { db } = sale
-  const [fake, mailServer, receiver] = await Promise.all([startStubStripe(), startMailServer(), aReceiver()])
+  const [fake, mailServer, receiver] = await Promise.all([
+    startStubStripe(),
+    startMailServer(),
+    startReceiver(),
+  ])
   const service = await startKilledService({
     ...database.settings,
-    ...settingsFor(fake.url),
-    ...toHere,
+    ...stripeSettings(fake.url),
+    ...privateWebhooks,
     SMTP_URL: mailServer.url,
     MAIL_FROM: 'tickets@shop.example',
     RATE_LIMIT: 'off',
   })
   const webhook = await webhooksOf(sale).register(receiver.url)
-  const crowd = aCrowd({ sale, fake, url: service.url, random })
+  const crowd = openRetryingBuyers({ sale, fake, url: service.url, random })
 
-  fake.breakDown(({ method, path }) => {
-    if (method === 'POST' && path === '/v1/checkout/sessions') service.meets('session asked for')
-    if (method === 'POST' && path === '/v1/refunds') service.meets('refund asked for')
+  fake.setFault(({ method, path }) => {
+    if (method === 'POST' && path === '/v1/checkout/sessions') service.reach('session asked for')
+    if (method === 'POST' && path === '/v1/refunds') service.reach('refund asked for')
     const [, ended = ''] = /^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(path) ?? []
     return crowd.isStuck(ended) ? 500 : null
   })
-  mailServer.onMail = () => service.meets('mail taken')
-  receiver.answers((response) => {
-    service.meets('change told')
+  mailServer.onMail = () => service.reach('mail taken')
+  receiver.respondUsing((response) => {
+    service.reach('change told')
     response.writeHead(204).end()
   })
-  const teller = () =>
+  const startDelivery = () =>
     fake.deliverTo(() => {
-      service.meets('event told')
+      service.reach('event told')
       return service.url
     }, 10)
-  // Each event is told twice, and others at the same time.
-  const tellers = [teller(), teller()]
+  // Delivers each event twice, with other events in between.
+  const eventDeliveries = [startDelivery(), startDelivery()]
 
-  const came: Moment[] = []
-  async function killAgainAndAgain(isOver: () => boolean) {
+  const killMoments: Moment[] = []
+  async function killRepeatedly(isOver: () => boolean) {
     const order = moments
       .map((moment) => ({ moment, rank: random.between(0, 1_000_000) }))
       .sort((one, other) => one.rank - other.rank)
@@ -82,11 +86,11 @@ export async function openKilledSale(seed: number) {
       if (isOver()) return
       await pause(random.between(200, 700))
       const afterMs = moment === 'event told' ? random.between(0, 12) : 0
-      if (await service.killAt(moment, afterMs)) came.push(moment)
-      await service.revive()
+      if (await service.killAt(moment, afterMs)) killMoments.push(moment)
+      await service.restart()
     }
-    // On a slow machine it may have died often enough before everybody had been there.
-    while (!isOver() && crowd.made.length < 2 * crowd.fates) await pause(50)
+    // On a slow machine all kills may be over before every behaviour has run.
+    while (!isOver() && crowd.paymentIds.length < 2 * crowd.behaviourCount) await pause(50)
   }
   const count = async (table: string, where: typeof waiting) => {
     const [row] = await db
@@ -97,31 +101,31 @@ export async function openKilledSale(seed: number) {
   }
   return {
     ...{ sale, fake, mailServer, receiver, webhook, crowd },
-    /** The moments that it was killed at, other than in vain of one. */
-    came,
-    /** Lets the crowd in until the service has died often enough, and then once more when they have left. What it leaves
-     *  undone is due as soon as it lives again, as if the leases of the dead were over. */
-    async live() {
+    /** Moments at which the service was killed, without those that timed out. */
+    killMoments,
+    /** Runs the buyers while the service is killed at each moment, and once more after they have left.
+     *  Expires the leases of the killed processes, so that their work is due at once. */
+    async runWithKills() {
       let isOver = false
-      const parts = [crowd.rush(buyersAtOnce, () => isOver), killAgainAndAgain(() => isOver)]
+      const parts = [crowd.buyUntil(buyersAtOnce, () => isOver), killRepeatedly(() => isOver)]
       const end = () => {
         isOver = true
       }
-      // Whichever fails ends the other, and nothing is started behind its back.
+      // A failure of one part ends the other, and both are awaited.
       const ended = await Promise.allSettled(parts.map((part) => part.finally(end)))
       for (const part of ended) if (part.status === 'rejected') throw part.reason
       await service.killAt('any', 0)
-      crowd.free()
+      crowd.releaseSessions()
       for (const table of [refunds, deliveries, webhookDeliveries])
         await db.update(table).set({ dueAt: sql`now()` }).where(waiting)
-      await service.revive()
+      await service.restart()
     },
-    /** Until Stripe has told all that happened, and had it taken. */
-    async allTold() {
-      const untold = () => tellers.map((teller) => fake.events.length - teller.sent())
+    /** Waits until the service has accepted every Stripe event. */
+    async waitForStripeEvents() {
+      const untold = () => eventDeliveries.map((teller) => fake.events.length - teller.sent())
       await vi.waitFor(() => expect(untold()).toEqual([0, 0]), timeoutMs)
     },
-    /** Lets the time of all that is unpaid be over, and waits until nothing is left to do. */
+    /** Expires all unpaid payments and waits until no work is left. */
     async settle() {
       await db.update(payments).set({ expiresAt: sql`now()` }).where(unpaid)
       await db.update(payments).set({ sessionDueAt: sql`now()` }).where(eq(payments.sessionOpen, true))
@@ -136,7 +140,7 @@ export async function openKilledSale(seed: number) {
       await vi.waitFor(async () => expect(await left()).toEqual(nothing), timeoutMs)
     },
     async close() {
-      await Promise.all(tellers.map((teller) => teller.stop()))
+      await Promise.all(eventDeliveries.map((teller) => teller.stop()))
       await service.stop()
       receiver.close()
       await Promise.all([mailServer.close(), fake.close()])

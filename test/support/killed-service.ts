@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { startedServer } from './processes.ts'
-import { freePort } from './setup/kept-process.ts'
+import { mustStartServer } from './processes.ts'
+import { freePort } from './setup/managed-process.ts'
 
-/** What those outside see of the service at the moment that it dies; `any` is whatever it is doing. */
+/** The call that outsiders see just before the service is killed; `any` kills it whatever it is doing. */
 export type Moment =
   | 'session asked for'
   | 'refund asked for'
@@ -13,10 +13,10 @@ export type Moment =
 
 export type KilledService = Awaited<ReturnType<typeof startKilledService>>
 
-/** The built service on a port that it keeps, to be killed at chosen moments and started again. */
+/** The built service on a fixed port, to be killed at chosen moments and restarted. */
 export async function startKilledService(settings: Record<string, string>) {
   const port = await freePort()
-  const start = () => startedServer({ ...settings, PORT: String(port) })
+  const start = () => mustStartServer({ ...settings, PORT: String(port) })
   let server = await start()
   let meet = (_moment: Moment) => {}
   const kill = () => {
@@ -25,10 +25,10 @@ export async function startKilledService(settings: Record<string, string>) {
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Tells that a moment has come. */
-    meets: (moment: Moment) => meet(moment),
-    /** Kills it so many milliseconds after the next such moment, or in vain of one. Resolves, once it is dead, to whether
-     *  the moment came. */
+    /** Reports that a moment was reached. */
+    reach: (moment: Moment) => meet(moment),
+    /** Kills it `afterMs` after the next such moment, or after `maxMs` if none comes. Resolves once it is
+     *  dead, to true if the moment came. */
     async killAt(moment: Moment, afterMs: number, maxMs = 30_000): Promise<boolean> {
       if (server.child.exitCode !== null) throw new Error(`the service died by itself: ${server.errors()}`)
       const ended = once(server.child, 'close')
@@ -45,8 +45,7 @@ export async function startKilledService(settings: Record<string, string>) {
       clearTimeout(inVain)
       return came
     },
-    /** Starts it again. */
-    async revive() {
+    async restart() {
       server = await start()
     },
     stop: () => server.stop(),

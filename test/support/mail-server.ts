@@ -5,16 +5,16 @@ import { SMTPServer } from 'smtp-server'
 
 export type MailServer = {
   url: string
-  /** What was handed in, in its order. */
+  /** Received mails, in order. */
   mails: { to: string[]; mail: Email }[]
-  /** What is answered to each recipient; null to take the mail. */
+  /** Returns the SMTP error code for a recipient, or null to accept the mail. */
   answer: (recipient: string) => number | null
-  /** Is told of each mail before its sender is. */
+  /** Called for each mail before the sender gets its response. */
   onMail: () => void
   close(): Promise<void>
 }
 
-/** A mail server on the loopback, on a port of its own or on one that was free. */
+/** Starts a mail server on the loopback, on the given port or on a free one. */
 export async function startMailServer(port = 0): Promise<MailServer> {
   const mails: MailServer['mails'] = []
   const smtp = new SMTPServer({
@@ -50,8 +50,8 @@ export async function startMailServer(port = 0): Promise<MailServer> {
   return server
 }
 
-/** The properties of a calendar's event, their parameters left out. */
-export const eventIn = (calendar: string): Record<string, string> =>
+/** Parses the properties of a calendar's event, without their parameters. */
+export const calendarEvent = (calendar: string): Record<string, string> =>
   Object.fromEntries(
     calendar
       .replace(/\r\n/g, '\n')

@@ -2,16 +2,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A folder of migrations that is a test's own. */
+/** A temporary folder of migrations. */
 export type MigrationFolder = {
   folder: string
-  /** Writes files by their names, in this order, as all that there are. */
+  /** Writes these files by name, and a journal that lists only them, in this order. */
   write(files: Record<string, string>): Promise<void>
   remove(): Promise<void>
 }
 
-/** Makes a folder of migrations as Drizzle has them, with a journal. */
-export async function aMigrationFolder(): Promise<MigrationFolder> {
+/** Creates an empty migration folder in Drizzle's layout. */
+export async function createMigrationFolder(): Promise<MigrationFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-migrations-'))
   await mkdir(join(folder, 'meta'))
   return {

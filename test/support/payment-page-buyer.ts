@@ -4,32 +4,32 @@ import { tickets } from '../../src/domain/ticket/table.ts'
 import type { Checkout } from './checkouts.ts'
 import type { Sale } from './sale.ts'
 
-/** Where a shop wants its buyers back. */
-export const addresses = {
+/** URLs to which a shop wants its buyers redirected. */
+export const redirectUrls = {
   redirect_url: 'https://shop.example/thanks?order=7#top',
   error_url: 'http://shop.example:8080/sorry',
 }
 
 export const formType = 'application/x-www-form-urlencoded'
 
-export const pathOf = ({ payment_url }: Checkout) => new URL(payment_url).pathname
+export const pagePath = ({ payment_url }: Checkout) => new URL(payment_url).pathname
 
-/** What a buyer does on the payment page of a checkout, and what becomes of it. */
-export function aBuyer({ rest, db }: Sale) {
+/** Opens a buyer that acts on the payment page of a checkout. */
+export function openPageBuyer({ rest, db }: Sale) {
   const post = (path: string, body: string, type = formType) =>
     rest('POST', path, { headers: { 'content-type': type }, body })
   return {
     post,
-    look: (checkout: Checkout) => rest('GET', pathOf(checkout)),
-    pay: (checkout: Checkout) => post(pathOf(checkout), 'action=pay'),
-    cancel: (checkout: Checkout) => post(pathOf(checkout), 'action=cancel'),
-    /** Lets its time be over, by the clock of the database. */
-    lapse: ({ payment_id }: Checkout) =>
+    view: (checkout: Checkout) => rest('GET', pagePath(checkout)),
+    pay: (checkout: Checkout) => post(pagePath(checkout), 'action=pay'),
+    cancel: (checkout: Checkout) => post(pagePath(checkout), 'action=cancel'),
+    /** Expires the payment, by the database's clock. */
+    expire: ({ payment_id }: Checkout) =>
       db
         .update(payments)
         .set({ expiresAt: sql`now() - interval '1 millisecond'` })
         .where(eq(payments.id, payment_id)),
-    /** The status of the payment, then those of its tickets. */
+    /** Reads the status of the payment, then those of its tickets. */
     async statusesOf({ payment_id }: Checkout) {
       const [payment] = await db.select().from(payments).where(eq(payments.id, payment_id))
       const rows = await db.select().from(tickets).where(eq(tickets.paymentId, payment_id))
@@ -38,8 +38,8 @@ export function aBuyer({ rest, db }: Sale) {
   }
 }
 
-/** What a person reads of a page. */
-export const textOf = (html: string) =>
+/** Strips styles and tags from HTML. */
+export const visibleText = (html: string) =>
   html
     .replace(/<style>.*<\/style>/s, '')
     .replace(/<[^>]+>/g, ' ')

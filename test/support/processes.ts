@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-// The built programs, run as a person or a supervisor runs them.
+// The built programs, run as child processes.
 
 const program = (name: 'server' | 'cli') => fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url))
 
@@ -18,10 +18,10 @@ function run(name: 'server' | 'cli', args: string[], settings: Settings) {
   return { child, output: () => output, errors: () => errors }
 }
 
-export type Ended = { code: number | null; output: string; errors: string }
+export type ExitResult = { code: number | null; output: string; errors: string }
 
-/** Runs the command line to its end. */
-export async function runCli(args: string[], settings: Settings): Promise<Ended> {
+/** Runs a CLI command to its end. */
+export async function runCli(args: string[], settings: Settings): Promise<ExitResult> {
   const { child, output, errors } = run('cli', args, settings)
   const [code] = await once(child, 'close')
   return { code, output: output(), errors: errors() }
@@ -36,10 +36,12 @@ export type ServerProcess = {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts the service on a free port, and resolves once it listens; to how it ended where it never did. */
-export async function startServer(settings: Settings): Promise<ServerProcess | Ended> {
+/** Starts the service on a free port. Resolves once it listens, or to its exit if it never does. */
+export async function startServer(settings: Settings): Promise<ServerProcess | ExitResult> {
   const { child, output, errors } = run('server', [], { PORT: '0', ...settings })
-  const ended = once(child, 'close').then(([code]): Ended => ({ code, output: output(), errors: errors() }))
+  const ended = once(child, 'close').then(
+    ([code]): ExitResult => ({ code, output: output(), errors: errors() }),
+  )
   const listening = new Promise<ServerProcess>((resolve) => {
     child.stdout.on('data', () => {
       const url = /Server listening at (http:[^"]+)/.exec(output())?.[1]
@@ -54,8 +56,8 @@ export async function startServer(settings: Settings): Promise<ServerProcess | E
   return Promise.race([listening, ended])
 }
 
-/** A service that must have started. */
-export async function startedServer(settings: Settings): Promise<ServerProcess> {
+/** Starts the service, and throws if it exits instead of listening. */
+export async function mustStartServer(settings: Settings): Promise<ServerProcess> {
   const started = await startServer(settings)
   if ('code' in started) throw new Error(`the service ended with ${started.code}: ${started.errors}`)
   return started

@@ -5,33 +5,33 @@ import type { Outcome } from '../../src/domain/payment/provider.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import type { Sale } from './sale.ts'
-import { settlePayment } from './settle.ts'
-import { paid } from './stub-provider.ts'
+import { settlePaymentById } from './settle-payment.ts'
+import { paidOutcome } from './stub-provider.ts'
 
-// What a channel and an integration do with what was bought, over GraphQL.
+// GraphQL mutations of a channel and an integration on a paid checkout, and the rows they leave.
 
 type Headers = Record<string, string>
 
-/** A checkout of `rate_1`, or of another rate, whose money came. */
-export async function bought(sale: Sale, count = 1, entry = {}, rate = 'rate_1'): Promise<Checkout> {
+/** Buys and pays for tickets of `rate_1`, or of another rate. */
+export async function buyTickets(sale: Sale, count = 1, entry = {}, rate = 'rate_1'): Promise<Checkout> {
   const price = rate.replace('rate', 'price')
-  const checkout = await checkedOut(sale, {
+  const checkout = await mustCheckOut(sale, {
     ticket_rate_id: rate,
     tickets: Array.from({ length: count }, () => anEntry(price, entry)),
   })
-  await settlePayment(sale.db, checkout.payment_id, await moneyFor(sale, checkout))
+  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
   return checkout
 }
 
-/** That all of a checkout's money came. */
-export async function moneyFor(sale: Sale, checkout: Checkout, reference?: string): Promise<Outcome> {
+/** A `paid` outcome with the full amount of a checkout. */
+export async function fullPaymentOf(sale: Sale, checkout: Checkout, reference?: string): Promise<Outcome> {
   const { id = '', totalAmount: amount, currency } = (await paymentRow(sale, checkout)) ?? {}
-  return paid(id, { amount, currency, ...(reference && { reference }) })
+  return paidOutcome(id, { amount, currency, ...(reference && { reference }) })
 }
 
-/** The identifier of the first ticket of a checkout, or of another. */
+/** ID of a checkout's ticket, by default the first. */
 export const ticketOf = ({ tickets }: Checkout, index = 0): string => tickets[index]?._id ?? ''
 
 type Problem = { __typename: string; code: string; path: string | null; message: string } & Record<
@@ -71,19 +71,19 @@ const documents = {
     ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
 }
 
-/** One of the mutations as it is answered, errors and all. */
-export const call = (
+/** Sends a mutation and returns the whole response, including errors. */
+export const callMutation = (
   sale: Sale,
   name: keyof typeof documents,
   variables: Record<string, unknown>,
   headers: Headers,
 ) => sale.graphql<{ [name: string]: Result }>(documents[name], variables, headers)
 
-async function answerOf(...given: Parameters<typeof call>): Promise<Result> {
-  const { data, errors } = await call(...given)
+async function answerOf(...given: Parameters<typeof callMutation>): Promise<Result> {
+  const { data, errors } = await callMutation(...given)
   expect(errors).toBeUndefined()
   const result = data?.[given[1]]
-  if (!result) throw new Error('a mutation answers with data')
+  if (!result) throw new Error('the mutation returned no data')
   return result
 }
 
@@ -96,8 +96,8 @@ export const refundTicket = (sale: Sale, ticketId: string, more: Record<string, 
 export const requestRefund = (sale: Sale, ticketId: string) =>
   answerOf(sale, 'requestRefund', { ticketId }, sale.channel)
 
-/** What was refused, in short: the code of each problem and its facts. */
-export const refusedBy = ({ errors = [] }: Result) =>
+/** Code and facts of each problem, one string per problem. */
+export const refusalCodes = ({ errors = [] }: Result) =>
   errors.map(({ __typename, code, message, path, ...facts }) =>
     [code, ...(path ? [path] : []), ...Object.values(facts)].join(' '),
   )
@@ -109,12 +109,12 @@ export const ticketRow = async (sale: Sale, id: string) =>
 export const refundRows = (sale: Sale, { payment_id }: Checkout) =>
   sale.db.select().from(refunds).where(eq(refunds.paymentId, payment_id)).orderBy(asc(refunds.id))
 
-/** What clients were told of a payment, a ticket or a rate, in order. */
-export async function toldOf(sale: Sale, subjectId: string) {
-  const told = await sale.db
+/** Types of the changes of a payment, ticket or rate, in order. */
+export async function changeTypesOf(sale: Sale, subjectId: string) {
+  const rows = await sale.db
     .select()
     .from(changes)
     .where(eq(changes.subjectId, subjectId))
     .orderBy(asc(changes.sequence))
-  return told.map(({ type }) => type)
+  return rows.map(({ type }) => type)
 }

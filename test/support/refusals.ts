@@ -13,15 +13,15 @@ type Answer = {
 }
 type Problem = { code: Code; message: string; path?: string }
 
-/** What no answer to a client shows: SQL, a stack, a file, a secret. */
-export const innards =
+/** Matches what must never reach a client: SQL, a stack, a file path, a secret. */
+export const internalDetails =
   /\b(select|insert into|update|delete from)\b.+\b(from|values|set|where)\b|\$\d\b|\bat \S+ \(|node_modules|\.[cm]?[jt]s:\d|\/(work|tmp|home|root)\/|PGlite|postgres|drizzle|box_(live|test)_/i
 
-const said = ({ code, path }: Problem) => (path === undefined ? code : `${code} ${path}`)
+const describeProblem = ({ code, path }: Problem) => (path === undefined ? code : `${code} ${path}`)
 
-/** A refusal over REST in short: its status, then the code and place of each problem. Fails where the body is not the
- *  documented one. */
-export function documented(answer: Answer): string {
+/** Summarizes a REST refusal: its status, then code and path of each problem. Fails if the body deviates from
+ *  the documented shape. */
+export function documentedRefusal(answer: Answer): string {
   expect(answer.statusCode, answer.body).toBeGreaterThanOrEqual(400)
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   const { errors, ...body } = answer.json() as { errors: [Problem, ...Problem[]] }
@@ -33,19 +33,19 @@ export function documented(answer: Answer): string {
   })
   expect(answer.statusCode).toBe(statusOf[errors[0].code])
   expect(errors.every(({ code, message }) => code in statusOf && message !== '')).toBe(true)
-  return [answer.statusCode, ...errors.map(said)].join(' ')
+  return [answer.statusCode, ...errors.map(describeProblem)].join(' ')
 }
 
-/** The same; fails also where it shows anything of what is inside. */
+/** Like `documentedRefusal`, and also fails if the body leaks internal details. */
 export function refusal(answer: Answer): string {
-  expect(innards.exec(answer.body)?.[0]).toBeUndefined()
-  return documented(answer)
+  expect(internalDetails.exec(answer.body)?.[0]).toBeUndefined()
+  return documentedRefusal(answer)
 }
 
 type GraphqlError = { message: string; extensions: Problem & { request_id: string } }
 
-/** The same over GraphQL, of an answer whose data is null. */
-export function documentedErrors(answer: Answer): string {
+/** Summarizes a GraphQL refusal, whose data must be null. */
+export function documentedGraphqlRefusal(answer: Answer): string {
   const { errors, data } = answer.json() as { errors: GraphqlError[]; data?: object }
   expect(Object.values(data ?? {}).filter((value) => value !== null)).toEqual([])
   for (const { message, extensions } of errors) {
@@ -53,16 +53,16 @@ export function documentedErrors(answer: Answer): string {
     expect(Object.keys(statusOf)).toContain(extensions.code)
     expect(extensions.request_id).toBe(answer.headers['x-request-id'])
   }
-  return [answer.statusCode, ...errors.map(({ extensions }) => said(extensions))].join(' ')
+  return [answer.statusCode, ...errors.map(({ extensions }) => describeProblem(extensions))].join(' ')
 }
 
 export function graphqlRefusal(answer: Answer): string {
-  expect(innards.exec(answer.body)?.[0]).toBeUndefined()
-  return documentedErrors(answer)
+  expect(internalDetails.exec(answer.body)?.[0]).toBeUndefined()
+  return documentedGraphqlRefusal(answer)
 }
 
-/** How much is written of what a checkout writes. */
-export async function writtenBy({ db }: Gateway) {
+/** Counts what checkouts wrote: payments, tickets, idempotency keys and taken places. */
+export async function countCheckoutRows({ db }: Gateway) {
   const counters = await db.select().from(stock)
   return {
     payments: await db.$count(payments),
@@ -72,4 +72,4 @@ export async function writtenBy({ db }: Gateway) {
   }
 }
 
-export const nothing = { payments: 0, tickets: 0, keys: 0, places: 0 }
+export const noRows = { payments: 0, tickets: 0, keys: 0, places: 0 }

@@ -5,10 +5,11 @@ import { type Gateway, type GatewayOptions, startGateway } from './harness.ts'
 
 type Headers = Record<string, string>
 
-/** A gateway with a catalogue, a channel that every organization in it granted, and an integration of the first one. */
+/** A gateway with a catalogue, a channel with grants of all its organizations, and an integration of the
+ *  first. */
 export type Sale = Gateway & { channel: Headers; integration: { v1: Headers; v2: Headers } }
 
-/** Opens a sale of a catalogue, as the command line would. */
+/** Starts a gateway, imports the catalogue and issues the keys. */
 export async function openSale(catalogue: CatalogueFile, options: GatewayOptions = {}): Promise<Sale> {
   const gateway = await startGateway(options)
   const { db, statements } = gateway
@@ -20,6 +21,6 @@ export async function openSale(catalogue: CatalogueFile, options: GatewayOptions
   return { ...gateway, channel, integration }
 }
 
-/** The code and path of each problem that REST answered with. */
-export const problemsIn = (answer: { json(): { errors: { code: string; path?: string }[] } }): string[] =>
+/** Code and path of each problem in a REST response. */
+export const restProblems = (answer: { json(): { errors: { code: string; path?: string }[] } }): string[] =>
   answer.json().errors.map(({ code, path }) => (path === undefined ? code : `${code} ${path}`))

@@ -7,20 +7,20 @@ import type { FaultService } from './fault-service.ts'
 
 const run = promisify(execFile)
 
-/** A disk that tickets are written to, which can be full. */
+/** A small disk that holds the tickets table and can be filled. */
 export type SmallDisk = {
-  /** How it is full. */
+  /** Description of how the full disk is produced. */
   how: string
   fill(): Promise<void>
   free(): Promise<void>
   remove(): Promise<void>
 }
 
-// Where no file system can be mounted, the database says itself what a full disk would make it say.
-function toldDisk({ sale, admin }: FaultService): SmallDisk {
+// Fallback where no file system can be mounted: a trigger raises the error of a full disk.
+function simulatedDisk({ sale, admin }: FaultService): SmallDisk {
   const inTickets = async (statement: string) => void (await sale.db.execute(statement))
   return {
-    how: 'told by a trigger',
+    how: 'simulated by a trigger',
     async fill() {
       await inTickets(`create function refuse_disk() returns trigger language plpgsql as
         $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`)
@@ -31,9 +31,9 @@ function toldDisk({ sale, admin }: FaultService): SmallDisk {
   }
 }
 
-/** Moves the tickets to a file system of a few megabytes, which a file can fill: nothing else of the server is on it, so
- *  that it is told of a full disk and does not end. */
-export async function smallDisk(fault: FaultService): Promise<SmallDisk> {
+/** Moves the tickets to a file system of a few megabytes. Nothing else of the server is on it, so a full disk
+ *  makes statements fail and does not stop the server. */
+export async function mountSmallDisk(fault: FaultService): Promise<SmallDisk> {
   const { server, sale, admin } = fault
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-disk-'))
   const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder]).then(
@@ -42,7 +42,7 @@ export async function smallDisk(fault: FaultService): Promise<SmallDisk> {
   )
   if (!isMounted) {
     await rm(folder, { recursive: true })
-    return toldDisk(fault)
+    return simulatedDisk(fault)
   }
   const place = join(folder, 'space')
   await mkdir(place)
@@ -53,7 +53,7 @@ export async function smallDisk(fault: FaultService): Promise<SmallDisk> {
   return {
     how: 'a file system of 24 MB',
     async fill() {
-      // What is free on the pages that there are would be used up first.
+      // Compacts the table, so that free space in its pages is not used up first.
       await sale.db.execute('vacuum tickets')
       const { bavail, bsize } = await statfs(folder)
       await writeFile(join(folder, 'filler'), Buffer.alloc(bavail * bsize))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A connection to the service, on which nothing has been sent. */
+/** Opens a TCP connection to the service without sending anything. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).on('error', () => {})
@@ -9,10 +9,10 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket
 }
 
-/** What comes next on a connection, an error where it is closed before that. */
-export async function answerOn(socket: Socket): Promise<string> {
+/** Reads the next chunk from a connection. Throws if it is closed first. */
+export async function readAnswer(socket: Socket): Promise<string> {
   const closed = once(socket, 'close').then(() => {
-    throw new Error('closed without an answer')
+    throw new Error('closed without a response')
   })
   const [answer] = await Promise.race([once(socket, 'data'), closed])
   return String(answer)

@@ -5,25 +5,25 @@ import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
-import { anEntry, type Checkout, checkedOut } from './checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
-import { aBuyer, addresses } from './payment-page-buyer.ts'
+import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
 import { openSale } from './sale.ts'
-import { type FakeEvent, settingsFor, signed, startStubStripe } from './stub-stripe.ts'
+import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
 
-/** A sale of `rate_1` whose payments are Stripe's, with a Stripe of its own. */
+/** Opens a sale of `rate_1` with its own stub of Stripe as the payment provider. */
 export async function openStripeSale(
   catalogue: CatalogueFile = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }),
   options: GatewayOptions = {},
 ) {
   const fake = await startStubStripe()
-  const settings = { ...settingsFor(fake.url), ...options.settings }
+  const settings = { ...stripeSettings(fake.url), ...options.settings }
   const provider = await openProvider(parseConfig(settings))
   const sale = await openSale(catalogue, { ...options, settings, provider })
-  const buyer = aBuyer(sale)
+  const buyer = openPageBuyer(sale)
   const { db } = sale
-  const send = ({ body, headers }: ReturnType<typeof signed>) =>
+  const send = ({ body, headers }: ReturnType<typeof signEvent>) =>
     sale.rest('POST', '/webhooks/stripe', { body, headers })
   return {
     ...sale,
@@ -31,38 +31,38 @@ export async function openStripeSale(
     provider,
     buyer,
     send,
-    /** What Stripe tells arrives, and is taken. */
-    async deliver(...events: FakeEvent[]) {
+    /** Delivers Stripe events, which must be accepted. Returns how each was processed. */
+    async deliver(...events: StubEvent[]) {
       const received: string[] = []
       for (const event of events) {
-        const answer = await send(signed(event))
+        const answer = await send(signEvent(event))
         if (answer.statusCode !== 200) throw new Error(`${event.type} was answered with ${answer.statusCode}`)
         received.push(answer.json<{ received: string }>().received)
       }
       return received
     },
     checkOut: (more = {}, count = 1) =>
-      checkedOut(sale, {
+      mustCheckOut(sale, {
         ticket_rate_id: 'rate_1',
         tickets: Array.from({ length: count }, () => anEntry('price_1')),
-        ...addresses,
+        ...redirectUrls,
         ...more,
       }),
-    /** Presses Pay; gives the session that this leads to. */
+    /** Presses Pay and returns the session that this redirects to. */
     async goToStripe(checkout: Checkout) {
       const { headers } = await buyer.pay(checkout)
       const session = fake.sessionFor(checkout.payment_id)
       if (headers.location !== session.url) throw new Error(`Pay led to ${headers.location}`)
       return session
     },
-    /** As the buyer comes back from paying. */
+    /** Requests the payment page as a buyer who returns from Stripe. */
     comeBack: ({ payment_url }: Checkout) => sale.rest('GET', `${new URL(payment_url).pathname}?paid`),
-    /** As if it were the time for what is to be done at Stripe. */
+    /** Makes all sessions due and closes them. */
     async closeDue() {
       await db.update(payments).set({ sessionDueAt: sql`now()` })
       await closeSessions({ db, provider })
     },
-    /** Lets some seconds pass since Stripe was asked. */
+    /** Ends the pause before Stripe may be asked again. */
     waitSeconds: () => db.update(payments).set({ sessionAskedAt: null }),
     chargesOf: ({ payment_id }: Checkout) => db.$count(charges, eq(charges.paymentId, payment_id)),
     refundsOf: async ({ payment_id }: Checkout) =>

@@ -1,8 +1,8 @@
 import type { Outcome, PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 
-/** That money came for a payment. Who takes it twice says so under two references. */
-export const paid = (
+/** The outcome of a paid payment. Use different references for two charges of the same payment. */
+export const paidOutcome = (
   paymentId: string,
   more: { amount?: number; currency?: string; reference?: string } = {},
 ): Outcome => ({
@@ -10,12 +10,15 @@ export const paid = (
   money: { provider: 'test', reference: `test_${paymentId}`, amount: 2200, currency: 'EUR', ...more },
 })
 
-/** That a payment ended without money. */
-export const ended = (status: 'failed' | 'cancelled' | 'expired'): Outcome => ({ kind: 'ended', status })
+/** The outcome of a payment that ended unpaid. */
+export const endedOutcome = (status: 'failed' | 'cancelled' | 'expired'): Outcome => ({
+  kind: 'ended',
+  status,
+})
 
-/** A provider that takes money as the sandbox does, but for what a test says. */
-export const aProvider = (given: Partial<PaymentProvider> = {}): PaymentProvider => ({
+/** A payment provider that behaves like the sandbox except for the given overrides. */
+export const stubProvider = (overrides: Partial<PaymentProvider> = {}): PaymentProvider => ({
   ...sandboxProvider,
   name: 'test',
-  ...given,
+  ...overrides,
 })

@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Stripe } from 'stripe'
 
-// The few endpoints of Stripe that are used, with a memory: sessions, refunds, idempotency keys and signed events.
+// A stateful stub of the Stripe endpoints in use: sessions, refunds, idempotency keys and signed events.
 
 export const webhookSecret = 'whsec_fake'
-export const settingsFor = (url: string) => ({
+export const stripeSettings = (url: string) => ({
   PAYMENT_PROVIDER: 'stripe',
   STRIPE_SECRET_KEY: 'sk_test_fake',
   STRIPE_WEBHOOK_SECRET: webhookSecret,
@@ -26,13 +26,13 @@ export type StubSession = Fields & {
   url: string
   success_url: string
 }
-export type FakeRefund = Fields & { id: string; status: string; amount: number; payment_intent: string }
-export type FakeEvent = Fields & { id: string; type: string; data: { object: Fields } }
+export type StubRefund = Fields & { id: string; status: string; amount: number; payment_intent: string }
+export type StubEvent = Fields & { id: string; type: string; data: { object: Fields } }
 
 type Answer = { status: number; body: Fields; isReplayed?: boolean }
-type Asked = { method: string; path: string; params: Record<string, string>; key: string | undefined }
+type StripeRequest = { method: string; path: string; params: Record<string, string>; key: string | undefined }
 
-/** What goes wrong: the connection is cut, or the answer has this status. */
+/** A fault to inject: `cut` closes the connection, a number is the status of the response. */
 export type Fault = 'cut' | number | null
 
 const refused = (status: number, code: string, type = 'invalid_request_error'): Answer => ({
@@ -41,7 +41,7 @@ const refused = (status: number, code: string, type = 'invalid_request_error'): 
 })
 
 // metadata[payment_id]=x → { payment_id: 'x' }
-const under = (params: Record<string, string>, name: string) =>
+const nestedParams = (params: Record<string, string>, name: string) =>
   Object.fromEntries(
     Object.entries(params).flatMap(([key, value]) =>
       key.startsWith(`${name}[`) ? [[key.slice(name.length + 1, -1), value]] : [],
@@ -50,12 +50,12 @@ const under = (params: Record<string, string>, name: string) =>
 
 const { webhooks } = new Stripe('sk_test_fake')
 
-/** An event as Stripe sends it. */
-export const signed = (event: FakeEvent, secret?: string, secondsAgo?: number) =>
-  signedBody(JSON.stringify(event), secret, secondsAgo)
+/** Signs an event as Stripe does. */
+export const signEvent = (event: StubEvent, secret?: string, secondsAgo?: number) =>
+  signBody(JSON.stringify(event), secret, secondsAgo)
 
-/** Any text, signed as Stripe signs. */
-export function signedBody(body: string, secret = webhookSecret, secondsAgo = 0) {
+/** Signs any text as Stripe does. */
+export function signBody(body: string, secret = webhookSecret, secondsAgo = 0) {
   const timestamp = Math.floor(Date.now() / 1000) - secondsAgo
   const signature = webhooks.generateTestHeaderString({ payload: body, secret, timestamp })
   return {
@@ -66,28 +66,28 @@ export function signedBody(body: string, secret = webhookSecret, secondsAgo = 0)
 
 export type StubStripe = Awaited<ReturnType<typeof startStubStripe>>
 
-/** Starts a Stripe on the loopback. */
+/** Starts the stub on the loopback. */
 export async function startStubStripe() {
   const sessions = new Map<string, StubSession>()
   const intents = new Map<string, { id: string; status: string }>()
-  const refunds: FakeRefund[] = []
-  const events: FakeEvent[] = []
+  const refunds: StubRefund[] = []
+  const events: StubEvent[] = []
   const answers = new Map<string, { params: string; answer: Answer }>()
-  const asked: Asked[] = []
-  let fault: (asked: Asked) => Fault = () => null
+  const asked: StripeRequest[] = []
+  let fault: (asked: StripeRequest) => Fault = () => null
   let refundStatus = 'succeeded'
   let number = 0
   let url = ''
   const newId = (prefix: string) => `${prefix}_fake${++number}`
 
-  function tell(type: string, object: Fields): FakeEvent {
+  function emitEvent(type: string, object: Fields): StubEvent {
     const event = { id: newId('evt'), object: 'event', type, data: { object: { ...object } } }
     events.push(event)
     return event
   }
   function sessionOf(id: string): StubSession {
     const session = sessions.get(id)
-    if (!session) throw new Error(`the fake has no session ${id}`)
+    if (!session) throw new Error(`the stub has no session ${id}`)
     return session
   }
   function createSession(params: Record<string, string>): Answer {
@@ -104,7 +104,7 @@ export async function startStubStripe() {
       payment_intent: null,
       amount_total: amount,
       currency: params['line_items[0][price_data][currency]'] ?? '',
-      metadata: under(params, 'metadata'),
+      metadata: nestedParams(params, 'metadata'),
       client_reference_id: params.client_reference_id,
       success_url: params.success_url ?? '',
       cancel_url: params.cancel_url,
@@ -117,14 +117,14 @@ export async function startStubStripe() {
     const session = sessionOf(id)
     if (session.status !== 'open') return refused(400, 'resource_unexpected_state')
     session.status = 'expired'
-    tell('checkout.session.expired', session)
+    emitEvent('checkout.session.expired', session)
     return { status: 200, body: session }
   }
   function createRefund(params: Record<string, string>): Answer {
     const { payment_intent = '', amount } = params
-    const of = refunds.filter((refund) => refund.payment_intent === payment_intent)
+    const earlierRefunds = refunds.filter((refund) => refund.payment_intent === payment_intent)
     const paid = [...sessions.values()].find((session) => session.payment_intent === payment_intent)
-    const back = of.reduce((sum, { amount }) => sum + amount, Number(amount))
+    const back = earlierRefunds.reduce((sum, { amount }) => sum + amount, Number(amount))
     if (!paid) return refused(404, 'resource_missing')
     if (back > paid.amount_total) return refused(400, 'charge_already_refunded')
     const refund = {
@@ -133,12 +133,12 @@ export async function startStubStripe() {
       status: refundStatus,
       amount: Number(amount),
       payment_intent,
-      metadata: under(params, 'metadata'),
+      metadata: nestedParams(params, 'metadata'),
     }
     refunds.push(refund)
     return { status: 200, body: refund }
   }
-  function answer({ method, path, params }: Asked): Answer {
+  function answer({ method, path, params }: StripeRequest): Answer {
     const [, id = '', action] = /^\/v1\/checkout\/sessions\/(\w+)(\/expire)?$/.exec(path) ?? []
     if (path === '/v1/checkout/sessions') return createSession(params)
     if (path === '/v1/refunds' && method === 'POST') return createRefund(params)
@@ -153,8 +153,8 @@ export async function startStubStripe() {
     const intent = intents.get(session.payment_intent ?? '') ?? null
     return { status: 200, body: { ...session, payment_intent: intent } }
   }
-  // Stripe keeps an answer with its key, whatever it was.
-  function answerOnce(request: Asked, failed: Answer | null): Answer {
+  // Stripe stores a response under its idempotency key, even an error.
+  function answerOnce(request: StripeRequest, failed: Answer | null): Answer {
     const { key, path } = request
     const params = JSON.stringify([request.path, request.params])
     const known = key === undefined ? undefined : answers.get(key)
@@ -163,7 +163,7 @@ export async function startStubStripe() {
         ? { ...known.answer, isReplayed: true }
         : refused(400, '', 'idempotency_error')
     const made = failed ?? answer(request)
-    // But for what never began.
+    // Requests that never started to execute are not stored.
     if (
       key !== undefined &&
       made.status !== 429 &&
@@ -172,7 +172,7 @@ export async function startStubStripe() {
       answers.set(key, { params, answer: made })
     return made
   }
-  async function readAsked(request: IncomingMessage): Promise<Asked> {
+  async function readRequest(request: IncomingMessage): Promise<StripeRequest> {
     const { pathname, searchParams } = new URL(request.url ?? '/', url)
     const form = new URLSearchParams(await text(request))
     const { 'idempotency-key': key } = request.headers
@@ -184,7 +184,7 @@ export async function startStubStripe() {
     intents.set(session.payment_intent, { id: session.payment_intent, status })
     session.status = 'complete'
     session.payment_status = paid ? 'paid' : 'unpaid'
-    return tell(`checkout.session.${type}`, session)
+    return emitEvent(`checkout.session.${type}`, session)
   }
   const fake = {
     asked,
@@ -194,30 +194,30 @@ export async function startStubStripe() {
     get url() {
       return url
     },
-    /** The session that the buyer of a payment was sent to last. */
+    /** Latest session of a payment. */
     sessionFor(paymentId: string): StubSession {
       const found = [...sessions.values()].filter(({ metadata }) => metadata.payment_id === paymentId).at(-1)
-      if (!found) throw new Error(`the fake has no session for ${paymentId}`)
+      if (!found) throw new Error(`the stub has no session for ${paymentId}`)
       return found
     },
-    /** The buyer pays with a card. */
+    /** Completes the session with a card payment. */
     pay: (id: string) => complete(sessionOf(id), 'completed', true, 'succeeded'),
-    /** The buyer orders a transfer, which is decided later. */
+    /** Completes the session with a bank transfer that is still processing. */
     order: (id: string) => complete(sessionOf(id), 'completed', false, 'processing'),
     succeed: (id: string) => complete(sessionOf(id), 'async_payment_succeeded', true, 'succeeded'),
     fail: (id: string) => complete(sessionOf(id), 'async_payment_failed', false, 'requires_payment_method'),
     expire: (id: string) => void expireSession(id),
-    tell,
-    /** What goes wrong from now on. */
-    breakDown(next: Fault | ((asked: Asked) => Fault)) {
+    emitEvent,
+    /** Injects a fault into all further requests. */
+    setFault(next: Fault | ((asked: StripeRequest) => Fault)) {
       fault = typeof next === 'function' ? next : () => next
     },
-    /** What becomes of refunds that are made from now on. */
-    refundAs(status: string) {
+    /** Sets the status of further refunds. */
+    setRefundStatus(status: string) {
       refundStatus = status
     },
-    /** Sends every event, those of the past too, until each is answered with 200; to where `target` says at that time.
-     *  Resolves to what stops it. */
+    /** Sends every event, including past ones, in order to the current `target`, and repeats each until it
+     *  gets a 200. Returns a handle to stop it. */
     deliverTo(target: () => string, pauseMs = 50) {
       let stopped = false
       let sent = 0
@@ -226,7 +226,7 @@ export async function startStubStripe() {
           const event = events[sent]
           const answered =
             event &&
-            (await fetch(`${target()}/webhooks/stripe`, { method: 'POST', ...signed(event) }).catch(
+            (await fetch(`${target()}/webhooks/stripe`, { method: 'POST', ...signEvent(event) }).catch(
               () => null,
             ))
           if (answered?.status === 200) sent++
@@ -234,7 +234,7 @@ export async function startStubStripe() {
         }
       })()
       return {
-        /** How many have been taken. */
+        /** Number of accepted events. */
         sent: () => sent,
         async stop() {
           stopped = true
@@ -249,8 +249,8 @@ export async function startStubStripe() {
     },
   }
 
-  // The page that the buyer is sent to: what is pressed there comes back here.
-  function page(request: Asked): { status: number; headers: Record<string, string>; body: string } {
+  // Stripe's hosted payment page: a POST pays and redirects back to the shop.
+  function page(request: StripeRequest): { status: number; headers: Record<string, string>; body: string } {
     const session = sessionOf(request.path.slice('/c/pay/'.length))
     if (request.method === 'POST' && session.status === 'open') fake.pay(session.id)
     const headers = { 'content-type': 'text/html' }
@@ -259,7 +259,7 @@ export async function startStubStripe() {
       : { status: 200, headers, body: '<h1>Stripe</h1><form method="post"><button>Pay there</button></form>' }
   }
   const server = createServer(async (request, response) => {
-    const said = await readAsked(request)
+    const said = await readRequest(request)
     if (said.path.startsWith('/c/pay/')) {
       const { status, headers, body } = page(said)
       return void response.writeHead(status, headers).end(body)
@@ -279,7 +279,7 @@ export async function startStubStripe() {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (typeof address !== 'object' || !address) throw new Error('the fake has no port')
+  if (typeof address !== 'object' || !address) throw new Error('the stub has no port')
   url = `http://127.0.0.1:${address.port}`
   return fake
 }

@@ -2,7 +2,7 @@ import type { Database } from '../../src/database/database.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import type { Services } from '../../src/request/context.ts'
 
-/** What requests run on, for tests that call verbs themselves. */
+/** Services of a request context, for tests that call domain functions directly. */
 export const testServices = (db: Database): Services => ({
   db,
   replica: () => db,

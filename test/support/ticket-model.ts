@@ -1,9 +1,9 @@
-// What the sale of one rate is to look like from outside, by plain counters: no clock, no database, no locks.
+// A model of the sale of one rate, with plain counters: no clock, no database, no locks.
 
 export type ModelTicket = {
   id: string
   status: 'held' | 'active' | 'cancelled' | 'expired'
-  /** Minor units: what was paid for it, and what was given back of that. */
+  /** Amounts paid and refunded, in minor units. */
   paid: number
   refunded: number
   inside: number
@@ -20,14 +20,14 @@ export type Model = { capacity: number; payments: ModelPayment[] }
 const count = (model: Model, status: ModelTicket['status']) =>
   model.payments.flatMap(({ tickets }) => tickets).filter((ticket) => ticket.status === status).length
 
-/** Places that nobody holds and nobody has bought. */
+/** Places that are neither held nor sold. */
 export const left = (model: Model): number => model.capacity - count(model, 'held') - count(model, 'active')
 
 const setAll = ({ tickets }: ModelPayment, status: ModelTicket['status']) => {
   for (const ticket of tickets) ticket.status = status
 }
 
-/** Ends an unpaid payment, and what it holds is free; of another, nothing changes. */
+/** Ends a pending payment and releases its tickets. Any other payment stays unchanged. */
 export function end(payment: ModelPayment, status: 'failed' | 'expired' | 'cancelled'): void {
   if (payment.status !== 'pending') return
   payment.status = status
@@ -36,7 +36,7 @@ export function end(payment: ModelPayment, status: 'failed' | 'expired' | 'cance
 
 const isLate = ({ status }: ModelPayment) => status === 'failed' || status === 'expired'
 
-/** Money comes, whatever the payment is: it pays, it claims again what has expired, or all of it goes back. */
+/** Charges a payment in any state: settles it, reclaims expired tickets, or refunds the whole charge. */
 export function pay(model: Model, payment: ModelPayment, price: number): void {
   payment.charges++
   if (payment.status === 'pending' || (isLate(payment) && left(model) >= payment.tickets.length)) {
@@ -46,14 +46,14 @@ export function pay(model: Model, payment: ModelPayment, price: number): void {
   } else if (isLate(payment) || payment.status === 'cancelled') payment.status = 'refunded'
 }
 
-/** Gives back part of what was paid for a ticket, and nothing else changes. */
+/** Refunds part of the amount paid for a ticket. The ticket stays as it is. */
 export function refund(payment: ModelPayment, ticket: ModelTicket, amount: number): void {
   ticket.refunded += amount
   const isAll = payment.tickets.every(({ paid, refunded }) => paid === refunded)
   payment.status = isAll ? 'refunded' : 'partially_refunded'
 }
 
-/** What a scan of a ticket is answered. */
+/** Scans a ticket and returns the expected result code. */
 export function scan(ticket: ModelTicket, direction: 'IN' | 'OUT'): string {
   if (ticket.status !== 'active') return ticket.status === 'cancelled' ? 'CANCELLED' : 'UNPAID'
   if (direction === 'OUT' && ticket.inside === 0) return 'NOT_INSIDE'

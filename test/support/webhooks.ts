@@ -4,11 +4,11 @@ import { expect } from 'vitest'
 import { sendWebhooks } from '../../src/domain/webhook/send/send-webhooks.ts'
 import type { Sale } from './sale.ts'
 
-/** What a receiver got. */
+/** A request that a receiver got. */
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 
-/** A server of somebody who wants to be told. It answers 204, but for what a test says. */
-export async function aReceiver(host = '127.0.0.1') {
+/** Starts a webhook receiver. It responds with 204 unless a test changes that. */
+export async function startReceiver(host = '127.0.0.1') {
   const received: Received[] = []
   let respond: (response: ServerResponse, got: Received) => unknown = (response) =>
     response.writeHead(204).end()
@@ -27,15 +27,15 @@ export async function aReceiver(host = '127.0.0.1') {
     received,
     port,
     url: `http://127.0.0.1:${port}`,
-    /** From now on. */
-    answers(next: typeof respond) {
+    /** Replaces the handler of further requests. */
+    respondUsing(next: typeof respond) {
       respond = next
     },
-    /** From now on with a status and headers. */
-    answersWith: (status: number, headers: Record<string, string> = {}) => {
+    /** Responds to further requests with this status and these headers. */
+    respondWith: (status: number, headers: Record<string, string> = {}) => {
       respond = (response) => response.writeHead(status, headers).end()
     },
-    /** What came since the last time that it was asked. */
+    /** Returns and clears the received requests. */
     take: () => received.splice(0),
     close: () => {
       server.closeAllConnections()
@@ -93,12 +93,12 @@ const mutations = {
   ],
 } as const
 
-/** The webhooks of one caller of a sale, as it manages them. */
+/** GraphQL client for the webhooks of one caller. */
 export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
   const ask = async <Data>(query: string, variables: object): Promise<Data> => {
     const { data, errors } = await sale.graphql<Data>(query, { ...variables }, headers)
     expect(errors).toBeUndefined()
-    if (!data) throw new Error('a query answers with data')
+    if (!data) throw new Error('the query returned no data')
     return data
   }
   const call = async (name: keyof typeof mutations, variables: object): Promise<Result> => {
@@ -108,10 +108,10 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
   }
   return {
     call,
-    /** The code and place of what stands against it. */
+    /** Returns code and path of the problems of a refused mutation. */
     refusal: async (name: keyof typeof mutations, variables: object) =>
       (await call(name, variables)).errors?.map(({ code, path }) => (path ? `${code} ${path}` : code)).join(),
-    /** One that must be registered. */
+    /** Registers a webhook, which must succeed. */
     async register(url: string, types?: string[]) {
       const { webhook, secret, errors } = await call('registerWebhook', { url, types })
       expect(errors).toBeUndefined()
@@ -134,6 +134,6 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
 
 type SendOptions = Partial<Parameters<typeof sendWebhooks>[1]>
 
-/** Sends all that is due, to receivers on this machine. */
-export const send = (sale: Pick<Sale, 'db'>, options: SendOptions = {}): Promise<void> =>
+/** Sends all due deliveries; receivers on private addresses are allowed. */
+export const sendDueWebhooks = (sale: Pick<Sale, 'db'>, options: SendOptions = {}): Promise<void> =>
   sendWebhooks(sale.db, { privateWebhooks: true, stopping: new AbortController().signal, ...options })

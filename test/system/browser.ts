@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { inject } from 'vitest'
 
-/** Chromium without a window, which speaks to nobody but the pages that it is sent to. */
+/** Starts headless Chromium without background network traffic. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: inject('chromium'),
@@ -16,7 +16,7 @@ export const openBrowser = (): Promise<Browser> =>
     ],
   })
 
-/** A page in a profile of its own; what it complains of, and whom else than `origin` it asks. */
+/** Opens a page in its own profile. `complaints` collects console errors and requests to other origins. */
 export async function openPage(
   browser: Browser,
   origin: string,

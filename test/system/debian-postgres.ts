@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 
 const versions = '/usr/lib/postgresql'
 
-/** The newest PostgreSQL of Debian, whose package `postgresql` brings the programs that npm's lacks. */
+/** Finds the newest PostgreSQL of Debian's package `postgresql`, which has programs that the npm package
+ *  lacks. */
 export async function findDebianPostgres(): Promise<string> {
   const found = await readdir(versions).catch(() => [])
   for (const version of found.sort((one, other) => Number(other) - Number(one))) {
@@ -22,6 +23,6 @@ export async function findDebianPostgres(): Promise<string> {
   throw new Error('PostgreSQL is missing. Install the package postgresql: apt-get install postgresql')
 }
 
-/** Runs one of its programs. */
+/** Runs one of its programs and returns the output. */
 export const runProgram = (folder: string, name: string, ...args: string[]) =>
   promisify(execFile)(join(folder, 'bin', name), args, { env: { PATH: process.env.PATH, LC_ALL: 'C' } })

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ServerProcess, startedServer } from '../support/processes.ts'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 import { openBrowser, openPage } from './browser.ts'
 
-// The service as `npm start` starts it, with its demo, in front of a browser.
+// The service with its demo, as `npm start` runs it, in a browser.
 
 let folder: string
 let server: ServerProcess
 let browser: Browser
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'graphiql-'))
-  server = await startedServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
+  server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
   browser = await openBrowser()
 })
 afterAll(async () => {
@@ -29,7 +29,8 @@ async function open(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Execute query' }).waitFor()
 }
 
-/** Opens a tab, until GraphiQL has stored it: until then it may run it under the name of the one before. */
+/** Opens a tab and waits until GraphiQL has stored it. Before that, it may run the tab under the previous
+ *  name. */
 async function openTab(page: Page, name: string): Promise<void> {
   await page.locator('.graphiql-tab-button', { hasText: name }).click()
   await page.waitForFunction((name) => {
@@ -38,7 +39,7 @@ async function openTab(page: Page, name: string): Promise<void> {
   }, name)
 }
 
-/** Presses play and reads what the gateway answers. */
+/** Presses play and reads the response. */
 async function run(page: Page) {
   const answered = page.waitForResponse((response) => {
     const sent = response.request().postData()
@@ -50,7 +51,7 @@ async function run(page: Page) {
   return answer.data
 }
 
-test('opens with tabs that run: events, a quote, a checkout, and the ticket of it', async () => {
+test('GraphiQL opens with working tabs: events, a quote, a checkout, and its ticket', async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
   expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket', 'Changes'])
@@ -79,21 +80,21 @@ test('opens with tabs that run: events, a quote, a checkout, and the ticket of i
   await openTab(page, 'Ticket')
   await page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden)').click()
   await page.keyboard.press('Control+A')
-  // The editor closes the brace by itself.
+  // The editor inserts the closing brace.
   await page.keyboard.insertText(`{ "id": "${made.checkout.tickets[0].id}" `)
   const read = await run(page)
   expect(read.ticket).toMatchObject({ status: 'activated', payment: { status: 'paid' } })
   await openTab(page, 'Changes')
-  const told = await run(page)
-  expect(told.changes.nodes).toMatchObject([{ type: 'PAYMENT_PAID' }, { type: 'TICKET_ACTIVATED' }])
+  const result = await run(page)
+  expect(result.changes.nodes).toMatchObject([{ type: 'PAYMENT_PAID' }, { type: 'TICKET_ACTIVATED' }])
   expect(complaints).toEqual([])
   await close()
 })
 
-test('explains the schema and completes field names, by itself', async () => {
+test('GraphiQL documents the schema and completes field names', async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
-  // It shows the documentation once it has read the schema, without which it completes nothing.
+  // Completion needs the schema, which has loaded once the documentation shows.
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
   await page.getByRole('link', { name: 'Query', exact: true }).click()
   await page.locator('.graphiql-doc-explorer', { hasText: 'quoteCheckout' }).waitFor()
@@ -106,7 +107,7 @@ test('explains the schema and completes field names, by itself', async () => {
   await close()
 })
 
-test('fits the window: what scrolls is the editors, not the page', async () => {
+test('GraphiQL fits the window: the editors scroll, not the page', async () => {
   const { page, close } = await openPage(browser, server.url)
   await open(page)
   await run(page)
@@ -121,7 +122,7 @@ test('fits the window: what scrolls is the editors, not the page', async () => {
   await close()
 })
 
-test('has the same tabs after a reload', async () => {
+test('GraphiQL keeps its tabs after a reload', async () => {
   const { page, close } = await openPage(browser, server.url)
   await open(page)
   await page.reload()
@@ -131,7 +132,7 @@ test('has the same tabs after a reload', async () => {
   await close()
 })
 
-test('the REST documentation and the root are there without the internet', async () => {
+test('the REST documentation and the root page work offline', async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await page.goto(server.url)
   await page.getByRole('link', { name: 'REST documentation' }).click()

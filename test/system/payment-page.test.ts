@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../support/factories.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { openBrowser, openPage } from './browser.ts'
@@ -27,7 +27,7 @@ let shopUrl: string
 let browser: Browser
 beforeAll(async () => {
   sale = await openSale(catalogue, { listen: true })
-  // A shop on another origin.
+  // The shop, on another origin.
   shop = createServer(({ url = '' }, response) => {
     response.setHeader('content-type', 'text/html')
     response.end(`<title>Shop</title><h1>Back in the shop</h1><p>${encodeURI(url)}</p>`)
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 const checkOut = (count = 1, more = {}) =>
-  checkedOut(sale, {
+  mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: Array.from({ length: count }, () =>
       anEntry('price_1', { supplements: [{ supplement_id: cloakroom._id }] }),
@@ -82,10 +82,10 @@ test('cancelling ends on error_url', async () => {
   await close()
 })
 
-test('the page goes on by itself when the time is over', async () => {
+test('the page redirects by itself when the payment expires', async () => {
   const { payment_id, payment_url } = await checkOut()
   const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
-  // Long enough for a slow browser to see the page before.
+  // Long enough for a slow browser to show the page first.
   await sale.db
     .update(payments)
     .set({ expiresAt: sql`now() + interval '10 seconds'` })
@@ -97,7 +97,7 @@ test('the page goes on by itself when the time is over', async () => {
   await close()
 })
 
-test('without an address the page tells how it ended, and complains of nothing', async () => {
+test('without redirect URLs the page shows the outcome, without console errors', async () => {
   const { payment_url } = await checkOut(1, { redirect_url: null, error_url: null })
   const { page, complaints, close } = await openPage(browser, sale.url)
   await page.goto(payment_url)
@@ -111,7 +111,7 @@ test.each([
   [320, 640],
   [390, 844],
   [1280, 800],
-])('nothing is cut off at %i by %i, and Pay is in sight', async (width, height) => {
+])('the page fits a viewport of %i by %i, with Pay in view', async (width, height) => {
   const { payment_url } = await checkOut(20)
   const { page, close } = await openPage(browser, sale.url, { viewport: { width, height } })
   await page.goto(payment_url)

@@ -1,17 +1,23 @@
 import { chown, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findProgram, findUser, freePort, makeFolder, spawnKept } from '../support/setup/kept-process.ts'
+import {
+  findProgram,
+  findUser,
+  freePort,
+  makeFolder,
+  spawnManaged,
+} from '../support/setup/managed-process.ts'
 
 export type Pgbouncer = {
-  /** The address of the same database, by the same user, through PgBouncer. */
+  /** Connection string of the same database and user through PgBouncer. */
   url: string
-  /** Makes it hang, or go on. */
+  /** Suspends or resumes it. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   stop(): Promise<void>
 }
 
-/** Starts PgBouncer, which is Debian's package `pgbouncer`, in transaction mode in front of a database. It opens at most
- *  `poolSize` connections to it. */
+/** Starts PgBouncer (Debian's package `pgbouncer`) in transaction mode in front of a database, with at most
+ *  `poolSize` server connections. */
 export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
   const program = await findProgram('pgbouncer')
   if (!program)
@@ -41,7 +47,7 @@ query_wait_timeout = 15
       await writeFile(join(folder, name), text, { mode: 0o600 })
       if (user) await chown(join(folder, name), user.uid, user.gid)
     }
-    const stop = await spawnKept(program, [join(folder, 'pgbouncer.ini')], {
+    const stop = await spawnManaged(program, [join(folder, 'pgbouncer.ini')], {
       folder,
       user,
       signal: 'TERM',
@@ -56,7 +62,7 @@ query_wait_timeout = 15
       url: url.href,
       signal,
       async stop() {
-        // One that hangs hears of no end.
+        // A suspended process does not handle signals.
         signal('SIGCONT')
         await stop()
       },

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answersOf, type FaultService, refusedSales, startFaultService } from '../support/fault-service.ts'
+import { answersWith, type FaultService, refusedSales, startFaultService } from '../support/fault-service.ts'
 import { type Pgbouncer, startPgbouncer } from './pgbouncer-server.ts'
 
-// PgBouncer is stopped as a machine is that hangs: its connections stay open, and nothing comes back on them.
+// A suspended PgBouncer behaves like a hanging machine: its connections stay open but silent.
 
 const statementTimeoutMs = 1_000
 
@@ -23,12 +23,12 @@ afterAll(async () => {
   await pooler?.stop()
 })
 
-test('PgBouncer is stopped for longer than anybody waits, and goes on', async () => {
-  const load = await fault.meet('PgBouncer stopped and continued', async () => {
+test('the service recovers after PgBouncer was suspended for longer than all timeouts', async () => {
+  const load = await fault.runFault('PgBouncer stopped and continued', async () => {
     pooler.signal('SIGSTOP')
     await pause(5 * statementTimeoutMs)
     pooler.signal('SIGCONT')
   })
   expect(refusedSales(load)).toBeGreaterThan(0)
-  expect(answersOf(load, 'lookup', 503).length).toBeGreaterThan(0)
+  expect(answersWith(load, 'lookup', 503).length).toBeGreaterThan(0)
 })

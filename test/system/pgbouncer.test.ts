@@ -3,17 +3,18 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DatabaseOptions } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { booksOf, theBuyers } from '../support/buyers.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import type { TestDatabase } from '../support/harness.ts'
-import { runCli, type ServerProcess, startedServer } from '../support/processes.ts'
+import { openHttpBuyers, readStockTotals } from '../support/http-buyers.ts'
+import { mustStartServer, runCli, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { inDatabase } from '../support/setup/database.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 import { type Pgbouncer, startPgbouncer } from './pgbouncer-server.ts'
 
-// Two services in three processes, thirty connections in all, behind a PgBouncer that has four to the database. The
-// role may do nothing but use its own databases, and these have other formats than the service reads.
+// Two services in three processes with thirty connections in total, behind a PgBouncer with four server
+// connections. The role owns its databases and has no other rights. The databases have other date formats
+// than the service expects.
 
 const places = 40
 const buyers = 100
@@ -61,7 +62,7 @@ beforeAll(async () => {
     drop: async () => {},
   }
   sale = await openSale(catalogue, { database, listen: true })
-  service = await startedServer({ ...settings, WEB_CONCURRENCY: '2', RATE_LIMIT: 'off', LOG_LEVEL: 'info' })
+  service = await mustStartServer({ ...settings, WEB_CONCURRENCY: '2', RATE_LIMIT: 'off', LOG_LEVEL: 'info' })
 })
 afterAll(async () => {
   await service?.stop()
@@ -70,21 +71,21 @@ afterAll(async () => {
   await server?.stop()
 })
 
-test('PgBouncer refuses who does not know of it', async () => {
+test('a service without DATABASE_POOLER is refused by PgBouncer', async () => {
   const database = await openDatabase({ databaseUrl: pooler.url, dataDir: '' })
   const refused = await database.db.execute(sql`select 1`).catch((error: Error) => String(error.cause))
   expect(refused).toContain('unsupported startup parameter')
   await database.close()
 })
 
-test('migrations are not made through it: they need the address of the database', async () => {
+test('migrations through PgBouncer are refused: they need the direct URL', async () => {
   const database = await openPooled('bare')
   await expect(database.migrate()).rejects.toThrow(/^DIRECT_DATABASE_URL: /)
   expect(await database.ready()).toBe(false)
   await database.close()
 })
 
-test('who migrates gives the role its deadlines, in that database alone', async () => {
+test('a migration sets the timeouts of the role in its database only', async () => {
   expect(await sale.database.hasStatementTimeouts()).toBe(true)
   const bare = await openPooled('bare')
   expect(await bare.hasStatementTimeouts()).toBe(false)
@@ -97,9 +98,9 @@ test('who migrates gives the role its deadlines, in that database alone', async 
   expect(found).toEqual({ user: 'box', statement: '15s', lock: '10s', idle: '15s' })
 })
 
-test('the deadlines of the role end a statement that waits for a row', async () => {
-  // As short as a test may wait, and in a database of its own: a connection of the pool takes it up as it is made, and
-  // keeps it.
+test('the timeouts of the role end a statement that waits for a row', async () => {
+  // A short timeout in a separate database, because a pooled connection keeps the settings it was opened
+  // with.
   const owner = postgres(inDatabase(direct, 'hasty'), { max: 1 })
   await owner`create table counters as select 'rate_1' as id`
   await owner`alter role box in database hasty set lock_timeout = 200`
@@ -115,7 +116,7 @@ test('the deadlines of the role end a statement that waits for a row', async () 
   await owner.end()
 })
 
-test('moments are the same in whatever format the database has for its own', async () => {
+test('timestamps do not depend on the date format of the database', async () => {
   const [listed, asked] = await Promise.all([
     sale.rest('GET', '/events?populate=*', { headers: sale.channel }),
     sale.graphql<{ events: { nodes: { startDate: string }[] } }>(
@@ -128,8 +129,8 @@ test('moments are the same in whatever format the database has for its own', asy
   expect(asked.data?.events.nodes).toMatchObject([{ startDate: startsAt, ticketRates: [{ id: 'rate_1' }] }])
 })
 
-test('100 buyers for 40 places, who ask twice and pay, through three processes', async () => {
-  const { buy, pay, close } = theBuyers(sale.channel, 50)
+test('100 buyers with repeated requests get exactly 40 places through three processes', async () => {
+  const { buy, pay, close } = openHttpBuyers(sale.channel, 50)
   const urls = [sale.url, service.url]
   const page = () =>
     fetch(`${service.url}/events?populate=*`, { headers: sale.channel }).then(({ status }) => status)
@@ -157,7 +158,7 @@ test('100 buyers for 40 places, who ask twice and pay, through three processes',
     payments.slice(0, 25).map((payment, index) => pay(urls[index % 2] ?? '', payment)),
   )
   expect(new Set(paid)).toEqual(new Set([200]))
-  expect(await booksOf(sale, 'rate_1')).toEqual({
+  expect(await readStockTotals(sale, 'rate_1')).toEqual({
     counters: { held: 15, sold: 25 },
     rows: { tickets: 40, payments: 40, held: 15, sold: 25 },
     payments: 40,
@@ -166,7 +167,7 @@ test('100 buyers for 40 places, who ask twice and pay, through three processes',
   close()
 })
 
-test('more statements than connections are all answered, with parameters and without', async () => {
+test('more statements than connections all succeed, with and without parameters', async () => {
   const { db, close } = await openPooled('box')
   const answered = Array.from({ length: 200 }, async (_, index) => {
     if (index % 3 === 0) return db.transaction((tx) => tx.execute(sql`select ${index}::integer`))
@@ -176,7 +177,7 @@ test('more statements than connections are all answered, with parameters and wit
   await close()
 })
 
-test('prepares nothing under a name on the connections of the pool', async () => {
+test('pooled connections have no named prepared statements', async () => {
   const { db, close } = await openPooled('box')
   const prepared = await Promise.all(
     Array.from({ length: 8 }, () => db.execute(sql`select name from pg_prepared_statements`)),

@@ -5,19 +5,19 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
-import { anEntry, checkedOut } from '../support/checkouts.ts'
+import { cursorRefusal, readChanges } from '../support/change-feed.ts'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../support/factories.ts'
-import { readOn, refusalOf } from '../support/feed.ts'
 import { type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
-import { settlePayment } from '../support/settle.ts'
+import { settlePaymentById } from '../support/settle-payment.ts'
 import { inDatabase } from '../support/setup/database.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
-import { paid } from '../support/stub-provider.ts'
+import { paidOutcome } from '../support/stub-provider.ts'
 import { findDebianPostgres, runProgram } from './debian-postgres.ts'
 
-// A database that moves into another cluster by pg_dump and psql, as an operator would move it. Clients go on with the
-// cursors that they had. The first cluster has lived for longer than the second, as clusters do.
+// A database is moved to another cluster with pg_dump and psql, as an operator would. Clients continue with
+// their old cursors. The first cluster has used more transaction IDs than the second, as is usual.
 
 let debian: string
 let folder: string
@@ -33,37 +33,38 @@ const at = (url: string): TestDatabase => ({
   drop: async () => {},
 })
 
-/** Makes an empty database of that name, and tells its address. */
+/** Creates an empty database and returns its connection string. */
 async function emptyDatabase({ url }: PostgresServer, name: string): Promise<string> {
   const root = postgres(url, { max: 1, onnotice: () => {} })
   await root.unsafe(`create database ${name}`).finally(() => root.end())
   return inDatabase(url, name)
 }
 
-/** Dumps a database. Resolves to what restores it into another cluster, and opens the service there. */
+/** Dumps a database. Resolves to a function that restores it into the second cluster and opens the service
+ *  there. */
 async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
   const file = join(folder, 'dump.sql')
   await runProgram(debian, 'pg_dump', '--no-owner', '--file', file, url)
   return async (name) => {
-    const there = await emptyDatabase(second, name)
-    await runProgram(debian, 'psql', '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file, there)
-    return startGateway({ database: at(there) })
+    const target = await emptyDatabase(second, name)
+    await runProgram(debian, 'psql', '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file, target)
+    return startGateway({ database: at(target) })
   }
 }
 
 const sell = async (gateway: Gateway, number: number): Promise<string> => {
-  const { payment_id } = await checkedOut(
+  const { payment_id } = await mustCheckOut(
     { ...sale, ...gateway },
     { ticket_rate_id: `rate_${number}`, tickets: [anEntry(`price_${number}`)] },
   )
-  await settlePayment(gateway.db, payment_id, paid(payment_id))
+  await settlePaymentById(gateway.db, payment_id, paidOutcome(payment_id))
   return payment_id
 }
 
 const paymentsIn = ({ nodes }: { nodes: { type: string; subjectId: string }[] }) =>
   nodes.filter(({ type }) => type === 'PAYMENT_PAID').map(({ subjectId }) => subjectId)
 
-/** The number of transactions that a cluster has begun. */
+/** Current transaction ID of a cluster. */
 async function transactionsOf({ db }: Gateway): Promise<number> {
   const [row] = await db
     .select({ id: sql<string>`pg_current_xact_id()::text` })
@@ -94,47 +95,48 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a client reads on in another cluster, where it was', async () => {
+test('a cursor stays valid after a restore into another cluster', async () => {
   const heard = [await sell(sale, 1), await sell(sale, 2)]
-  const kept = await readOn(sale, sale.channel)
+  const kept = await readChanges(sale, sale.channel)
   expect(paymentsIn(kept)).toEqual(heard)
-  const keptByDoor = await readOn(sale, sale.integration.v2)
+  const keptByDoor = await readChanges(sale, sale.integration.v2)
   const missed = [await sell(sale, 1), await sell(sale, 2)]
   const transactions = await transactionsOf(sale)
 
   const restore = await dump(url)
   restored = await restore('moved')
-  const behind = await readOn(restored, sale.channel, kept.end)
+  const behind = await readChanges(restored, sale.channel, kept.end)
   expect(paymentsIn(behind)).toEqual(missed)
   const sold = [await sell(restored, 1), await sell(restored, 2)]
-  expect(paymentsIn(await readOn(restored, sale.channel, behind.end))).toEqual(sold)
-  expect(paymentsIn(await readOn(restored, sale.integration.v2, keptByDoor.end))).toEqual([
+  expect(paymentsIn(await readChanges(restored, sale.channel, behind.end))).toEqual(sold)
+  expect(paymentsIn(await readChanges(restored, sale.integration.v2, keptByDoor.end))).toEqual([
     missed[0],
     sold[0],
   ])
-  // From the beginning it is the same feed, with each change once.
-  expect(paymentsIn(await readOn(restored, sale.channel))).toEqual([...heard, ...missed, ...sold])
-  // A grant that comes now has a number of its own.
+  // Read from the beginning, the feed has each change once.
+  expect(paymentsIn(await readChanges(restored, sale.channel))).toEqual([...heard, ...missed, ...sold])
+  // A grant after the restore gets its own number.
   const newcomer = await channelHeaders(restored.db, 'org_1', 'org_2')
-  expect((await readOn(restored, newcomer)).nodes).toEqual([])
+  expect((await readChanges(restored, newcomer)).nodes).toEqual([])
 
-  // By transactions, what was sold in the second cluster would come before what the client has heard in the first.
+  // Ordered by transaction ID, sales in the second cluster would precede those that the client has already
+  // read.
   expect(await transactionsOf(restored)).toBeLessThan(transactions - 1_000)
 })
 
-test('a cursor of what the dump does not hold is refused, and those before it are good', async () => {
-  const { end: kept } = await readOn(sale, sale.channel)
+test('a cursor past the end of the dump is refused, and earlier cursors stay valid', async () => {
+  const { end: kept } = await readChanges(sale, sale.channel)
   const restore = await dump(url)
   const lost = await sell(sale, 1)
-  const after = await readOn(sale, sale.channel, kept)
+  const after = await readChanges(sale, sale.channel, kept)
   expect(paymentsIn(after)).toEqual([lost])
 
   const earlier = await restore('earlier')
-  expect(await refusalOf(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
-  expect((await readOn(earlier, sale.channel, kept)).nodes).toEqual([])
-  // Not even once as many changes are there again.
+  expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect((await readChanges(earlier, sale.channel, kept)).nodes).toEqual([])
+  // The cursor is still refused after as many new changes.
   const sold = await sell(earlier, 1)
-  expect(paymentsIn(await readOn(earlier, sale.channel, kept))).toEqual([sold])
-  expect(await refusalOf(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(paymentsIn(await readChanges(earlier, sale.channel, kept))).toEqual([sold])
+  expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
   await earlier.close()
 })

@@ -7,7 +7,7 @@ import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
-// A buyer in a browser who pays at Stripe, and comes back before anything is known.
+// A buyer in a browser who pays at Stripe and returns before the outcome is known.
 
 let sale: StripeSale
 let browser: Browser
@@ -44,7 +44,7 @@ test.each([
   await close()
 })
 
-test('back before anything is known, the page waits and goes on by itself', async () => {
+test('a buyer who returns early sees a waiting page that updates by itself', async () => {
   const checkout = await checkOut()
   const { page, complaints, close } = await openPage(browser, sale.url, {
     ...phone,
@@ -52,26 +52,26 @@ test('back before anything is known, the page waits and goes on by itself', asyn
   })
   await sale.goToStripe(checkout)
   sale.fake.pay(sessionOf(checkout).id)
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   await page.goto(`${checkout.payment_url}?paid`)
   await page.getByRole('heading', { name: 'One moment' }).waitFor()
   expect(await page.getByRole('button').count()).toBe(0)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await sale.deliver(...sale.fake.events.slice(-1))
   await page.getByRole('heading', { name: 'Paid' }).waitFor()
   expect(complaints).toEqual([])
   await close()
 })
 
-test('where Stripe is down there is a way back, and it works once it is up', async () => {
+test('a buyer can return to the payment while Stripe is down, and pay once it is up', async () => {
   const checkout = await checkOut()
   const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
   await page.goto(checkout.payment_url)
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   await page.getByRole('button', { name: 'Pay €22.00' }).click()
   await page.getByRole('heading', { name: 'We are busy' }).waitFor()
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await page.getByRole('link', { name: 'Back to the payment' }).click()
   await page.getByRole('button', { name: 'Pay €22.00' }).click()
   await page.getByRole('heading', { name: 'Stripe' }).waitFor()

@@ -6,14 +6,14 @@ import { promisify } from 'node:util'
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bought, deliveryCatalogue } from '../support/deliveries.ts'
+import { buyDeliverable, deliveryCatalogue } from '../support/deliveries.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// What a ticket looks like on paper and on a phone: rendered by poppler, and its code read by a library that is not the
-// one that drew it.
+// The ticket document as rendered by poppler. Its code is read with another library than the one that drew
+// it.
 
 const run = promisify(execFile)
-// Its types say that the module itself is what it exports as default.
+// The types of this package treat the module itself as its default export.
 const readCode = jsqr as unknown as typeof jsqr.default
 
 let sale: Sale
@@ -27,9 +27,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The document of a ticket that is bought so: its code as a scanner reads it, and its text and fonts. */
+/** Buys a ticket and renders its document. Returns the code as scanned, the text and the fonts. */
 async function printed(entry: Record<string, unknown>) {
-  const { tickets } = await bought(sale, [entry])
+  const { tickets } = await buyDeliverable(sale, [entry])
   const [ticket] = tickets
   const query = 'query ($id: ID!) { ticket(id: $id) { documentUrl } }'
   const { data } = await sale.graphql<{ ticket: { documentUrl: string } }>(
@@ -53,7 +53,7 @@ async function printed(entry: Record<string, unknown>) {
   }
 }
 
-test('the code scans, and the rest is there to read', async () => {
+test('the code scans, and the text is complete', async () => {
   const { code, scanned, text, pages, fonts } = await printed({ full_name: 'Ana Núñez' })
   expect(scanned).toBe(code)
   expect(pages).toBe('1')
@@ -66,7 +66,7 @@ test('the code scans, and the rest is there to read', async () => {
     code,
   ])
     expect(text).toContain(told)
-  // Each is embedded, so that it looks the same everywhere.
+  // Fonts must be embedded, so that the document looks the same everywhere.
   for (const font of fonts) expect(font).toMatch(/ yes yes yes /)
 })
 
@@ -80,24 +80,24 @@ test.each([
   ['Korean', '김철수'],
   ['Thai', 'สมชาย'],
   ['letters and combining accents', 'Ana Nu\u0301n\u0303ez'],
-])('a name in %s is what it says', async (_name, full_name) => {
+])('a name in %s is rendered correctly', async (_name, full_name) => {
   const { scanned, code, text } = await printed({ full_name })
   expect(text).toContain(full_name.normalize('NFC'))
   expect(scanned).toBe(code)
 })
 
-test('what no font has is left out of a name, or shown as unknown', async () => {
+test('characters without a glyph are left out or shown as unknown', async () => {
   const { text } = await printed({ full_name: 'Ana 🎉 𠮷田\u202e' })
   expect(text).toContain('Ana \ufffd田')
 })
 
-test('a code of the channel’s own scans too, as long as one may be', async () => {
+test('a channel’s own code of the maximum length scans', async () => {
   const qr_code = `https://door.example/?t=${'x7_Y'.repeat(10)}`
   const { scanned } = await printed({ qr_code })
   expect(scanned).toBe(qr_code)
 })
 
-test('what is too long is cut off, and nothing runs into anything else', async () => {
+test('long text is truncated without overlap', async () => {
   const full_name =
     'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft '.repeat(2)
   const { scanned, code, text, pages } = await printed({ full_name: full_name.trim() })

@@ -34,6 +34,6 @@ test.each([
   [`${json};q=nonsense`, null],
   ['nonsense', null],
   [',;,=', null],
-])('%j is answered as %s', (accept, mediaType) => {
+])('Accept %j selects %s', (accept, mediaType) => {
   expect(chooseMediaType(accept)).toBe(mediaType)
 })

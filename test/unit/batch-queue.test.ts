@@ -7,14 +7,14 @@ type Job = `${string}${number}`
 type Run = {
   kind: 'mixed' | 'alone'
   jobs: Job[]
-  /** Ends the run. Those of the keys that are named are left alone. */
+  /** Ends the run. Jobs of the given keys are deferred. */
   end(...leaving: string[]): void
   fail(error: Error): void
 }
 
 const done = (job: Job) => `${job} done`
 
-/** A queue whose runs end when they are told to. Jobs are named by their keys and numbered: `a1`. */
+/** A queue whose runs end on demand. A job's name is its key and a number: `a1`. */
 function controlled(more: Partial<typeof limits> = {}) {
   const runs: Run[] = []
   const start = (kind: Run['kind']) => (jobs: Job[]) =>
@@ -45,7 +45,7 @@ function controlled(more: Partial<typeof limits> = {}) {
   return { add, run, seen }
 }
 
-test('what comes in one turn runs together, whatever its key, in order, a bounded number at a time', async () => {
+test('jobs of one turn run together across keys, in order and in batches of limited size', async () => {
   const { add, run, seen } = controlled()
   const answers = add('a1', 'b1', 'a2', 'c1', 'b2', 'd1')
   ;(await run(0)).end()
@@ -54,7 +54,7 @@ test('what comes in one turn runs together, whatever its key, in order, a bounde
   expect(await Promise.all(answers)).toEqual(['a1', 'b1', 'a2', 'c1', 'b2', 'd1'].map((job) => `${job} done`))
 })
 
-test('what comes while others run waits for at most one run', async () => {
+test('a job that arrives during a run waits for at most that run', async () => {
   const { add, run, seen } = controlled()
   const first = add('a1')
   await run(0)
@@ -65,7 +65,7 @@ test('what comes while others run waits for at most one run', async () => {
   expect(await Promise.all([...first, ...rest])).toEqual(['a1 done', 'b1 done', 'c1 done'])
 })
 
-test('a key that runs gets its next run when that has ended, with all who came', async () => {
+test('jobs of a running key wait for the run to end, then run together', async () => {
   const { add, run, seen } = controlled()
   const answers = add('a1')
   await run(0)
@@ -78,7 +78,7 @@ test('a key that runs gets its next run when that has ended, with all who came',
   expect(await Promise.all(answers)).toEqual(['a1 done', 'a2 done', 'b1 done', 'a3 done'])
 })
 
-test('a key that runs gets one more run once a full one waits, of its own, and no third', async () => {
+test('a running key gets a second run of its own once a full batch waits, and no third', async () => {
   const { add, run, seen } = controlled({ maxMixed: 2, maxWaiting: 20 })
   const answers = add('a1')
   await run(0)
@@ -95,7 +95,7 @@ test('a key that runs gets one more run once a full one waits, of its own, and n
   expect(await Promise.all(answers)).toHaveLength(11)
 })
 
-test('a key that a mixed run leaves alone runs by itself, in its order, and keeps no other waiting', async () => {
+test('a key deferred by a mixed run runs alone, in order, without delaying other keys', async () => {
   const { add, run, seen } = controlled()
   const [a1, a2, b1] = add('a1', 'a2', 'b1')
   ;(await run(0)).end('a')
@@ -108,7 +108,7 @@ test('a key that a mixed run leaves alone runs by itself, in its order, and keep
   ;(await run(3)).end()
   expect(await d1).toBe('d1 done')
   ;(await run(1)).end()
-  // Still alone, because somebody waited in its line all the time.
+  // Still alone, because its own queue was never empty.
   await expect.poll(seen).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1', 'mixed d1', 'alone a3 a4'])
   ;(await run(4)).end()
   expect(await Promise.all([a1, a2, a3, a4])).toEqual(['a1', 'a2', 'a3', 'a4'].map((job) => `${job} done`))
@@ -118,11 +118,11 @@ test('a key that a mixed run leaves alone runs by itself, in its order, and keep
   expect(seen()).toContain('mixed a5 e1')
 })
 
-test('keys that wait for their rows leave the others their runs', async () => {
+test('keys that are blocked on their rows do not block other keys', async () => {
   const { add, run, seen } = controlled()
   const stuck = add('a1', 'b1', 'c1')
   ;(await run(0)).end('a', 'b', 'c')
-  // As many as may wait do so, and none of them ends.
+  // The maximum of lone runs are blocked.
   await expect.poll(seen).toEqual(['mixed a1 b1 c1', 'alone a1', 'alone b1'])
   for (const index of [3, 4, 5]) {
     const [answer] = add(`d${index}`)
@@ -135,7 +135,7 @@ test('keys that wait for their rows leave the others their runs', async () => {
   expect(await Promise.all(stuck)).toEqual(['a1 done', 'b1 done', 'c1 done'])
 })
 
-test('a run of one key that fails is taken apart, so that one fails alone', async () => {
+test('a failed run of one key is retried job by job, so that a bad job fails alone', async () => {
   const { add, run, seen } = controlled()
   const answers = Promise.allSettled(add('a1', 'a2', 'a3', 'b1'))
   ;(await run(0)).end('a')
@@ -152,7 +152,7 @@ test('a run of one key that fails is taken apart, so that one fails alone', asyn
   expect(seen().slice(1)).toEqual(['alone a1 a2 a3', 'alone a1', 'alone a2', 'alone a3'])
 })
 
-test('a mixed run that fails is taken apart by keys', async () => {
+test('a failed mixed run is retried key by key', async () => {
   const { add, run, seen } = controlled()
   const answers = Promise.allSettled(add('a1', 'b1', 'a2'))
   ;(await run(0)).fail(new Error('together'))
@@ -166,7 +166,7 @@ test('a mixed run that fails is taken apart by keys', async () => {
   expect(seen()).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'alone b1'])
 })
 
-test('what would meet each of them alone too is told to all at once', async () => {
+test('an error that concerns all jobs rejects them all without a retry', async () => {
   const { add, run, seen } = controlled()
   const answers = Promise.allSettled(add('a1', 'a2', 'b1'))
   ;(await run(0)).end('a')
@@ -185,7 +185,7 @@ test('what would meet each of them alone too is told to all at once', async () =
   expect(seen()).toEqual(['mixed a1 a2 b1', 'alone a1 a2', 'mixed c1 d1'])
 })
 
-test('too many that wait for one key are refused; those that wait, and other keys, are not', async () => {
+test('a job beyond the maximum queue of its key is refused; waiting jobs and other keys go on', async () => {
   const { add, run } = controlled({ maxTogether: 100 })
   const waiting = add('a1', 'a2', 'a3', 'a4', 'a5', 'a6')
   await expect(add('a7')[0]).rejects.toThrow('busy')
@@ -194,7 +194,7 @@ test('too many that wait for one key are refused; those that wait, and other key
   expect(await Promise.all([...waiting, other])).toHaveLength(7)
 })
 
-test('without mixed runs each key has runs of its own, a bounded number at a time', async () => {
+test('without mixed runs each key has its own runs, a limited number at a time', async () => {
   const { add, run, seen } = controlled({ maxMixed: 0, maxOfKey: 1 })
   const answers = add('a1', 'b1', 'a2', 'c1')
   await expect.poll(seen).toEqual(['alone a1 a2', 'alone b1'])

@@ -10,7 +10,7 @@ const times = (count: number, part: (index: number) => string) =>
 
 const open = () => new TrialCache<{ bytes: number }>({ maxBytes: 1_000_000, bytesOf: ({ bytes }) => bytes })
 
-test('what strangers set pushes out what others set, and nothing that is kept', () => {
+test('a flood of new entries evicts unused entries, and none that are kept', () => {
   const cache = open()
   cache.set('kept', { bytes: 1_000 })
   cache.set('not kept', { bytes: 1_000 })
@@ -20,7 +20,7 @@ test('what strangers set pushes out what others set, and nothing that is kept', 
   expect(cache.get('not kept')).toBeUndefined()
 })
 
-test('holds at most its bytes, with those of texts, whether they are kept or not', () => {
+test('a full cache stays below its maximum bytes, keys included, kept or not', () => {
   for (const keep of [false, true]) {
     const cache = open()
     const texts = Array.from({ length: 1_000 }, (_, index) => `${index}`.padEnd(1_000))
@@ -34,7 +34,7 @@ test('holds at most its bytes, with those of texts, whether they are kept or not
   }
 })
 
-test('very many small ones are not held for nothing', () => {
+test('entries of size 0 still count, so that their number is limited', () => {
   const cache = open()
   for (let index = 0; index < 10_000; index++) cache.set(`${index}`, { bytes: 0 })
   expect(
@@ -42,20 +42,20 @@ test('very many small ones are not held for nothing', () => {
   ).toBeLessThan(1_000)
 })
 
-test('what is larger than a part is not held, and pushes nothing out', () => {
+test('an entry larger than a part of the cache is not stored and evicts nothing', () => {
   const cache = open()
   cache.set('small', { bytes: 1 })
   cache.set('large', { bytes: 900_000 })
   expect([cache.get('small'), cache.get('large')]).toEqual([{ bytes: 1 }, undefined])
 })
 
-test('to keep what is not there is nothing', () => {
+test('keeping an absent entry has no effect', () => {
   const cache = open()
   cache.keep('nothing')
   expect(cache.get('nothing')).toBeUndefined()
 })
 
-test('a document that callers use is not parsed anew because of strangers', () => {
+test('a document in use survives a flood of other documents', () => {
   const documents = new PreparedDocuments()
   const flood = () => {
     for (let index = 0; index < 20_000; index++)
@@ -76,16 +76,16 @@ test('a text that is no document is prepared as one without operations', () => {
   expect(prepared.factsOf(null)).toBeNull()
 })
 
-// What a cache counts must be what it holds: else its bound is none.
+// A byte limit only holds if counted bytes match the memory used.
 test.each([
-  ['one field behind the other', (id: number) => `{ ${times(1_900, (index) => `f${id}x${index}`)} }`],
+  ['many fields', (id: number) => `{ ${times(1_900, (index) => `f${id}x${index}`)} }`],
   [
     'arguments',
     (id: number) => `{ ${times(150, (index) => `a${id}x${index}: event(id: "${index}") { id name }`)} }`,
   ],
   ['a nested selection', (id: number) => `{ ${times(300, (index) => `a${id}x${index} { id name }`)} }`],
-  ['a line of a comment each', (id: number) => `{ a${id} ${'#\n'.repeat(1_900)} }`],
-])('a document of %s holds no more than is counted, and not much less', (_what, make) => {
+  ['many comment lines', (id: number) => `{ a${id} ${'#\n'.repeat(1_900)} }`],
+])('a document of %s uses at most its counted bytes, and not much less', (_what, make) => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const many = 40

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { commandsOn } from '../support/commands.ts'
+import { commandRunner } from '../support/commands.ts'
 import { runCli } from '../support/processes.ts'
 
-// What the command line tells without a database.
+// Output of the command line that needs no database.
 
-const { json, fail } = commandsOn(() => {
+const { json, fail } = commandRunner(() => {
   throw new Error('a database was opened')
 })
 const outOfReach = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
 
-test('the schema of the file is printed, without a database', async () => {
+test('the file schema is printed without a database', async () => {
   expect(await json('import', '--schema')).toMatchObject({ type: 'object', properties: { events: {} } })
 })
 
@@ -35,19 +35,19 @@ test.each<[args: string, errors: string]>([
   if (errors) expect(failed.errors).toBe(errors)
 })
 
-// As a process, like all that follows: what is told goes to the right place, with the exit code.
-test('help is no mistake', async () => {
+// The tests from here on start a process, to check streams and exit codes.
+test('help exits with 0', async () => {
   const { code, output, errors } = await runCli(['--help'], outOfReach)
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
   expect(output).toContain('key issue channel')
 })
 
-test('a mistake of usage is one of the process', async () => {
+test('a usage mistake sets the exit code', async () => {
   const ended = await runCli(['sell'], outOfReach)
   expect(ended).toEqual({ code: 2, output: '', errors: `There is no command sell${usage}\n` })
 })
 
-test('settings that are wrong are told, and a database out of reach is', async () => {
+test('wrong settings and an unreachable database are reported', async () => {
   const wrong = await runCli(['key', 'list'], { DATABASE_URL: 'mysql://here' })
   expect(wrong).toEqual({
     code: 1,

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { coalesceReads } from '../../src/data/coalesce.ts'
 import type { Database } from '../../src/database/database.ts'
 
-// Its reads end when they are told to, which no database does.
-function aReader() {
+// Reads end on demand, which no database allows.
+function controlledReader() {
   const reads: { keys: string[]; end(): void; fail(): void }[] = []
   const reader = coalesceReads(
     (_db, keys) =>
@@ -25,8 +25,8 @@ function aReader() {
   }
 }
 
-test('what is asked for in one turn is read once, together', async () => {
-  const { reads, ask } = aReader()
+test('keys requested in one turn are read once, together', async () => {
+  const { reads, ask } = controlledReader()
   const asked = Promise.all(['a', 'b', 'a', 'nobody'].map(ask))
   await turn()
   expect(reads.map(({ keys }) => keys)).toEqual([['a', 'b', 'nobody']])
@@ -34,8 +34,8 @@ test('what is asked for in one turn is read once, together', async () => {
   expect(await asked).toEqual(['row a', 'row b', 'row a', null])
 })
 
-test('what is asked for while a read runs is read anew when it has ended', async () => {
-  const { reads, ask } = aReader()
+test('keys requested during a read are read again after it', async () => {
+  const { reads, ask } = controlledReader()
   const first = ask('a')
   await turn()
   const second = [ask('a'), ask('b')]
@@ -49,8 +49,8 @@ test('what is asked for while a read runs is read anew when it has ended', async
   expect(await Promise.all(second)).toEqual(['row a', 'row b'])
 })
 
-test('a read that hangs holds nobody up, and one that fails fails for its own', async () => {
-  const { reads, ask } = aReader()
+test('a hanging read does not block the next one, and a failed read rejects only its own requests', async () => {
+  const { reads, ask } = controlledReader()
   const first = ask('a')
   await turn()
   const second = ask('b')
@@ -61,8 +61,8 @@ test('a read that hangs holds nobody up, and one that fails fails for its own', 
   await expect(first).rejects.toThrow('out of reach')
 })
 
-test('databases do not wait for each other', async () => {
-  const { reads, ask, askElsewhere } = aReader()
+test('reads of different databases do not wait for each other', async () => {
+  const { reads, ask, askElsewhere } = controlledReader()
   const asked = [ask('a'), askElsewhere('a')]
   await turn()
   expect(reads.map(({ keys }) => keys)).toEqual([['a'], ['a']])

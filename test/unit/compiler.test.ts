@@ -8,7 +8,7 @@ import {
   replayOutcomes,
 } from '../../src/graphql-server/compiler/plugin.ts'
 
-// A schema of its own, because the gateway's has no field that fails, lies or is late.
+// A separate schema, because the gateway's has no fields that fail, return wrong types or resolve late.
 const schema = buildSchema(`
   directive @told on FIELD
   interface Thing { id: ID! }
@@ -33,7 +33,7 @@ const schema = buildSchema(`
   type Mutation { adopt(name: String!): Cat, fail: Cat, count: Int! }
 `)
 
-// More than are remembered as written a moment ago.
+// More than the cache of recently serialized objects holds.
 const homes = Array.from({ length: 20 }, (_, rooms) => ({ id: `home_${rooms}`, rooms }))
 const dog = { __typename: 'Dog', id: 'dog', barks: true, friends: [] as object[] }
 const cat = {
@@ -110,7 +110,7 @@ const { home } = (schema.getType('Cat') as GraphQLObjectType).getFields()
 if (home) home.extensions = { preload: () => [] }
 
 let standard: number
-// Comes before, so what it sees executed is what the compiled way left to it.
+// Runs before compiled execution, so it sees only operations that fall back to the standard.
 const watch: Plugin = {
   onExecute({ executeFn, setExecuteFn }) {
     setExecuteFn((args) => {
@@ -126,7 +126,7 @@ const yoga = createYoga<CompilerContext>({
   logging: false,
 })
 
-// What nobody has a use for is made anew.
+// Holds references, because unreferenced compiled operations are collected and compiled again.
 const inUse = new Set<CompiledOperation>()
 
 async function ask(query: string, variables: Record<string, unknown> = {}) {
@@ -170,13 +170,13 @@ test.each([
   ['{ a: cat { home { id keeper { home { id } } } } b: cat { home { id keeper { home { id } } } } }', {}],
   ['{ cat { home { ...At } homes { ...At } } late { home { ...At } } } fragment At on Home { rooms id }', {}],
   ['{ __typename late { name friends { id } mood } list again: late { friends { __typename } id } }', {}],
-])('answers as the standard does: %s %j', async (query, variables) => {
+])('compiled execution matches graphql-js: %s %j', async (query, variables) => {
   const first = await ask(query, variables)
   expect(first).toEqual({ text: await expected(query, variables), compiled: true })
   expect(await ask(query, variables)).toEqual(first)
 })
 
-test('an object that comes again soon in the same selection is copied, and not made again', async () => {
+test('a repeated object in the same selection is serialized once and copied', async () => {
   await ask('{ pets { ... on Cat { home { rooms } } } }')
   expect(counted).toBe(1)
   await ask('{ pets { ... on Cat { home { rooms } } } }')
@@ -185,8 +185,8 @@ test('an object that comes again soon in the same selection is copied, and not m
   expect(counted).toBe(4)
 })
 
-// The same document with other values of what decides: the first must not answer for the second.
-test('what is included is decided for each request', async () => {
+// The variant compiled for one request must not serve another with different directive variables.
+test('@include and @skip are evaluated for each request', async () => {
   const query =
     'query ($a: Boolean!, $b: Boolean!) { cat { id @include(if: $a) ... @skip(if: $b) { name } } }'
   for (const variables of [
@@ -198,7 +198,7 @@ test('what is included is decided for each request', async () => {
     expect((await ask(query, variables)).text).toBe(await expected(query, variables))
 })
 
-test('more variants of one operation than anybody needs take the standard way', async () => {
+test('variants of an operation beyond the maximum fall back to graphql-js', async () => {
   const names = ['a', 'b', 'c', 'd', 'e']
   const query = `query (${names.map((name) => `$${name}: Boolean!`)}) { cat { ${names.map((name) => `${name}: id @include(if: $${name})`).join(' ')} } }`
   const ways: boolean[] = []
@@ -220,7 +220,7 @@ test.each([
   ['null that takes the whole answer with it', '{ must { id } cat { id } }'],
   ['introspection', '{ __type(name: "Cat") { name fields { name } } }'],
   ['an alias that means something else in code', '{ cat { __proto__: id name } }'],
-])('leaves to the standard what is not as it should be: %s', async (_what, query) => {
+])('compiled execution falls back to graphql-js: %s', async (_what, query) => {
   for (let times = 0; times < 2; times++) {
     const { text, compiled } = await ask(query)
     expect(JSON.parse(text)).toEqual(JSON.parse(await expected(query)))
@@ -228,7 +228,7 @@ test.each([
   }
 })
 
-test('makes the fields of a mutation one after the other', async () => {
+test('mutation fields execute serially', async () => {
   const query = 'mutation { before: count adopt(name: "Tim") { name friends { id } } after: count }'
   const { text, compiled } = await ask(query)
   expect(JSON.parse(text)).toEqual({
@@ -237,7 +237,7 @@ test('makes the fields of a mutation one after the other', async () => {
   expect(compiled).toBe(true)
 })
 
-test('makes a mutation once, even where its answer fails', async () => {
+test('a mutation executes once even if completing its result fails', async () => {
   const query =
     'mutation { one: adopt(name: "Tim") { name gone } fail { id } two: adopt(name: "Tam") { name } count }'
   const { text } = await ask(query)
@@ -247,7 +247,7 @@ test('makes a mutation once, even where its answer fails', async () => {
   expect(made).toBe(3)
 })
 
-test('takes no variables that the standard would not', async () => {
+test('variables that graphql-js rejects are rejected', async () => {
   const query = 'query ($near: Near) { pets(near: $near) { __typename } }'
   for (const near of [{ lat: 'x' }, { lat: 1, far: 2 }, {}, [], 'here']) {
     const { text, compiled } = await ask(query, { near })
@@ -258,7 +258,7 @@ test('takes no variables that the standard would not', async () => {
   expect((await ask(query, { near: { lat: 1 } })).compiled).toBe(true)
 })
 
-test('tells as many errors of variables as it is to, whatever way is taken', async () => {
+test('the number of variable errors is limited, compiled or not', async () => {
   const near = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`far${index}`, index]))
   for (const fields of [
     'pets(near: $near) { __typename }',

@@ -13,7 +13,7 @@ const mistakesOf = (env: Record<string, string>): string[] => {
   return []
 }
 
-test('with no settings it is a loopback service on an embedded database', () => {
+test('no settings give a loopback service on an embedded database', () => {
   expect(parseConfig({})).toEqual({
     port: 4000,
     host: '127.0.0.1',
@@ -131,7 +131,7 @@ test('every setting is read', () => {
   })
 })
 
-test('an empty variable is one that is not set', () => {
+test('an empty variable counts as unset', () => {
   const empty = Object.fromEntries(
     ['PORT', 'HOST', 'PUBLIC_URL', 'DATABASE_URL', 'DATA_DIR', 'LOG_LEVEL', 'RATE_LIMIT', 'CORS_ORIGINS'].map(
       (name) => [name, ''],
@@ -140,7 +140,7 @@ test('an empty variable is one that is not set', () => {
   expect(parseConfig(empty)).toEqual(parseConfig({}))
 })
 
-test('variables of others are none of its business', () => {
+test('unknown variables are ignored', () => {
   expect(parseConfig({ PATH: '/bin', port: 'x', npm_config_port: 'x' })).toEqual(parseConfig({}))
 })
 
@@ -238,7 +238,7 @@ test.each(wrong.flatMap(([name, values, mistake]) => values.map((value) => ({ na
   },
 )
 
-test('all mistakes are named at once, and no value is repeated', () => {
+test('all mistakes are reported at once, without the values', () => {
   const env = {
     PORT: 'secret-a',
     PUBLIC_URL: 'secret-b',
@@ -265,7 +265,7 @@ test('all mistakes are named at once, and no value is repeated', () => {
   expect(mistakes.join('\n')).not.toContain('secret')
 })
 
-test('production refuses to take payments in the sandbox, unless asked to by name', () => {
+test('production refuses sandbox payments unless they are enabled explicitly', () => {
   expect(mistakesOf({ NODE_ENV: 'production' })).toEqual([
     'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
   ])
@@ -274,7 +274,7 @@ test('production refuses to take payments in the sandbox, unless asked to by nam
   expect(mistakesOf({ NODE_ENV: 'staging' })).toEqual([])
 })
 
-test('a mail server needs to know whom mails are from, and takes a bare address', () => {
+test('a mail server requires a sender, which may be a bare address', () => {
   expect(mistakesOf({ SMTP_URL: 'smtp://mail.example' })).toEqual([
     'MAIL_FROM: SMTP_URL needs to know whom mails are from',
   ])
@@ -282,7 +282,7 @@ test('a mail server needs to know whom mails are from, and takes a bare address'
   expect(delivery.mail.from).toEqual({ name: '', address: 'tickets@shop.example' })
 })
 
-test('WhatsApp is enabled whole, or not at all', () => {
+test('WhatsApp requires all of its settings', () => {
   expect(mistakesOf({ WHATSAPP_TOKEN: 'token' })).toEqual([
     'WHATSAPP_PHONE_NUMBER_ID: WhatsApp needs all of WHATSAPP_TOKEN, WHATSAPP_PHONE_NUMBER_ID, WHATSAPP_TEMPLATE',
     'WHATSAPP_TEMPLATE: WhatsApp needs all of WHATSAPP_TOKEN, WHATSAPP_PHONE_NUMBER_ID, WHATSAPP_TEMPLATE',
@@ -296,7 +296,7 @@ const stripe = {
   STRIPE_WEBHOOK_SECRET: 'whsec_secret',
 }
 
-test('Stripe is reached with a key, and knows its webhooks by one secret or two', () => {
+test('Stripe accepts one or two webhook secrets', () => {
   expect(parseConfig(stripe)).toMatchObject({
     paymentProvider: 'stripe',
     stripe: {
@@ -312,7 +312,7 @@ test('Stripe is reached with a key, and knows its webhooks by one secret or two'
   })
 })
 
-test('Stripe needs both secrets, and a hold that its sessions can outlive', () => {
+test('Stripe requires both secrets, and a hold that ends before its sessions', () => {
   expect(mistakesOf({ PAYMENT_PROVIDER: 'stripe', HOLD_MINUTES: '1381' })).toEqual([
     'STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it',
     'STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it',
@@ -321,7 +321,7 @@ test('Stripe needs both secrets, and a hold that its sessions can outlive', () =
   expect(mistakesOf({ ...stripe, HOLD_MINUTES: '1380' })).toEqual([])
 })
 
-test('production refuses a test key, unless asked to by name', () => {
+test('production refuses a Stripe test key unless it is enabled explicitly', () => {
   const tried = { ...stripe, STRIPE_SECRET_KEY: 'sk_test_secret', NODE_ENV: 'production' }
   expect(mistakesOf(tried)).toEqual([
     'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
@@ -330,7 +330,7 @@ test('production refuses a test key, unless asked to by name', () => {
   expect(mistakesOf({ ...stripe, NODE_ENV: 'production' })).toEqual([])
 })
 
-test('addresses of the database may name several hosts', () => {
+test('a database URL may name several hosts', () => {
   const several =
     'postgres://box:pw@one.example:5432,two.example:5433/tickets?target_session_attrs=read-write'
   const { databaseUrl, directDatabaseUrl, databaseReplicaUrls } = parseConfig({
@@ -349,14 +349,14 @@ test('addresses of the database may name several hosts', () => {
     expect(() => parseConfig({ DATABASE_URL: wrong }), wrong).toThrow(/DATABASE_URL: must be a postgres/)
 })
 
-test('a process in production takes its time to leave, another none', () => {
+test('only production has a drain period by default', () => {
   const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' }
   expect(parseConfig(production).drainSeconds).toBe(5)
   expect(parseConfig({}).drainSeconds).toBe(0)
   expect(parseConfig({ ...production, DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
 })
 
-test('proxies are believed by their number or by their networks', () => {
+test('proxies are trusted by number or by network', () => {
   expect(parseConfig({ TRUST_PROXY: '2' }).trustProxy).toEqual({ hops: 2 })
   expect(parseConfig({ TRUST_PROXY: '::1' }).trustProxy).toEqual({ networks: ['::1'] })
 })

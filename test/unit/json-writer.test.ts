@@ -13,7 +13,7 @@ const written = (value: unknown) => {
 
 const numbers = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, -0, 9, 10, 999_999_999, 1_000_000_000))
 
-test('any value is written as JSON.stringify prints it', () => {
+test('any value is written like JSON.stringify', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), numbers, fc.jsonValue()),
@@ -31,14 +31,14 @@ test.each([
   'line\nbreak \u2028 \u0000 \u007f',
   'ñ € 你 😀',
   'long '.repeat(500_000),
-])('a text is the same bytes: %.20s', (text) => {
+])('a string is written like JSON.stringify: %.20s', (text) => {
   json.start()
   json.string(text)
   expect(json.take().equals(Buffer.from(JSON.stringify(text)))).toBe(true)
   expect(written(1)).toBe('1')
 })
 
-test('a literal is the same bytes, whatever comes before and behind it', () => {
+test('a literal is written unchanged between any other values', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(9), (text, before) => {
       const well = text.toWellFormed()
@@ -55,13 +55,13 @@ test('a literal is the same bytes, whatever comes before and behind it', () => {
   expect(json.take().toString()).toBe('\u007f'.repeat(9))
 })
 
-test('what JSON has not is not written', () => {
+test('values without a JSON form are not written', () => {
   json.start()
   for (const value of [undefined, () => 1, Symbol('no')]) expect(json.value(value)).toBe(false)
   expect(json.take()).toHaveLength(0)
 })
 
-test('what was begun and failed is in nobody else’s answer', () => {
+test('output of a failed write does not reach the next body', () => {
   const bytesOf = createSerializer(z.object({ name: z.string(), list: z.array(z.number()) }))
   expect(() => bytesOf(JSON.parse('{ "name": "half of it" }'))).toThrow('not an array')
   expect(bytesOf({ name: 'all of it', list: [1, 2.5] }).toString()).toBe(
@@ -69,7 +69,7 @@ test('what was begun and failed is in nobody else’s answer', () => {
   )
 })
 
-test('a body has the fields of its shape, in their order, and no others', () => {
+test('a body has exactly the fields of its shape, in order', () => {
   const shape = z.object({
     id: z.string(),
     nested: z.object({ deep: z.boolean().nullable() }).nullable(),

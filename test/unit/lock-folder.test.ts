@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { lockFolder } from '../../src/database/lock-folder.ts'
 
-// A process that locks and unlocks a folder when it is told to, and lives until its standard input ends.
+// A process that locks and unlocks a folder on command and lives until its standard input closes.
 const built = fileURLToPath(new URL('../../dist/database/lock-folder.js', import.meta.url))
 const program = `
   import { createInterface } from 'node:readline'
@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Whose turn it is, by the latest of the folder's locks; '' for nobody's. */
+/** Reads the owner from the folder's latest lock; '' if there is none. */
 async function ownerIn(folder: string): Promise<string> {
   const names = await readdir(folder)
   const turns = names.filter((name) => /^lock\.\d+$/.test(name)).map((name) => Number(name.slice(5)))
@@ -83,7 +83,7 @@ test('a second process is refused with the pid of the first', async () => {
   await expect(lockFolder(folder)).rejects.toThrow(`open in process ${first.pid}`)
 })
 
-test('a process that was refused leaves the lock to its owner', async () => {
+test('a refused process leaves the lock to its owner', async () => {
   const [first, second] = await Promise.all([startChild(), startChild()])
   await first.lock()
   await second.lock()
@@ -92,7 +92,7 @@ test('a process that was refused leaves the lock to its owner', async () => {
   await expect(lockFolder(folder)).rejects.toThrow(`open in process ${first.pid}`)
 })
 
-test('a lock that was given back is free', async () => {
+test('a released lock is free', async () => {
   const [first, second] = await Promise.all([startChild(), startChild()])
   await first.lock()
   await first.leave()
@@ -100,7 +100,7 @@ test('a lock that was given back is free', async () => {
   expect(await second.lock()).toBe('locked')
 })
 
-test('the lock of a process that was killed is taken over', async () => {
+test('the lock of a killed process is taken over', async () => {
   const [first, second] = await Promise.all([startChild(), startChild()])
   await first.lock()
   await first.die()
@@ -110,7 +110,7 @@ test('the lock of a process that was killed is taken over', async () => {
   await expect(lockFolder(folder)).rejects.toThrow(`open in process ${second.pid}`)
 })
 
-// A container's process has the same pid each time: its lock from the last time is nobody else's.
+// A container's process has the same PID each time, so a lock with its own PID is stale.
 test('the lock of an earlier process with the same pid is taken over', async () => {
   await writeFile(join(folder, 'lock.7'), String(process.pid))
   const unlock = await lockFolder(folder)
@@ -119,7 +119,7 @@ test('the lock of an earlier process with the same pid is taken over', async () 
   expect(await ownerIn(folder)).toBe('')
 })
 
-test('of many that find a dead lock together, one has the folder', async () => {
+test('only one of many concurrent processes takes over a stale lock', async () => {
   const dead = await startChild()
   await dead.die()
   const rivals = await Promise.all(Array.from({ length: 8 }, startChild))

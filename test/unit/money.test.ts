@@ -24,11 +24,11 @@ describe('percentages', () => {
     expect(percentageOf(amount, percentage)).toBe(part)
   })
 
-  test('round half up, exactly, at any size', () => {
+  test('percentages round half up, exactly, at any size', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: Number.MAX_SAFE_INTEGER }),
-        // Ten-thousandths of a percent, so that the exact fraction is known.
+        // Integer ten-thousandths of a percent keep the exact fraction known.
         fc.nat({ max: 1_000_000 }),
         (amount, tenThousandths) => {
           const part = BigInt(percentageOf(amount, tenThousandths / 10_000))
@@ -42,7 +42,7 @@ describe('percentages', () => {
     )
   })
 
-  test('the halves themselves go up', () => {
+  test('exact halves round up', () => {
     fc.assert(
       // An odd number of halves: (2n + 1) · 50 % is n + ½.
       fc.property(fc.nat({ max: 2 ** 40 }), (n) => {
@@ -64,7 +64,7 @@ describe('currencies', () => {
     expect(toMinor(major, currency)).toBe(minor)
   })
 
-  test('minor units survive the way to the edge and back', () => {
+  test('minor units survive the conversion to major units and back', () => {
     fc.assert(
       fc.property(fc.nat({ max: 10 ** 13 }), fc.constantFrom('EUR', 'JPY', 'KWD'), (minor, currency) => {
         expect(toMinor(toMajor(minor, currency), currency)).toBe(minor)
@@ -74,7 +74,7 @@ describe('currencies', () => {
     )
   })
 
-  test('an amount of the edge is spelled as the same decimal', () => {
+  test('a major amount prints as the same decimal', () => {
     fc.assert(
       fc.property(fc.nat({ max: 10 ** 12 }), (minor) => {
         const euros = `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, '0')}`
@@ -96,11 +96,11 @@ describe('currencies', () => {
     [1e300, 'EUR', false],
     [Number.NaN, 'EUR', false],
     [Number.POSITIVE_INFINITY, 'EUR', false],
-  ])('%f %s is an amount: %s', (major, currency, is) => {
-    expect(isAmount(major, currency)).toBe(is)
+  ])('%f %s is a valid amount: %s', (major, currency, isValid) => {
+    expect(isAmount(major, currency)).toBe(isValid)
   })
 
-  test('a person reads the currency with it', () => {
+  test('a formatted amount includes its currency', () => {
     expect(formatAmount(1050, 'EUR')).toBe('€10.50')
     expect(formatAmount(1050, 'JPY')).toBe('¥1,050')
     expect(formatAmount(1050, 'KWD')).toMatch(/^KWD\s1\.050$/)

@@ -9,7 +9,7 @@ test.each([
   '100.128.0.1',
   '2606:4700::1111',
   '2a00:1450:4003::200e',
-])('%s is an address of the public internet', (address) => {
+])('%s is a public address', (address) => {
   expect(isPublicAddress(address)).toBe(true)
 })
 
@@ -38,11 +38,11 @@ test.each([
   ],
   ...['2001::1', '2001:db8::1', '100::1', '3fff::1', '5f00::1'],
   ...['', 'localhost', '127.0.0.1.nip.io', '1.2.3'],
-])('%s is none', (address) => {
+])('%s is not a public address', (address) => {
   expect(isPublicAddress(address)).toBe(false)
 })
 
-// However an address is spelled in a URL, it is read as it is called.
+// Every spelling of an IP address in a URL is normalized before the check.
 test.each([
   ['http://127.0.0.1/', '127.0.0.1'],
   ['http://2130706433/', '127.0.0.1'],
@@ -53,6 +53,6 @@ test.each([
   ['http://[::1]/', '::1'],
   ['http://[::ffff:127.0.0.1]/', '::ffff:7f00:1'],
   ['http://receiver.example/', null],
-])('%s holds %s', (url, address) => {
+])('%s contains the literal address %s', (url, address) => {
   expect(literalAddress(new URL(url))).toBe(address)
 })

@@ -16,11 +16,11 @@ const types = Object.values(schema.getTypeMap()).filter(
   (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
 )
 
-test('is committed as it is printed from the code (npm run schema)', () => {
+test('the committed schema matches the code (npm run schema)', () => {
   expect(printedSchema()).toBe(committed)
 })
 
-test('describes every type, field, argument and choice to a client', () => {
+test('every type, field, argument and enum value of the schema has a description', () => {
   const nameless = types.flatMap((type) => {
     if (['Query', 'Mutation'].includes(type.name)) return []
     return type.description ? [] : [type.name]
@@ -38,7 +38,7 @@ test('describes every type, field, argument and choice to a client', () => {
   expect(types.some(isEnumType)).toBe(true)
 })
 
-// The tables of INTERFACE.md, field by field, in GraphQL's names.
+// The fields in the tables of INTERFACE.md, in GraphQL's names.
 const documented: Record<string, string> = {
   Event:
     'id name slug description age outfit ambiences musicGenres artists displayDate startDate endDate organizationId imageUrl locationId ticketRates iframe',
@@ -64,7 +64,7 @@ const documented: Record<string, string> = {
   PriceInfo: 'id price age content additionalInfo',
 }
 
-test.each(Object.entries(documented))('has every documented field of %s', (name, fields) => {
+test.each(Object.entries(documented))('the schema has every documented field of %s', (name, fields) => {
   const type = buildSchema(committed).getType(name)
   if (!isObjectType(type) && !isInputObjectType(type)) throw new Error(`${name} has fields`)
   expect(Object.keys(type.getFields())).toEqual(expect.arrayContaining(fields.split(' ')))

@@ -1,22 +1,22 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type ServerProcess, startedServer, startServer } from '../support/processes.ts'
+import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
 
-// The process on the embedded database, which is its default: it fills a folder that is not there yet, and is killed.
-// Another takes the folder over, and is told to end. A third has it then.
+// The service on its default embedded database. One process creates the data folder and is killed; a second
+// takes the folder over and is stopped; a third opens it again.
 
 let parent: string
 let folder: string
-/** What the first one printed and listed, and the keys that it left. */
+/** Output, event list and keys of the first process. */
 let printed: string
 let listed: unknown[]
 let keys: { key: string; secret: string }
 let server: ServerProcess
 
 const start = async () => {
-  server = await startedServer({ DATA_DIR: folder })
+  server = await mustStartServer({ DATA_DIR: folder })
 }
 
 const listEvents = async () =>
@@ -38,35 +38,35 @@ afterAll(async () => {
   await rm(parent, { recursive: true, force: true })
 })
 
-test('seeds the demo, and prints its keys', () => {
+test('the first start seeds the demo and prints its keys', () => {
   expect(listed).toHaveLength(60)
   expect(printed).toContain(keys.key)
   expect(printed).toContain(keys.secret)
 })
 
-test('takes over a folder that a killed process left, with all that was in it', async () => {
+test('a start after a kill takes over the folder with all its data', async () => {
   expect(await listEvents()).toEqual(listed)
 })
 
-test('is healthy and ready', async () => {
+test('the running service is healthy and ready', async () => {
   expect((await fetch(`${server.url}/health`)).status).toBe(200)
   expect((await fetch(`${server.url}/ready`)).status).toBe(200)
 })
 
-test('refuses a data folder that another process has open, with its pid', async () => {
+test('a start on a data folder in use is refused with the PID of its owner', async () => {
   const second = await startServer({ DATA_DIR: folder })
   expect(second).toMatchObject({ code: 1 })
   expect(second.errors).toContain(`open in process ${server.child.pid}`)
 })
 
-test('ends with 0 when it is told to, and seeds nothing again after a restart', async () => {
+test('SIGTERM exits with 0, and a restart seeds nothing', async () => {
   expect(await server.stop()).toBe(0)
   await start()
   await expect.poll(server.output).toContain(keys.key)
   expect(await listEvents()).toEqual(listed)
 })
 
-test('says every setting that is wrong, and does not start', async () => {
+test('wrong settings are all reported and prevent the start', async () => {
   const ended = await startServer({
     PORT: 'http',
     HOLD_MINUTES: '0',

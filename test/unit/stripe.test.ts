@@ -3,20 +3,20 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { fromStripe, toStripe } from '../../src/domain/payment/stripe/amount.ts'
-import { type StubStripe, settingsFor, startStubStripe } from '../support/stub-stripe.ts'
+import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
-// What the provider does by itself, without a database: amounts, refunds, failures.
+// The Stripe provider without a database: amounts, refunds, failures.
 
 let fake: StubStripe
 let provider: PaymentProvider
 beforeAll(async () => {
   fake = await startStubStripe()
-  provider = await openProvider(parseConfig(settingsFor(fake.url)))
+  provider = await openProvider(parseConfig(stripeSettings(fake.url)))
 })
 afterAll(() => fake.close())
 afterEach(() => {
-  fake.breakDown(null)
-  fake.refundAs('succeeded')
+  fake.setFault(null)
+  fake.setRefundStatus('succeeded')
 })
 
 let number = 0
@@ -50,39 +50,39 @@ test.each([
   ['EUR', 1050, 1050],
   ['JPY', 1050, 1050],
   ['KWD', 1050, 1050],
-  // Stripe counts these in cents, which are always 00.
+  // Stripe treats these as two-decimal currencies whose decimals are always 00.
   ['ISK', 1050, 105_000],
   ['UGX', 1050, 105_000],
   ['HUF', 1050, 105_000],
   ['CLP', 1050, 1050],
-])('of %s %i are %i at Stripe, and the same when they come back', async (currency, ours, theirs) => {
+])('%s %i converts to %i at Stripe and back', async (currency, ours, theirs) => {
   expect(toStripe(ours, currency)).toBe(theirs)
   expect(fromStripe(theirs, currency)).toBe(ours)
   expect(await paidOrder({ totalAmount: ours, currency })).toMatchObject({ amount: ours, currency })
 })
 
-test('part of a minor unit of ours is none: what came is never taken for more than it is', () => {
+test('a fraction of a minor unit is rounded down', () => {
   expect(fromStripe(104_999, 'ISK')).toBe(1049)
   expect(fromStripe(99, 'ISK')).toBe(0)
   expect(fromStripe(2199, 'EUR')).toBe(2199)
 })
 
-test('money is known by its payment intent, whatever tells of it', async () => {
+test('a charge is identified by its payment intent, from any source', async () => {
   const { provider: name, reference } = await paidOrder()
   expect(name).toBe('stripe')
   expect(reference).toMatch(/^pi_/)
 })
 
-test('the longest hold that the settings let through has a session', async () => {
+test('the longest permitted hold gets a session', async () => {
   const expiresAt = new Date(Date.now() + 23 * 3600_000)
   expect(await provider.charge(anOrder({ expiresAt }))).toMatchObject({ kind: 'session' })
 })
 
-test('an amount that Stripe never takes is a payment that has failed', async () => {
+test('an amount below the minimum of Stripe fails the payment', async () => {
   expect(await provider.charge(anOrder({ totalAmount: 49 }))).toEqual({ kind: 'ended', status: 'failed' })
 })
 
-test('a refund is made once, however often it is asked for', async () => {
+test('a repeated refund request refunds once', async () => {
   const { reference } = await paidOrder()
   const refund = refundOf(reference)
   const first = await provider.refund(refund)
@@ -91,10 +91,10 @@ test('a refund is made once, however often it is asked for', async () => {
   expect(fake.refunds.filter(({ payment_intent }) => payment_intent === reference)).toHaveLength(1)
 })
 
-test('a refund that is pending is told by what has become of it', async () => {
+test('a pending refund is updated with its outcome', async () => {
   const { reference } = await paidOrder()
   const refund = refundOf(reference)
-  fake.refundAs('pending')
+  fake.setRefundStatus('pending')
   expect(await provider.refund(refund)).toMatchObject({ kind: 'pending' })
   const [made] = fake.refunds.slice(-1)
   if (!made) throw new Error('it was made')
@@ -102,7 +102,7 @@ test('a refund that is pending is told by what has become of it', async () => {
   expect(await provider.refund(refund)).toEqual({ kind: 'failed', code: 'failed' })
 })
 
-test('a refund that can never be made has failed, with the reason', async () => {
+test('an impossible refund fails with the reason', async () => {
   const { reference } = await paidOrder()
   await provider.refund(refundOf(reference, { amount: 2000 }))
   expect(await provider.refund(refundOf(reference))).toEqual({
@@ -115,12 +115,12 @@ test('a refund that can never be made has failed, with the reason', async () => 
   })
 })
 
-test('a refund that went wrong can be tried again, though Stripe keeps its error with its key', async () => {
+test('a failed refund can be retried although Stripe stores the error under its idempotency key', async () => {
   const { reference } = await paidOrder()
   const refund = refundOf(reference)
-  fake.breakDown(({ method, path }) => (method === 'POST' && path === '/v1/refunds' ? 500 : null))
+  fake.setFault(({ method, path }) => (method === 'POST' && path === '/v1/refunds' ? 500 : null))
   await expect(provider.refund(refund)).rejects.toThrow('Stripe call failed')
-  fake.breakDown(null)
+  fake.setFault(null)
   expect(await provider.refund(refund)).toMatchObject({ kind: 'succeeded' })
 })
 
@@ -130,9 +130,9 @@ test.each([
   [429, 'StripeRateLimitError', 'rate_limit'],
   [503, 'StripeAPIError', 'api_error'],
 ] as const)(
-  'a failure of %s is told by its name and code, without a status or a secret',
+  'a failure of %s is reported with its name and code, without status or secrets',
   async (fault, name, code) => {
-    fake.breakDown(fault)
+    fake.setFault(fault)
     const failure: unknown = await provider.charge(anOrder()).catch((error: unknown) => error)
     expect(failure).toMatchObject({ name, code })
     expect(failure).not.toHaveProperty('statusCode')

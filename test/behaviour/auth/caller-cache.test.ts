@@ -6,15 +6,15 @@ import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { grants, keys } from '../../../src/auth/table.ts'
 import { createCallerCache } from '../../../src/cache/caller-cache.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
-import { aClock } from '../../support/clock.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
+import { mockClock } from '../../support/mock-clock.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // The bound is long, so that a missing entry was invalidated and did not just age out.
 
-const clock = aClock()
+const clock = mockClock()
 let sale: Sale
 /** Bought with the key of the test. */
 let bought: { ticket: string; payment: string }
@@ -27,7 +27,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   headers = await channelHeaders(sale.db, 'org_1')
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  const { tickets, payment_id } = await checkedOut({ ...sale, channel: headers }, body)
+  const { tickets, payment_id } = await mustCheckOut({ ...sale, channel: headers }, body)
   bought = { ticket: tickets[0]?._id ?? '', payment: payment_id }
 })
 afterAll(async () => {
@@ -132,7 +132,7 @@ test('a cached caller expires with its key', async () => {
   sale.statements.reset()
   expect((await reads.REST()).statusCode).toBe(200)
   expect(sale.statements).toHaveLength(0)
-  clock.pass(30_000)
+  clock.advance(30_000)
   for (const read of Object.values(reads)) expect((await read()).statusCode).toBe(401)
 })
 

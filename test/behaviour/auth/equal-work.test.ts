@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../../src/shared/ids.ts'
-import { anEntry, camelCase, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut, toCamelCase } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(100))
   channel = await channelHeaders(sale.db, 'org_1')
   integration = await integrationHeaders(sale.db, 'org_1')
-  const sold = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  const sold = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
   foreign = { rate: 'rate_2', ticket: sold.tickets[0]?._id ?? '', payment: sold.payment_id }
 })
 afterAll(() => sale.close())
@@ -75,7 +75,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
       overGraphql(
         `${field === 'checkout' ? 'mutation' : 'query'} ($input: CheckoutInput!) { ${field}(input: $input) {
             ... on CheckoutRefused { errors { code message path } } } }`,
-        { input: camelCase(body(id, 'price_2')) },
+        { input: toCamelCase(body(id, 'price_2')) },
         channel,
       ),
   ]),
@@ -87,7 +87,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
         `query ($input: CheckoutInput!) {
           a: quoteCheckout(input: $input) { ... on CheckoutRefused { errors { code } } }
           b: quoteCheckout(input: $input) { ... on CheckoutRefused { errors { code } } } }`,
-        { input: camelCase(body(id, 'price_2')) },
+        { input: toCamelCase(body(id, 'price_2')) },
         channel,
       ),
   ],

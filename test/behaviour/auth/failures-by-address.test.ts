@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { newKey } from '../../../src/auth/key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { newId, newSecret } from '../../../src/shared/ids.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders, integrationHeaders } from '../../support/factories.ts'
-import { pathOf } from '../../support/payment-page-buyer.ts'
+import { pagePath } from '../../support/payment-page-buyer.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { openStripeSale } from '../../support/stripe-sale.ts'
-import { signed } from '../../support/stub-stripe.ts'
+import { signEvent } from '../../support/stub-stripe.ts'
 
 // Failures count against their address: guessed keys, guessed pages, wrong signatures. Valid credentials are
 // exempt.
@@ -160,7 +160,7 @@ test('payment pages of sixty buyers at one address each have their own limit', a
   const from = anAddress()
   const checkouts = await Promise.all(
     many(60, async () =>
-      checkedOut(
+      mustCheckOut(
         sale,
         { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
         await channelHeaders(sale.db),
@@ -168,9 +168,9 @@ test('payment pages of sixty buyers at one address each have their own limit', a
     ),
   )
   const look = (path: string) => sale.rest('GET', path, { headers: from })
-  const pages = await Promise.all(checkouts.map((checkout) => look(pathOf(checkout))))
+  const pages = await Promise.all(checkouts.map((checkout) => look(pagePath(checkout))))
   expect(countOf(pages, 200)).toBe(60)
-  const [path = '', other = ''] = checkouts.map(pathOf)
+  const [path = '', other = ''] = checkouts.map(pagePath)
   const again = await Promise.all(many(limit + 4, () => look(path)))
   expect(countOf(again, 200)).toBe(limit - 1)
   expect(countOf(again, 429)).toBe(5)
@@ -203,9 +203,9 @@ test('malformed payment page tokens count as requests of their address and cost 
 
 test('provider events with a valid signature have no limit; forged ones count against their address only', async () => {
   const stripe = await openStripeSale(catalogue, { settings: { RATE_LIMIT: '2' } })
-  const events = many(10, () => stripe.fake.tell('customer.created', { id: 'cus_1' }))
+  const events = many(10, () => stripe.fake.emitEvent('customer.created', { id: 'cus_1' }))
   const send = async (secret?: string) =>
-    Promise.all(events.map((event) => stripe.send(signed(event, secret))))
+    Promise.all(events.map((event) => stripe.send(signEvent(event, secret))))
   expect(countOf(await send(), 200)).toBe(10)
   const wrong = await send('whsec_other')
   expect([countOf(wrong, 400), countOf(wrong, 429)]).toEqual([2, 8])

@@ -2,7 +2,7 @@ import { asc } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { prices, stock } from '../../../src/domain/ticket-rate/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
@@ -144,8 +144,8 @@ test('import never touches what this service sold or holds, nor shrinks what was
   const event = anEvent({ ticket_rates: [rate] })
   await importFile({ events: [event] })
   // Free tickets are paid at once, the others are held.
-  await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(free._id)] })
-  await checkedOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(dear._id), anEntry(dear._id)] })
+  await mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(free._id)] })
+  await mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(dear._id), anEntry(dear._id)] })
 
   const again = (availability: RateFile['availability'], quantity = 10) => ({
     events: [{ ...event, ticket_rates: [{ ...rate, availability, prices: [free, { ...dear, quantity }] }] }],

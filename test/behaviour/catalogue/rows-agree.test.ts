@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseCode } from '../../../src/database/database.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(10))
   await channelHeaders(sale.db, 'org_1')
   for (const rate of ['1', '2'])
-    await checkedOut(sale, { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
+    await mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
 })
 afterAll(() => sale.close())
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { readCursor, toCursor } from '../../../src/domain/change/cursor.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
+import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
 import { aCatalogue, anOrganization, channelHeaders, integrationHeaders } from '../../support/factories.ts'
-import { readFeed, readOn, refusalOf } from '../../support/feed.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Cursors of the feed: those that continue across revoked and new grants, and those that are refused.
@@ -43,12 +43,12 @@ const grant = (organizationId: string, granted: boolean, to = channelId) =>
   changeGrant(sale.db, { channelId: to, organizationId, granted })
 
 test('changes of several organizations are merged by time, on pages of any size', async () => {
-  const all = await readOn(sale, sale.channel)
+  const all = await readChanges(sale, sale.channel)
   expect(subjects(all)).toEqual([0, 1, 2].flatMap((round) => organizations.map((id) => `${id}/${round}`)))
-  for (const first of [1, 2, 5, 18]) expect(await readOn(sale, sale.channel, null, first)).toEqual(all)
-  const { cursors } = await readFeed(sale, sale.channel)
+  for (const first of [1, 2, 5, 18]) expect(await readChanges(sale, sale.channel, null, first)).toEqual(all)
+  const { cursors } = await readChangesPage(sale, sale.channel)
   for (const [index, after] of cursors.entries())
-    expect(subjects(await readOn(sale, sale.channel, after, 4))).toEqual(subjects(all).slice(index + 1))
+    expect(subjects(await readChanges(sale, sale.channel, after, 4))).toEqual(subjects(all).slice(index + 1))
 })
 
 test('a grant given after a cursor adds the changes of that organization from the oldest', async () => {
@@ -56,26 +56,26 @@ test('a grant given after a cursor adds the changes of that organization from th
   const rows = await sale.db
     .select({ id: sql<string>`id` })
     .from(sql`channels order by created_at desc, id desc`)
-  const before = await readOn(sale, headers)
+  const before = await readChanges(sale, headers)
   expect(subjects(before)).toEqual(['org_1/0', 'org_1/2'])
   await grant('org_2', true, rows[0]?.id)
-  const added = await readOn(sale, headers, before.end)
+  const added = await readChanges(sale, headers, before.end)
   expect(subjects(added)).toEqual(['org_2/0', 'org_2/2'])
-  expect(subjects(await readOn(sale, headers, added.end))).toEqual([])
+  expect(subjects(await readChanges(sale, headers, added.end))).toEqual([])
 })
 
 test('a grant revoked for a while misses no change and repeats none', async () => {
-  const { end } = await readOn(sale, sale.channel)
+  const { end } = await readChanges(sale, sale.channel)
   await grant('org_3', false)
   await record('org_3', ['while/1'])
   await record('org_3', ['while/2'], channelId)
-  const meanwhile = await readOn(sale, sale.channel, end)
+  const meanwhile = await readChanges(sale, sale.channel, end)
   expect(subjects(meanwhile)).toEqual(['while/2'])
   await record('org_3', ['while/3'], channelId)
   await grant('org_3', true)
-  const after = await readOn(sale, sale.channel, meanwhile.end)
+  const after = await readChanges(sale, sale.channel, meanwhile.end)
   expect(subjects(after)).toEqual(['while/1', 'while/3'])
-  expect(subjects(await readOn(sale, sale.channel, after.end))).toEqual([])
+  expect(subjects(await readChanges(sale, sale.channel, after.end))).toEqual([])
 })
 
 test('a cursor stays valid when all its grants are revoked', async () => {
@@ -83,24 +83,24 @@ test('a cursor stays valid when all its grants are revoked', async () => {
   const rows = await sale.db
     .select({ id: sql<string>`id` })
     .from(sql`channels order by created_at desc, id desc`)
-  const { end } = await readOn(sale, headers)
+  const { end } = await readChanges(sale, headers)
   await grant('org_4', false, rows[0]?.id)
-  expect(subjects(await readOn(sale, headers, end))).toEqual([])
-  expect(subjects(await readOn(sale, headers))).toEqual([])
+  expect(subjects(await readChanges(sale, headers, end))).toEqual([])
+  expect(subjects(await readChanges(sale, headers))).toEqual([])
 })
 
 test('a cursor of an integration works for another integration of its organization', async () => {
-  const { end } = await readOn(sale, sale.integration.v2)
+  const { end } = await readChanges(sale, sale.integration.v2)
   const other = await integrationHeaders(sale.db, 'org_1')
   await record('org_1', ['another'])
-  expect(subjects(await readOn(sale, other.v1, end))).toEqual(['another'])
+  expect(subjects(await readChanges(sale, other.v1, end))).toEqual(['another'])
 })
 
 test.each([
   ['malformed', async () => 'nonsense'],
   ['of an earlier format', async () => Buffer.from('1234 56').toString('base64url')],
-  ['of another channel', async () => (await readOn(sale, await channelHeaders(sale.db, 'org_1'))).end],
-  ['of an integration', async () => (await readOn(sale, sale.integration.v2)).end],
+  ['of another channel', async () => (await readChanges(sale, await channelHeaders(sale.db, 'org_1'))).end],
+  ['of an integration', async () => (await readChanges(sale, sale.integration.v2)).end],
   ['with altered positions', async () => altered((position) => position - 1)],
   ['with positions beyond the last', async () => altered((position) => position + 1_000_000)],
   ['of organizations without a grant', async () => altered((position) => position, 1_000)],
@@ -108,15 +108,15 @@ test.each([
   ['that is too long', async () => `aaaaaaaaaaa${'.1.1'.repeat(20_000)}`],
   ['that names a part twice', async () => `${(await end()).slice(0, 11)}.1.1.0.1`],
 ])('a cursor %s is refused', async (_what, cursor) => {
-  expect(await refusalOf(sale, sale.channel, (await cursor()) ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, (await cursor()) ?? '')).toBe('CURSOR_UNKNOWN')
 })
 
-const end = async () => (await readOn(sale, sale.channel)).end ?? ''
+const end = async () => (await readChanges(sale, sale.channel)).end ?? ''
 
 /** Makes a cursor with a valid digest for changes that the channel never saw, or that never existed. */
 async function altered(move: (position: number) => number, moveParts = 0): Promise<string> {
   const { positions } = readCursor(await end())
-  const { id } = (await readFeed(sale, sale.channel)).nodes[0] ?? { id: '' }
+  const { id } = (await readChangesPage(sale, sale.channel)).nodes[0] ?? { id: '' }
   return toCursor(
     channelId,
     new Map(positions.map(({ part, position }) => [part + moveParts, { id, position: move(position) }])),
@@ -124,20 +124,20 @@ async function altered(move: (position: number) => number, moveParts = 0): Promi
 }
 
 test('a cursor of changes lost in a restore is refused', async () => {
-  const { end } = await readOn(sale, sale.channel)
+  const { end } = await readChanges(sale, sale.channel)
   await record('org_5', ['taken back'])
-  const lost = await readOn(sale, sale.channel, end)
+  const lost = await readChanges(sale, sale.channel, end)
   expect(subjects(lost)).toEqual(['taken back'])
   const back = sql`with gone as (delete from changes where subject_id = 'taken back' returning organization_id)
     update change_feeds set last_position = last_position - 1 from gone
     where gone.organization_id = change_feeds.organization_id`
   await sale.db.execute(back)
-  expect(await refusalOf(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
   await record('org_5', ['in its place'])
-  const now = await readOn(sale, sale.channel, end)
+  const now = await readChanges(sale, sale.channel, end)
   expect(subjects(now)).toEqual(['in its place'])
-  expect(await refusalOf(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
-  expect(await refusalOf(sale, sale.channel, now.end ?? '')).toBeUndefined()
+  expect(await cursorRefusal(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, now.end ?? '')).toBeUndefined()
 })
 
 test('CURSOR_UNKNOWN says what to do', async () => {

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { ended, paid } from '../../support/stub-provider.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
 
 // The feed of changes.
 
@@ -18,14 +18,14 @@ beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(2))
   other = await channelHeaders(sale.db, 'org_1')
   const sell = (number: number, count: number) =>
-    checkedOut(sale, {
+    mustCheckOut(sale, {
       ticket_rate_id: `rate_${number}`,
       tickets: Array.from({ length: count }, () => anEntry(`price_${number}`)),
     })
   const first = await sell(1, 2)
   const second = await sell(2, 1)
-  await settlePayment(sale.db, first.payment_id, ended('failed'))
-  await settlePayment(sale.db, second.payment_id, paid(second.payment_id))
+  await settlePaymentById(sale.db, first.payment_id, endedOutcome('failed'))
+  await settlePaymentById(sale.db, second.payment_id, paidOutcome(second.payment_id))
   ids = { first: first.payment_id, second: second.payment_id }
 })
 afterAll(() => sale.close())

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
@@ -14,8 +14,8 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { paid } from '../../support/stub-provider.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { paidOutcome } from '../../support/stub-provider.ts'
 
 // Check-in: what a scan answers and records.
 
@@ -46,11 +46,11 @@ beforeEach(() => {
 })
 
 async function sell(eventId: string, entry: Record<string, unknown> = {}, isPaid = true) {
-  const { payment_id, tickets } = await checkedOut(sale, {
+  const { payment_id, tickets } = await mustCheckOut(sale, {
     ticket_rate_id: `rate_${eventId}`,
     tickets: [anEntry(`price_${eventId}`, entry)],
   })
-  if (isPaid) await settlePayment(sale.db, payment_id, paid(payment_id))
+  if (isPaid) await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   const [ticket] = tickets
   if (!ticket) throw new Error('a checkout has a ticket')
   return { id: ticket._id, qrCode: ticket.qr_code, paymentId: payment_id }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { commandsOn } from '../../support/commands.ts'
+import { commandRunner } from '../../support/commands.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway } from '../../support/harness.ts'
 import { runCli } from '../../support/processes.ts'
@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-const { succeed, json, fail } = commandsOn(() => gateway.database)
+const { succeed, json, fail } = commandRunner(() => gateway.database)
 
 let files = 0
 async function fileOf(content: unknown): Promise<string> {

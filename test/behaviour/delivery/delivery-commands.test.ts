@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
-import { commandsOn } from '../../support/commands.ts'
-import { bought, deliveriesIn, deliveryCatalogue } from '../../support/deliveries.ts'
+import { commandRunner } from '../../support/commands.ts'
+import { buyDeliverable, deliveryCatalogue, readDeliveries } from '../../support/deliveries.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 let sale: Sale
 let ids: string[]
 beforeAll(async () => {
   sale = await openSale(deliveryCatalogue)
-  await bought(sale, [{ email: 'secretia@example.com', phone: '+34600000001' }])
+  await buyDeliverable(sale, [{ email: 'secretia@example.com', phone: '+34600000001' }])
   const rows = await sale.db
     .update(deliveries)
     .set({ status: 'dead', attempts: 24, lastError: 'SMTP_550' })
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const { succeed, json, fail } = commandsOn(() => sale.database)
+const { succeed, json, fail } = commandRunner(() => sale.database)
 
 test('cli deliveries list and retry show dead deliveries, without recipients, and make them due', async () => {
   const listed = await json('deliveries', 'list')
@@ -34,7 +34,7 @@ test('cli deliveries list and retry show dead deliveries, without recipients, an
   expect(await retry(first)).toBe('None of them is dead.')
   expect(await succeed('deliveries', 'list')).toBe('No delivery is dead.')
   const due = { status: 'pending', attempts: 0, lastError: 'SMTP_550' }
-  expect(await deliveriesIn(sale)).toEqual({ 'secretia@example.com': due, '+34600000001': due })
+  expect(await readDeliveries(sale)).toEqual({ 'secretia@example.com': due, '+34600000001': due })
 })
 
 test.each([

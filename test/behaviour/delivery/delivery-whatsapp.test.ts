@@ -5,7 +5,13 @@ import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { bought, deliveriesIn, deliveryCatalogue, publicUrl, sendOnce } from '../../support/deliveries.ts'
+import {
+  buyDeliverable,
+  deliveryCatalogue,
+  publicUrl,
+  readDeliveries,
+  sendDeliveriesOnce,
+} from '../../support/deliveries.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Delivery by WhatsApp, against a stand-in for the Cloud API on the loopback interface.
@@ -44,7 +50,7 @@ const phone = '+34600000001'
 
 /** Buys a ticket for each phone and deletes the mails, so that only messages are left to send. */
 async function boughtFor(...phones: string[]) {
-  const checkout = await bought(
+  const checkout = await buyDeliverable(
     sale,
     phones.map((phone) => ({ phone })),
   )
@@ -53,7 +59,7 @@ async function boughtFor(...phones: string[]) {
 }
 
 const send = (base = apiBase) =>
-  sendOnce(sale, {
+  sendDeliveriesOnce(sale, {
     WHATSAPP_TOKEN: 'secret-token',
     WHATSAPP_PHONE_NUMBER_ID: '1234567890',
     WHATSAPP_TEMPLATE: 'ticket_ready',
@@ -109,14 +115,14 @@ test('whatsapp delivery sends the template once for each ticket of a phone, with
     })),
   )
   expect(requests).toHaveLength(2)
-  expect(await deliveriesIn(sale)).toEqual({ [phone]: { status: 'sent', attempts: 1, lastError: null } })
+  expect(await readDeliveries(sale)).toEqual({ [phone]: { status: 'sent', attempts: 1, lastError: null } })
 })
 
 test('whatsapp delivery without settings is skipped', async () => {
   await boughtFor(phone, '+34600000002')
-  await sendOnce(sale, {})
+  await sendDeliveriesOnce(sale, {})
   const skipped = { status: 'skipped', attempts: 1, lastError: 'NOT_ENABLED' }
-  expect(await deliveriesIn(sale)).toEqual({ [phone]: skipped, '+34600000002': skipped })
+  expect(await readDeliveries(sale)).toEqual({ [phone]: skipped, '+34600000002': skipped })
 })
 
 const refusal = (code: number) => ({ error: { message: `(#${code}) ${phone} can’t be sent to`, code } })
@@ -135,13 +141,13 @@ test.each<[status: number, body: unknown, becomes: string, lastError: string]>([
   answer = { status, body }
   await boughtFor(phone)
   await send()
-  expect(await deliveriesIn(sale)).toEqual({ [phone]: { status: becomes, attempts: 1, lastError } })
+  expect(await readDeliveries(sale)).toEqual({ [phone]: { status: becomes, attempts: 1, lastError } })
 })
 
 test('whatsapp delivery is retried when the API is unreachable', async () => {
   await boughtFor(phone)
   await send('http://127.0.0.1:1')
-  expect(await deliveriesIn(sale)).toEqual({
+  expect(await readDeliveries(sale)).toEqual({
     [phone]: { status: 'pending', attempts: 1, lastError: expect.stringMatching(/^E\w+$/) },
   })
 })

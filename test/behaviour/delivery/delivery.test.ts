@@ -8,16 +8,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { claimDue } from '../../../src/data/leased-jobs.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
-  bought,
-  deliveriesIn,
+  buyDeliverable,
   deliveryCatalogue,
-  makeDue,
+  makeDeliveriesDue,
   publicUrl,
-  sendOnce,
+  readDeliveries,
+  sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
-import { eventIn, type MailServer, startMailServer } from '../../support/mail-server.ts'
+import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Delivery by mail, received by a real server. WhatsApp is in delivery-whatsapp.test.ts.
@@ -36,7 +36,7 @@ afterEach(async () => {
   await sale.db.delete(deliveries)
 })
 
-const send = () => sendOnce(sale, { SMTP_URL: server.url })
+const send = () => sendDeliveriesOnce(sale, { SMTP_URL: server.url })
 
 const tokenOf = async (id: unknown) => {
   const [ticket] = await sale.db
@@ -47,7 +47,7 @@ const tokenOf = async (id: unknown) => {
 }
 
 test('mail delivery sends each address one mail with its tickets', async () => {
-  const { payment_id, tickets } = await bought(sale, [
+  const { payment_id, tickets } = await buyDeliverable(sale, [
     { full_name: 'Ana Núñez', email: 'ana@example.com', supplements: [{ supplement_id: 'sup_1' }] },
     { full_name: 'Łukasz Żółć', email: 'lukasz@example.com' },
     { full_name: '李 <b>', email: 'ana@example.com' },
@@ -89,19 +89,19 @@ test('mail delivery sends each address one mail with its tickets', async () => {
   ])
   expect(toLukasz?.[0]?.mail).toMatchObject({ subject: 'Your ticket for Noche de Ñandú & <friends>' })
   expect(toLukasz?.[0]?.mail.attachments).toHaveLength(2)
-  expect(await deliveriesIn(sale)).toEqual({
+  expect(await readDeliveries(sale)).toEqual({
     'ana@example.com': { status: 'sent', attempts: 1, lastError: null },
     'lukasz@example.com': { status: 'sent', attempts: 1, lastError: null },
   })
 })
 
 test('mail attachments are a PDF of the ticket and a calendar event', async () => {
-  await bought(sale, [{}])
+  await buyDeliverable(sale, [{}])
   await send()
   const [document, calendar] = server.mails[0]?.mail.attachments ?? []
   const bytes = (content: unknown) => Buffer.from(content as ArrayBuffer)
   expect(bytes(document?.content).subarray(0, 5).toString()).toBe('%PDF-')
-  expect(eventIn(bytes(calendar?.content).toString())).toMatchObject({
+  expect(calendarEvent(bytes(calendar?.content).toString())).toMatchObject({
     UID: 'evt_1@shop.example',
     DTSTART: '20990711T223000Z',
     DTEND: '20990712T040000Z',
@@ -112,24 +112,24 @@ test('mail attachments are a PDF of the ticket and a calendar event', async () =
 })
 
 test('mail delivery sends nothing twice', async () => {
-  await bought(sale, [{}])
+  await buyDeliverable(sale, [{}])
   await send()
-  await makeDue(sale)
+  await makeDeliveriesDue(sale)
   await send()
   expect(server.mails).toHaveLength(1)
 })
 
 test('mail delivery sends nothing unless the checkout asks for it and is paid', async () => {
-  await bought(sale, [{}], { send_resourcers: false })
+  await buyDeliverable(sale, [{}], { send_resourcers: false })
   const tickets = [anEntry('price_1')]
-  await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets, send_resourcers: true })
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets, send_resourcers: true })
   await send()
   expect(server.mails).toEqual([])
   expect(await sale.db.$count(deliveries)).toBe(0)
 })
 
 test('mail delivery sends free tickets too', async () => {
-  await checkedOut(sale, {
+  await mustCheckOut(sale, {
     ticket_rate_id: 'rate_free',
     tickets: [anEntry('price_free')],
     send_resourcers: true,
@@ -139,27 +139,27 @@ test('mail delivery sends free tickets too', async () => {
 })
 
 test('mail delivery is retried until the server is up', async () => {
-  await bought(sale, [{}])
+  await buyDeliverable(sale, [{}])
   const port = Number(new URL(server.url).port)
   await server.close()
   await send()
   const waiting = { status: 'pending', lastError: expect.stringMatching(/^E(SOCKET|CONN\w+)$/) }
-  expect(await deliveriesIn(sale)).toEqual({ 'ana@example.com': { ...waiting, attempts: 1 } })
+  expect(await readDeliveries(sale)).toEqual({ 'ana@example.com': { ...waiting, attempts: 1 } })
   const [pause] = await sale.db
     .select({ seconds: sql<number>`extract(epoch from ${deliveries.dueAt} - now())::float8` })
     .from(deliveries)
   expect(pause?.seconds).toBeGreaterThan(10)
   expect(pause?.seconds).toBeLessThanOrEqual(30)
   await send()
-  expect(await deliveriesIn(sale)).toMatchObject({ 'ana@example.com': { attempts: 1 } })
-  await makeDue(sale)
+  expect(await readDeliveries(sale)).toMatchObject({ 'ana@example.com': { attempts: 1 } })
+  await makeDeliveriesDue(sale)
   await send()
-  expect(await deliveriesIn(sale)).toMatchObject({ 'ana@example.com': { ...waiting, attempts: 2 } })
+  expect(await readDeliveries(sale)).toMatchObject({ 'ana@example.com': { ...waiting, attempts: 2 } })
   server = await startMailServer(port)
-  await makeDue(sale)
+  await makeDeliveriesDue(sale)
   await send()
   expect(server.mails).toHaveLength(1)
-  expect(await deliveriesIn(sale)).toEqual({
+  expect(await readDeliveries(sale)).toEqual({
     'ana@example.com': { status: 'sent', attempts: 3, lastError: null },
   })
 })
@@ -170,7 +170,7 @@ test.each([
   ['because of our own login', 530, 'pending'],
 ])('mail refused %s with %i is %s, and other mails are sent', async (_name, code, status) => {
   server.answer = (recipient) => (recipient.startsWith('gone') ? code : null)
-  await bought(sale, [{ email: 'gone@example.com' }, {}])
+  await buyDeliverable(sale, [{ email: 'gone@example.com' }, {}])
   const log = await send()
   expect(log).toEqual(
     status === 'dead'
@@ -183,7 +183,7 @@ test.each([
         ]
       : [],
   )
-  expect(await deliveriesIn(sale)).toEqual({
+  expect(await readDeliveries(sale)).toEqual({
     'ana@example.com': { status: 'sent', attempts: 1, lastError: null },
     'gone@example.com': { status, attempts: 1, lastError: `SMTP_${code}` },
   })
@@ -191,24 +191,24 @@ test.each([
 
 test('mail delivery is dead after 24 attempts', async () => {
   server.answer = () => 451
-  await bought(sale, [{}])
+  await buyDeliverable(sale, [{}])
   await sale.db.update(deliveries).set({ attempts: 22 })
   await send()
-  expect(await deliveriesIn(sale)).toMatchObject({ 'ana@example.com': { status: 'pending', attempts: 23 } })
-  await makeDue(sale)
+  expect(await readDeliveries(sale)).toMatchObject({ 'ana@example.com': { status: 'pending', attempts: 23 } })
+  await makeDeliveriesDue(sale)
   await send()
-  expect(await deliveriesIn(sale)).toMatchObject({ 'ana@example.com': { status: 'dead', attempts: 24 } })
-  await makeDue(sale)
+  expect(await readDeliveries(sale)).toMatchObject({ 'ana@example.com': { status: 'dead', attempts: 24 } })
+  await makeDeliveriesDue(sale)
   await send()
-  expect(await deliveriesIn(sale)).toMatchObject({ 'ana@example.com': { attempts: 24 } })
+  expect(await readDeliveries(sale)).toMatchObject({ 'ana@example.com': { attempts: 24 } })
 })
 
 test('mail delivery with an expired lease is sent by another process under the same Message-ID', async () => {
-  await bought(sale, [{}])
+  await buyDeliverable(sale, [{}])
   const [taken] = await claimDue(sale.db, deliveries, { limit: 10, leaseSeconds: 300 })
   await send()
   expect(server.mails).toEqual([])
-  await makeDue(sale)
+  await makeDeliveriesDue(sale)
   await send()
   expect(server.mails[0]?.mail.messageId).toBe(`<${taken?.id}@shop.example>`)
 })
@@ -219,14 +219,14 @@ test('mail delivery leaves out cancelled tickets, and is skipped if none is left
       .update(tickets)
       .set({ status: 'cancelled' })
       .where(eq(tickets.id, String(id)))
-  const { tickets: issued } = await bought(sale, [{}, {}, { email: 'gone@example.com' }])
+  const { tickets: issued } = await buyDeliverable(sale, [{}, {}, { email: 'gone@example.com' }])
   await cancel(issued[0]?._id)
   await cancel(issued[2]?._id)
   await send()
   expect(server.mails.map(({ mail }) => mail.attachments.map(({ filename }) => filename))).toEqual([
     ['noche-de-nandu-ticket-2.pdf', 'noche-de-nandu.ics'],
   ])
-  expect(await deliveriesIn(sale)).toMatchObject({
+  expect(await readDeliveries(sale)).toMatchObject({
     'gone@example.com': { status: 'skipped', lastError: 'NO_TICKETS' },
   })
 })
@@ -234,16 +234,16 @@ test('mail delivery leaves out cancelled tickets, and is skipped if none is left
 test('mail delivery without SMTP_URL writes files and says so in the log', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-mail-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  await bought(sale, [{ full_name: 'Secretia', email: 'secretia@example.com' }])
+  await buyDeliverable(sale, [{ full_name: 'Secretia', email: 'secretia@example.com' }])
   const [{ id } = { id: '' }] = await sale.db.select().from(deliveries)
   const settings = { MAIL_DIR: join(folder, 'mail') }
-  const lines = await sendOnce(sale, settings)
+  const lines = await sendDeliveriesOnce(sale, settings)
   expect(lines).toEqual([
     { folder: settings.MAIL_DIR, message: 'SMTP_URL is not set: mails are written to a folder' },
     { delivery: id, message: 'a mail was written to the folder' },
   ])
   await sale.db.update(deliveries).set({ status: 'pending', dueAt: sql`now()` })
-  await sendOnce(sale, settings)
+  await sendDeliveriesOnce(sale, settings)
   expect(await readdir(settings.MAIL_DIR)).toEqual([`${id}.eml`])
   const file = join(settings.MAIL_DIR, `${id}.eml`)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
@@ -256,10 +256,12 @@ test('mail delivery without SMTP_URL writes files and says so in the log', async
 })
 
 test('mail delivery after an unexpected error rejects and is retried later', async () => {
-  await bought(sale, [{}])
+  await buyDeliverable(sale, [{}])
   const file = fileURLToPath(import.meta.url)
-  await expect(sendOnce(sale, { MAIL_DIR: join(file, 'mail') })).rejects.toMatchObject({ syscall: 'mkdir' })
-  expect(await deliveriesIn(sale)).toEqual({
+  await expect(sendDeliveriesOnce(sale, { MAIL_DIR: join(file, 'mail') })).rejects.toMatchObject({
+    syscall: 'mkdir',
+  })
+  expect(await readDeliveries(sale)).toEqual({
     'ana@example.com': { status: 'pending', attempts: 1, lastError: 'INTERNAL' },
   })
 })

@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
-import { bought, deliveryCatalogue } from '../../support/deliveries.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { buyDeliverable, deliveryCatalogue } from '../../support/deliveries.ts'
 import { channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -33,7 +33,7 @@ async function documentUrlOf(id: unknown, headers: Headers = sale.channel) {
 
 /** Sells a ticket, paid, and finds the path of its document. */
 async function aTicket() {
-  const { tickets } = await bought(sale, [{}])
+  const { tickets } = await buyDeliverable(sale, [{}])
   const id = tickets[0]?._id
   return { id, path: new URL((await documentUrlOf(id)) ?? '').pathname }
 }
@@ -66,7 +66,7 @@ test('documentUrl is readable by the channel that sold the ticket and by its org
 })
 
 test('documentUrl of an unpaid ticket is null', async () => {
-  const { tickets } = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   expect(await documentUrlOf(tickets[0]?._id)).toBeNull()
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, anOrganization, aRate, inDays } from '../../support/factories.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 const event = (_id: string, name: string, days: number, more: Parameters<typeof anEvent>[0] = {}) =>
   anEvent({ _id, name, start_date: inDays(days), end_date: inDays(days + 0.25), ...more })
@@ -219,5 +219,5 @@ test.each([
 ])('event list with %s is refused', async (query, problem) => {
   const answer = await list(query)
   expect(answer.statusCode).toBe(400)
-  expect(problemsIn(answer)).toEqual([problem])
+  expect(restProblems(answer)).toEqual([problem])
 })

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { graphqlRefusal, nothing, writtenBy } from '../../support/refusals.ts'
+import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 // No test here sells anything.
 afterEach(async () => {
-  expect(await writtenBy(sale)).toEqual(nothing)
+  expect(await countCheckoutRows(sale)).toEqual(noRows)
 })
 afterAll(() => sale.close())
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
   sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }), {
     settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
   })
-  const { tickets } = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   ticketId = tickets[0]?._id ?? ''
 })
 afterAll(() => sale.close())

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../../../src/domain/catalogue/demo/catalogue.ts'
 import { anEntry, type Checkout, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
-import { cancelTicket, moneyFor, refundTicket } from '../../support/refunds.ts'
+import { cancelTicket, fullPaymentOf, refundTicket } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { aProvider } from '../../support/stub-provider.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // REST and GraphQL agree field by field, over the whole demo catalogue.
 
 let sale: Sale
 beforeAll(async () => {
-  sale = await openSale(demoCatalogue({ events: 60, now: new Date() }), { provider: aProvider() })
+  sale = await openSale(demoCatalogue({ events: 60, now: new Date() }), { provider: stubProvider() })
 })
 afterAll(() => sale.close())
 
@@ -161,7 +161,7 @@ test('REST and GraphQL agree on checkouts and tickets of every rate, unpaid and 
       const ours = organization_id === 'org_demo_luna' ? checkout.tickets.slice(0, 1) : []
       for (const { _id } of ours) await expectSameLookup(_id)
       if (checkout.total_amount > 0)
-        await settlePayment(sale.db, checkout.payment_id, await moneyFor(sale, checkout))
+        await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
       for (const { _id } of ours) await expectSameLookup(_id)
       sold++
       looked += ours.length
@@ -178,7 +178,7 @@ test('REST and GraphQL agree on a ticket refunded in part and cancelled', async 
     .find(({ available, prices }) => available && (prices.at(-1)?.price ?? 0) > 1)
   if (!rate) throw new Error('the demo sells something that costs')
   const checkout: Checkout = (await checkOut(sale, fullBody(rate))).json().data
-  await settlePayment(sale.db, checkout.payment_id, await moneyFor(sale, checkout))
+  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
   const id = checkout.tickets[0]?._id ?? ''
   expect((await refundTicket(sale, id, { amount: 1 })).refund?.status).toBe('succeeded')
   await expectSameLookup(id)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/harness.ts'
-import { runCli, type ServerProcess, startedServer } from '../../support/processes.ts'
+import { mustStartServer, runCli, type ServerProcess } from '../../support/processes.ts'
 
 // The whole way of a client, through the built programs only.
 
@@ -52,7 +52,7 @@ test('a client imports, lists, quotes, checks out, pays and looks up its ticket'
   expect(Object.keys(channel)).toEqual(['channel_id', 'key'])
   expect(Object.keys(integration)).toEqual(['integration_id', 'secret', 'key'])
 
-  server = await startedServer(database.settings)
+  server = await mustStartServer(database.settings)
   const { url } = server
   const json = { 'content-type': 'application/json', 'x-api-key': channel.key }
 

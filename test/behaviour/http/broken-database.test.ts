@@ -2,7 +2,13 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { graphqlRefusal, innards, nothing, refusal, writtenBy } from '../../support/refusals.ts'
+import {
+  countCheckoutRows,
+  graphqlRefusal,
+  internalDetails,
+  noRows,
+  refusal,
+} from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
@@ -43,7 +49,7 @@ function failedLine(answer: { headers: Record<string, unknown> }): Failed {
   const { level, time, msg, place, ...facts } = failed[0]
   expect([level, msg]).toEqual([50, 'request failed'])
   expect(place ?? 'src/x.ts:1').toMatch(/^src\/[\w/-]+\.ts:\d+$/)
-  expect(innards.exec(JSON.stringify(facts))?.[0]).toBeUndefined()
+  expect(internalDetails.exec(JSON.stringify(facts))?.[0]).toBeUndefined()
   expect(lines.join('')).not.toMatch(/secretia|12345678Z|example\.com|box_test_/)
   return facts
 }
@@ -78,7 +84,7 @@ test('a missing table in GraphQL is the error of its field; other fields keep th
     expect(data).toEqual({ event: null, ticketRate: { id: 'rate_1' } })
     expect(errors).toMatchObject([{ path: ['event'], extensions: { code: 'INTERNAL' } }])
     expect(errors[0].message).toContain(answer.headers['x-request-id'])
-    expect(innards.exec(answer.body)?.[0]).toBeUndefined()
+    expect(internalDetails.exec(answer.body)?.[0]).toBeUndefined()
     expect(failedLine(answer)).toMatchObject({ code: '42P01' })
   })
 })
@@ -100,7 +106,7 @@ test('a checkout that fails half-way writes nothing and logs no personal data', 
   expect(refusal(answer)).toBe('500 INTERNAL')
   expect(answer.body).not.toMatch(/Ana|12345678Z|example\.com|broken/)
   expect(failedLine(answer)).toMatchObject({ code: '23514' })
-  expect(await writtenBy(sale)).toEqual(nothing)
+  expect(await countCheckoutRows(sale)).toEqual(noRows)
   await sale.db.execute(sql`alter table tickets drop constraint broken`)
   expect((await checkOut(sale, body, { 'idempotency-key': 'once' })).statusCode).toBe(200)
 })

@@ -7,8 +7,8 @@ import type { Caller } from '../../../src/auth/authenticate.ts'
 import { createResponseCache } from '../../../src/cache/response-cache.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { events } from '../../../src/domain/event/table.ts'
-import { aClock } from '../../support/clock.ts'
 import { aCatalogue, anEvent } from '../../support/factories.ts'
+import { mockClock } from '../../support/mock-clock.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const bound = 40
@@ -85,12 +85,12 @@ test.each([0, bound])(
 
 test('response cache counts the bound from the start of a read', async () => {
   const reads = createResponseCache(sale.db, 60_000)
-  const clock = aClock()
+  const clock = mockClock()
   onTestFinished(clock.restore)
   const { run, end } = aRead()
   const first = reads.read(caller, 'page', run)
   const joined = reads.read(caller, 'page', run)
-  clock.pass(60_000)
+  clock.advance(60_000)
   const second = reads.read(caller, 'page', run)
   end(2)
   end(1)
@@ -101,7 +101,7 @@ test('response cache counts the bound from the start of a read', async () => {
   ])
   // Took longer than the bound, so it is stale on arrival.
   const slow = reads.read(caller, 'slow page', run)
-  clock.pass(60_000)
+  clock.advance(60_000)
   end(3)
   await slow
   const next = reads.read(caller, 'slow page', run)

@@ -5,7 +5,7 @@ import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
-import { anEntry, checkedOut, checkOut } from '../../support/checkouts.ts'
+import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
@@ -14,7 +14,7 @@ import {
   aRate,
   channelHeaders,
 } from '../../support/factories.ts'
-import { aBuyer } from '../../support/payment-page-buyer.ts'
+import { openPageBuyer } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // The bound is long, so that a change that shows was invalidated and did not just age out.
@@ -146,7 +146,7 @@ test('response cache keeps no response with errors, and each names its own reque
 })
 
 test('response cache keeps no response beyond the catalogue', async () => {
-  const { tickets, payment_id } = await checkedOut(sale, {
+  const { tickets, payment_id } = await mustCheckOut(sale, {
     ticket_rate_id: 'evt_2_rate',
     tickets: [anEntry('evt_2_price')],
   })
@@ -190,10 +190,10 @@ async function shownFor(id: string): Promise<string[]> {
 }
 
 const buy = (rate: string, ...prices: string[]) =>
-  checkedOut(sale, { ticket_rate_id: rate, tickets: prices.map((price) => anEntry(`${rate}_${price}`)) })
+  mustCheckOut(sale, { ticket_rate_id: rate, tickets: prices.map((price) => anEntry(`${rate}_${price}`)) })
 
 test('a price and a rate sold out, and free again, show at once', async () => {
-  const buyer = aBuyer(sale)
+  const buyer = openPageBuyer(sale)
   const expectAll = async (expected: string) =>
     expect(await shownFor('rate_1')).toEqual(Array(3).fill(`rate_1_${expected}`))
   await expectAll('early true')
@@ -205,14 +205,14 @@ test('a price and a rate sold out, and free again, show at once', async () => {
   await expectAll('late true')
   const third = await buy('rate_1', 'late')
   await expectAll('late false')
-  await buyer.lapse(first)
+  await buyer.expire(first)
   await expireHolds(sale.db, 10)
   await expectAll('early true')
-  await buyer.lapse(third)
+  await buyer.expire(third)
   const both = await buy('rate_1', 'early', 'late')
   await expectAll('late false')
   // A checkout that finds the rate full expires overdue holds and takes some of their places.
-  await buyer.lapse(both)
+  await buyer.expire(both)
   await buy('rate_1', 'late')
   await expectAll('early true')
 })

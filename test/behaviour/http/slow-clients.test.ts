@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultTimeouts } from '../../../src/http/connection-limits.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
-import { answerOn, openSocket } from '../../support/sockets.ts'
+import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 // Clients that send as slowly as they can, on as many connections as they can.
 
@@ -46,7 +46,7 @@ test('a slow client that keeps its own side open is disconnected soon after its 
   const { hostname, port } = new URL(gateway.url)
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).on('error', () => {})
   socket.write('GET /health HTTP/1.1\r\n')
-  expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 408 /)
+  expect(await readAnswer(socket)).toMatch(/^HTTP\/1\.1 408 /)
   const open = () =>
     new Promise((resolve) => gateway.app.server.getConnections((_error, count) => resolve(count)))
   await expect.poll(open).toBe(0)
@@ -58,7 +58,7 @@ test('control: a client in time is answered repeatedly on one connection', async
   const socket = await openSocket(gateway.url)
   for (let request = 0; request < 4; request++) {
     socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
-    expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await readAnswer(socket)).toMatch(/^HTTP\/1\.1 200 /)
     await pause(400)
   }
   socket.destroy()
@@ -84,7 +84,7 @@ test('connections over MAX_CONNECTIONS are dropped, and accepted again once othe
   const full = await Promise.all(Array.from({ length: 4 }, () => openSocket(gateway.url)))
   const isHealthy = async (socket: Socket) => {
     socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
-    return (await answerOn(socket)).startsWith('HTTP/1.1 200 ')
+    return (await readAnswer(socket)).startsWith('HTTP/1.1 200 ')
   }
   for (const socket of full) expect(await isHealthy(socket)).toBe(true)
   for (let count = 0; count < 3; count++)

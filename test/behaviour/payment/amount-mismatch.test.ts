@@ -5,18 +5,18 @@ import { charges } from '../../../src/domain/payment/table.ts'
 import { type Mismatch, processDueRefunds } from '../../../src/domain/sale/refund/process-due-refunds.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
-import { textOf } from '../../support/payment-page-buyer.ts'
+import { visibleText } from '../../support/payment-page-buyer.ts'
 import {
-  call,
+  callMutation,
   cancelCheckout,
+  changeTypesOf,
   paymentRow,
   refundRows,
   refundTicket,
   ticketOf,
-  toldOf,
 } from '../../support/refunds.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
-import { type FakeEvent, signed } from '../../support/stub-stripe.ts'
+import { type StubEvent, signEvent } from '../../support/stub-stripe.ts'
 
 // Money from Stripe is compared with the payment, which is over 22.00 EUR in each test.
 
@@ -36,13 +36,13 @@ const beginPayment = async (more = {}) => {
   return { checkout, session: await sale.goToStripe(checkout) }
 }
 /** Alters the money in an event of Stripe's. */
-const withMoney = (event: FakeEvent, money: Record<string, unknown>): FakeEvent => ({
+const withMoney = (event: StubEvent, money: Record<string, unknown>): StubEvent => ({
   ...event,
   data: { object: { ...event.data.object, ...money } },
 })
 const giveBack = () => processDueRefunds(sale.db, sale.provider, (mismatch) => mismatches.push(mismatch))
 const heldNow = async () => (await countersOf(sale)).rate_1?.held
-const pageText = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
+const pageText = async (checkout: Checkout) => visibleText((await sale.buyer.view(checkout)).body)
 const chargesOf = ({ payment_id }: Checkout) =>
   sale.db.select().from(charges).where(eq(charges.paymentId, payment_id))
 const invoicesOf = ({ payment_id }: Checkout) => sale.db.$count(invoices, eq(invoices.paymentId, payment_id))
@@ -65,7 +65,7 @@ test.each([
     { reason: 'AMOUNT_MISMATCH', status: 'pending', ticketId: null, ...kept },
   ])
   expect(await invoicesOf(checkout)).toBe(0)
-  expect(await toldOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
+  expect(await changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
   expect(await pageText(checkout)).toMatch(
     /Your money goes back Your payment does not match the amount or the currency of the order, so you have no tickets\. All of it is given back/,
   )
@@ -87,9 +87,9 @@ test.each([
 test('a wrong amount is reported once, by ids and amount', async () => {
   const { checkout, session } = await beginPayment()
   await sale.deliver(withMoney(sale.fake.pay(session.id), { amount_total: 1 }))
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   await giveBack()
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await giveBack()
   const [refund] = await refundRows(sale, checkout)
   const { payment_id: paymentId } = checkout
@@ -101,7 +101,7 @@ test('a wrong amount is reported once, by ids and amount', async () => {
 test('a wrong amount leads to error_url with AMOUNT_MISMATCH', async () => {
   const { checkout, session } = await beginPayment()
   await sale.deliver(withMoney(sale.fake.pay(session.id), { amount_total: 1 }))
-  expect((await sale.buyer.look(checkout)).headers.location).toBe(
+  expect((await sale.buyer.view(checkout)).headers.location).toBe(
     `http://shop.example:8080/sorry?payment_id=${checkout.payment_id}&status=failed&code=AMOUNT_MISMATCH`,
   )
 })
@@ -133,7 +133,7 @@ test('a wrong amount for a payment already paid, expired or cancelled is refunde
   sale.fake.sessions.set(second.id, second)
   await sale.deliver(sale.fake.pay(paid.session.id), sale.fake.pay(second.id))
   const expired = await beginPayment()
-  await sale.buyer.lapse(expired.checkout)
+  await sale.buyer.expire(expired.checkout)
   await sweepHolds(sale.db)
   const cancelled = await beginPayment()
   await cancelCheckout(sale, cancelled.checkout.payment_id)
@@ -187,13 +187,18 @@ test('a wrong amount shows its refund and reason on the payment', async () => {
     status: 'failed',
     refunds: [{ reason: 'AMOUNT_MISMATCH', amount: 2200, currency: 'JPY', ticket: null }],
   })
-  const refused = await call(sale, 'refundTicket', { ticketId: ticketOf(checkout) }, sale.integration.v2)
+  const refused = await callMutation(
+    sale,
+    'refundTicket',
+    { ticketId: ticketOf(checkout) },
+    sale.integration.v2,
+  )
   expect(JSON.stringify(refused.data)).toContain('ILLEGAL_TRANSITION')
 })
 
 test('control: the right amount is paid and refunds nothing', async () => {
   const { checkout, session } = await beginPayment()
-  expect((await sale.send(signed(sale.fake.pay(session.id)))).statusCode).toBe(200)
+  expect((await sale.send(signEvent(sale.fake.pay(session.id)))).statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
   expect(await sale.refundsOf(checkout)).toEqual([])
 })

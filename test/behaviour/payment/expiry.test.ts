@@ -5,11 +5,11 @@ import { idempotencyKeys, payments } from '../../../src/domain/payment/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkedOut, checkOut, countersOf } from '../../support/checkouts.ts'
+import { anEntry, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { ended, paid } from '../../support/stub-provider.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
 
 const catalogue = aCatalogue({
   events: [
@@ -49,7 +49,7 @@ const statusOf = async (id: string) => {
 }
 
 test('a hold lasts for the configured time', async () => {
-  const { payment_id } = await checkedOut(sale, body(1))
+  const { payment_id } = await mustCheckOut(sale, body(1))
   const [held] = await sale.db
     .select({
       minutes: sql<number>`extract(epoch from ${payments.expiresAt} - ${payments.createdAt})::float8 / 60`,
@@ -60,10 +60,10 @@ test('a hold lasts for the configured time', async () => {
 })
 
 test('expiry of holds frees overdue places and leaves other payments alone', async () => {
-  const overdue = await checkedOut(sale, body(1))
-  const inTime = await checkedOut(sale, body(1))
-  const bought = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
-  await settlePayment(sale.db, bought.payment_id, paid(bought.payment_id))
+  const overdue = await mustCheckOut(sale, body(1))
+  const inTime = await mustCheckOut(sale, body(1))
+  const bought = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  await settlePaymentById(sale.db, bought.payment_id, paidOutcome(bought.payment_id))
   await lapse(overdue.payment_id)
   await lapse(bought.payment_id)
   expect(await expireHolds(sale.db, 10)).toBe(1)
@@ -80,7 +80,7 @@ test('expiry of holds frees overdue places and leaves other payments alone', asy
 })
 
 test('an expired hold shows in GraphQL and in the lookup', async () => {
-  const { payment_id, tickets } = await checkedOut(sale, body(1))
+  const { payment_id, tickets } = await mustCheckOut(sale, body(1))
   await lapse(payment_id)
   await expireHolds(sale.db, 10)
   const id = tickets[0]?._id
@@ -100,54 +100,54 @@ test('an expired hold shows in GraphQL and in the lookup', async () => {
 })
 
 test('a checkout of a full rate expires overdue holds at once', async () => {
-  const full = await checkedOut(sale, body(2))
-  expect(problemsIn(await checkOut(sale, body(1)))).toEqual(['SOLD_OUT tickets'])
+  const full = await mustCheckOut(sale, body(2))
+  expect(restProblems(await checkOut(sale, body(1)))).toEqual(['SOLD_OUT tickets'])
   await lapse(full.payment_id)
-  await checkedOut(sale, body(2))
+  await mustCheckOut(sale, body(2))
   expect(await statusOf(full.payment_id)).toEqual(['expired', 'expired'])
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 2 })
 })
 
 test('an expired checkout frees its QR codes', async () => {
-  const { payment_id } = await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
-  expect(problemsIn(await checkOut(sale, body(1, { qr_code: 'MINE-1' })))).toEqual([
+  const { payment_id } = await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
+  expect(restProblems(await checkOut(sale, body(1, { qr_code: 'MINE-1' })))).toEqual([
     'QR_CODE_TAKEN tickets.0.qr_code',
   ])
   await lapse(payment_id)
   await expireHolds(sale.db, 10)
-  const again = await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
+  const again = await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
   expect(again.tickets).toMatchObject([{ qr_code: 'MINE-1' }])
 })
 
 test('a checkout with one taken QR code is refused whole, naming the ticket', async () => {
-  await checkedOut(sale, body(1, { qr_code: 'MINE-1' }))
+  await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
   const tickets = [anEntry('price_1', { qr_code: 'FREE-1' }), anEntry('price_1', { qr_code: 'MINE-1' })]
   const before = await countersOf(sale)
   await sale.db.execute(sql`update stock set capacity = 10 where id = 'rate_1'`)
-  expect(problemsIn(await checkOut(sale, { ticket_rate_id: 'rate_1', tickets }))).toEqual([
+  expect(restProblems(await checkOut(sale, { ticket_rate_id: 'rate_1', tickets }))).toEqual([
     'QR_CODE_TAKEN tickets.1.qr_code',
   ])
   expect(await countersOf(sale)).toEqual(before)
 })
 
 test('a payment of an overdue hold not yet expired is paid', async () => {
-  const { payment_id } = await checkedOut(sale, body(1))
+  const { payment_id } = await mustCheckOut(sale, body(1))
   await lapse(payment_id)
-  expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('paid')
+  expect(await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))).toBe('paid')
   expect(await statusOf(payment_id)).toEqual(['paid', 'active'])
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 1, held: 0 })
 })
 
 test('a settled payment keeps its status', async () => {
-  const { payment_id } = await checkedOut(sale, body(1))
-  expect(await settlePayment(sale.db, payment_id, ended('cancelled'))).toBe('cancelled')
-  expect(await settlePayment(sale.db, payment_id, paid(payment_id))).toBe('cancelled')
+  const { payment_id } = await mustCheckOut(sale, body(1))
+  expect(await settlePaymentById(sale.db, payment_id, endedOutcome('cancelled'))).toBe('cancelled')
+  expect(await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))).toBe('cancelled')
   expect(await statusOf(payment_id)).toEqual(['cancelled', 'expired'])
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 0 })
 })
 
 test('the job expires holds and deletes idempotency keys older than a day', async () => {
-  const { payment_id } = await checkedOut(sale, body(1), { 'idempotency-key': 'old' })
+  const { payment_id } = await mustCheckOut(sale, body(1), { 'idempotency-key': 'old' })
   await lapse(payment_id)
   await sale.db.update(idempotencyKeys).set({ createdAt: sql`now() - interval '25 hours'` })
   const errors: unknown[] = []

@@ -2,23 +2,23 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Order, Outcome } from '../../../src/domain/payment/provider.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
-import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { aBuyer, addresses, textOf } from '../../support/payment-page-buyer.ts'
+import { openPageBuyer, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { aProvider, ended, paid } from '../../support/stub-provider.ts'
+import { endedOutcome, paidOutcome, stubProvider } from '../../support/stub-provider.ts'
 
 // Actions of a buyer on the payment page, and their redirects.
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
-const actions = ['look', 'pay', 'cancel'] as const
+const actions = ['view', 'pay', 'cancel'] as const
 
 // Replaced by tests that need another outcome.
-const takes = async ({ id, totalAmount: amount, currency }: Order) => paid(id, { amount, currency })
+const takes = async ({ id, totalAmount: amount, currency }: Order) => paidOutcome(id, { amount, currency })
 let outcome: (order: Order) => Promise<Outcome> = takes
 let charges: string[] = []
-const provider = aProvider({
+const provider = stubProvider({
   charge: (order) => {
     charges.push(order.id)
     return outcome(order)
@@ -26,22 +26,22 @@ const provider = aProvider({
 })
 
 let sale: Sale
-let buyer: ReturnType<typeof aBuyer>
+let buyer: ReturnType<typeof openPageBuyer>
 beforeAll(async () => {
   sale = await openSale(catalogue, { provider })
-  buyer = aBuyer(sale)
+  buyer = openPageBuyer(sale)
 })
 afterAll(() => sale.close())
 
 const checkOut = (more = {}, count = 1) =>
-  checkedOut(sale, {
+  mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: Array.from({ length: count }, () => anEntry('price_1')),
     ...more,
   })
 
 test('payment page: Pay activates the tickets and redirects to redirect_url', async () => {
-  const checkout = await checkOut(addresses, 2)
+  const checkout = await checkOut(redirectUrls, 2)
   const answer = await buyer.pay(checkout)
   expect(answer.statusCode).toBe(303)
   expect(answer.headers).toMatchObject({
@@ -54,7 +54,7 @@ test('payment page: Pay activates the tickets and redirects to redirect_url', as
 
 test('payment page: Cancel frees the places and redirects to error_url', async () => {
   const { held } = (await countersOf(sale)).rate_1 ?? {}
-  const checkout = await checkOut(addresses)
+  const checkout = await checkOut(redirectUrls)
   const answer = await buyer.cancel(checkout)
   expect(answer.statusCode).toBe(303)
   expect(answer.headers.location).toBe(
@@ -65,8 +65,8 @@ test('payment page: Cancel frees the places and redirects to error_url', async (
 })
 
 test.each(actions)('payment page: %s after the hold is over expires the payment', async (action) => {
-  const checkout = await checkOut(addresses)
-  await buyer.lapse(checkout)
+  const checkout = await checkOut(redirectUrls)
+  await buyer.expire(checkout)
   charges = []
   const answer = await buyer[action](checkout)
   expect(answer.statusCode).toBe(303)
@@ -80,27 +80,27 @@ test.each(actions)('payment page: %s after the hold is over expires the payment'
 test.each([
   ['pay', 'Paid', 'Your tickets are active'],
   ['cancel', 'Cancelled', 'no longer held'],
-  ['look', 'Time is over', 'not paid in time'],
+  ['view', 'Time is over', 'not paid in time'],
 ] as const)('payment page: %s without redirect URLs ends on our own page', async (action, title, text) => {
   const checkout = await checkOut()
-  if (action === 'look') await buyer.lapse(checkout)
-  for (const answer of [await buyer[action](checkout), await buyer.look(checkout)]) {
+  if (action === 'view') await buyer.expire(checkout)
+  for (const answer of [await buyer[action](checkout), await buyer.view(checkout)]) {
     expect(answer.statusCode).toBe(200)
-    expect(textOf(answer.body)).toContain(title)
-    expect(textOf(answer.body)).toContain(text)
+    expect(visibleText(answer.body)).toContain(title)
+    expect(visibleText(answer.body)).toContain(text)
     expect(answer.body).not.toMatch(/<form|http-equiv/)
   }
 })
 
 test('payment page of a settled payment changes nothing and redirects as before', async () => {
-  const paid = await checkOut(addresses)
+  const paid = await checkOut(redirectUrls)
   const thanks = (await buyer.pay(paid)).headers.location
   charges = []
   for (const action of actions) {
     const { statusCode, headers } = await buyer[action](paid)
     expect([statusCode, headers.location]).toEqual([303, thanks])
   }
-  const cancelled = await checkOut(addresses)
+  const cancelled = await checkOut(redirectUrls)
   const sorry = (await buyer.cancel(cancelled)).headers.location
   for (const action of actions) {
     const { statusCode, headers } = await buyer[action](cancelled)
@@ -112,9 +112,9 @@ test('payment page of a settled payment changes nothing and redirects as before'
 })
 
 test('payment page: Pay and Cancel at once settle once, with one answer for all', async () => {
-  const checkout = await checkOut(addresses, 3)
+  const checkout = await checkOut(redirectUrls, 3)
   const { sold = 0, held = 0 } = (await countersOf(sale)).rate_1 ?? {}
-  const pressed = ['pay', 'pay', 'cancel', 'pay', 'look', 'cancel'] as const
+  const pressed = ['pay', 'pay', 'cancel', 'pay', 'view', 'cancel'] as const
   const answers = await Promise.all(pressed.map((action) => buyer[action](checkout)))
   const [status] = await buyer.statusesOf(checkout)
   const ended = answers.filter(({ statusCode }) => statusCode === 303)
@@ -128,8 +128,8 @@ test('payment page: Pay and Cancel at once settle once, with one answer for all'
 })
 
 test('a failed payment frees the places and redirects to error_url', async () => {
-  const checkout = await checkOut(addresses)
-  outcome = async () => ended('failed')
+  const checkout = await checkOut(redirectUrls)
+  outcome = async () => endedOutcome('failed')
   const { headers } = await buyer.pay(checkout)
   outcome = takes
   expect(headers.location).toContain('status=failed&code=PAYMENT_FAILED')
@@ -137,7 +137,7 @@ test('a failed payment frees the places and redirects to error_url', async () =>
 })
 
 test('a payment provider out of reach is an error page with the request id, and can be retried', async () => {
-  const checkout = await checkOut(addresses)
+  const checkout = await checkOut(redirectUrls)
   outcome = async () => {
     throw new Error('connect to 10.0.0.1 with key sk_secret')
   }
@@ -151,7 +151,7 @@ test('a payment provider out of reach is an error page with the request id, and 
 })
 
 test('payment page of a processing payment refreshes itself', async () => {
-  const checkout = await checkOut(addresses)
+  const checkout = await checkOut(redirectUrls)
   await sale.db.update(payments).set({ status: 'processing' }).where(eq(payments.id, checkout.payment_id))
   for (const action of actions) {
     const { statusCode, body } = await buyer[action](checkout)

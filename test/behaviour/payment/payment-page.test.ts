@@ -2,11 +2,17 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from '../../support/factories.ts'
-import { aBuyer, addresses, formType, pathOf, textOf } from '../../support/payment-page-buyer.ts'
+import {
+  formType,
+  openPageBuyer,
+  pagePath,
+  redirectUrls,
+  visibleText,
+} from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { aProvider } from '../../support/stub-provider.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // Content and refusals of the payment page. Its actions are in pay.test.ts.
 
@@ -42,15 +48,15 @@ const catalogue = aCatalogue({
 })
 
 let sale: Sale
-let buyer: ReturnType<typeof aBuyer>
+let buyer: ReturnType<typeof openPageBuyer>
 beforeAll(async () => {
-  sale = await openSale(catalogue, { provider: aProvider() })
-  buyer = aBuyer(sale)
+  sale = await openSale(catalogue, { provider: stubProvider() })
+  buyer = openPageBuyer(sale)
 })
 afterAll(() => sale.close())
 
 const ofRate = (rate: string, more = {}, entries: Record<string, unknown>[] = [{}]) =>
-  checkedOut(sale, {
+  mustCheckOut(sale, {
     ticket_rate_id: rate,
     tickets: entries.map((entry) => anEntry(`price_of_${rate}`, entry)),
     ...more,
@@ -58,7 +64,7 @@ const ofRate = (rate: string, more = {}, entries: Record<string, unknown>[] = [{
 
 test('payment page shows the purchase line by line, the end of the hold and no personal data', async () => {
   const entry = { full_name: 'Ana Núñez', email: 'ana@example.com', phone: '+34600000001' }
-  const checkout = await ofRate('rate_1', addresses, [
+  const checkout = await ofRate('rate_1', redirectUrls, [
     {
       ...entry,
       supplements: [{ supplement_id: 'sup_cloak' }, { supplement_id: 'sup_drink' }],
@@ -66,10 +72,10 @@ test('payment page shows the purchase line by line, the end of the hold and no p
     },
     entry,
   ])
-  const page = await buyer.look(checkout)
+  const page = await buyer.view(checkout)
   expect(page.statusCode).toBe(200)
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
-  const text = textOf(page.body)
+  const text = visibleText(page.body)
   expect(text).toMatch(/Rate of Noche Noche Sunday,? 12 July 2099, 00:30 CEST Sala Ñ, Gran Vía, 1, Madrid/)
   expect(text).toContain(
     '2 tickets Early Noche €20.00 Cloakroom €2.50 Free drink €0.00 Fees €2.00 ' +
@@ -91,26 +97,26 @@ test('payment page shows the purchase line by line, the end of the hold and no p
 test('payment page takes two statements', async () => {
   const checkout = await ofRate('rate_1')
   sale.statements.reset()
-  await buyer.look(checkout)
+  await buyer.view(checkout)
   expect(sale.statements).toHaveLength(2)
 })
 
 test('payment page mentions the sandbox only in the sandbox', async () => {
   const sandbox = await openSale(catalogue)
   try {
-    const checkout = await checkedOut(sandbox, {
+    const checkout = await mustCheckOut(sandbox, {
       ticket_rate_id: 'rate_1',
       tickets: [anEntry('price_of_rate_1')],
     })
-    expect((await sandbox.rest('GET', pathOf(checkout))).body).toContain('no money is taken')
+    expect((await sandbox.rest('GET', pagePath(checkout))).body).toContain('no money is taken')
   } finally {
     await sandbox.close()
   }
-  expect((await buyer.look(await ofRate('rate_1'))).body).not.toContain('no money is taken')
+  expect((await buyer.view(await ofRate('rate_1'))).body).not.toContain('no money is taken')
 })
 
 test('payment page has no scripts or external files, is never cached and refreshes when the hold ends', async () => {
-  const { headers, body } = await buyer.look(await ofRate('rate_1', addresses))
+  const { headers, body } = await buyer.view(await ofRate('rate_1', redirectUrls))
   const [, style = ''] = /<style>(.*)<\/style>/s.exec(body) ?? []
   expect(headers).toMatchObject({
     'cache-control': 'no-store',
@@ -133,20 +139,20 @@ test('payment page has no scripts or external files, is never cached and refresh
 })
 
 test('payment page without redirect URLs allows forms to itself only', async () => {
-  const { headers } = await buyer.look(await ofRate('rate_1'))
+  const { headers } = await buyer.view(await ofRate('rate_1'))
   expect(headers['content-security-policy']).toContain("; form-action 'self'; ")
 })
 
 test('payment page: a redirect URL cannot inject into the content security policy', async () => {
   const checkout = await ofRate('rate_1', { redirect_url: 'https://shop;sandbox.example/' })
-  expect((await buyer.look(checkout)).headers['content-security-policy']).toContain(
+  expect((await buyer.view(checkout)).headers['content-security-policy']).toContain(
     "form-action 'self' https:;",
   )
 })
 
 test('payment page escapes names', async () => {
   const checkout = await ofRate('rate_hostile', {}, [{ supplements: [{ supplement_id: 'sup_hostile' }] }])
-  const before = await buyer.look(checkout)
+  const before = await buyer.view(checkout)
   const after = await buyer.pay(checkout)
   for (const { statusCode, body } of [before, after]) {
     expect(statusCode).toBe(200)
@@ -180,8 +186,8 @@ test.each([
 test.each(['action=refund', 'action=pay&action=cancel', 'pay=action', ''])(
   'payment page: a form of %j changes nothing',
   async (body) => {
-    const checkout = await ofRate('rate_1', addresses)
-    const answer = await buyer.post(pathOf(checkout), body)
+    const checkout = await ofRate('rate_1', redirectUrls)
+    const answer = await buyer.post(pagePath(checkout), body)
     expect(answer.statusCode).toBe(400)
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(await buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
@@ -191,8 +197,8 @@ test.each(['action=refund', 'action=pay&action=cancel', 'pay=action', ''])(
 test.each(['application/json', 'text/plain', 'multipart/form-data; boundary=x'])(
   'payment page: a body of type %s is not read',
   async (type) => {
-    const checkout = await ofRate('rate_1', addresses)
-    const answer = await buyer.post(pathOf(checkout), '{"action":"pay"}', type)
+    const checkout = await ofRate('rate_1', redirectUrls)
+    const answer = await buyer.post(pagePath(checkout), '{"action":"pay"}', type)
     expect(answer.statusCode).toBe(415)
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(await buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
@@ -208,16 +214,16 @@ test('forms are accepted by the payment page only', async () => {
 })
 
 test('no log line contains the token of a payment page', async () => {
-  const checkout = await ofRate('rate_1', addresses)
-  const token = pathOf(checkout).slice('/pay/'.length)
+  const checkout = await ofRate('rate_1', redirectUrls)
+  const token = pagePath(checkout).slice('/pay/'.length)
   const lines: string[] = []
   const app = await createApp({
     db: sale.db,
     config: parseConfig({ LOG_LEVEL: 'trace', RATE_LIMIT: 'off' }),
-    provider: aProvider({ charge: () => Promise.reject(new Error(`no ${token}`)) }),
+    provider: stubProvider({ charge: () => Promise.reject(new Error(`no ${token}`)) }),
     logTo: { write: (line) => void lines.push(line) },
   })
-  const url = pathOf(checkout)
+  const url = pagePath(checkout)
   const headers = { 'content-type': formType }
   await app.inject({ url })
   await app.inject({ method: 'POST', url, headers, payload: 'action=pay' })

@@ -7,9 +7,9 @@ import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'
 import { stock } from '../../../src/domain/ticket-rate/table.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
-import { textOf } from '../../support/payment-page-buyer.ts'
+import { visibleText } from '../../support/payment-page-buyer.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
-import { type StubSession, signed } from '../../support/stub-stripe.ts'
+import { type StubSession, signEvent } from '../../support/stub-stripe.ts'
 
 // Stripe's webhooks in any order, and every end that a payment can have.
 
@@ -34,7 +34,7 @@ const beginPayment = async (more = {}) => {
 /** Makes a payment whose hold expired while Stripe was out of reach. */
 const expirePayment = async (more = {}) => {
   const made = await beginPayment(more)
-  await sale.buyer.lapse(made.checkout)
+  await sale.buyer.expire(made.checkout)
   await sweepHolds(sale.db)
   expect(await sale.buyer.statusesOf(made.checkout)).toEqual(['expired', 'expired'])
   return made
@@ -49,8 +49,8 @@ const whileFull = async <T>(work: () => Promise<T>): Promise<T> => {
     .where(rate)
   return work().finally(() => sale.db.update(stock).set({ capacity: before?.capacity }).where(rate))
 }
-const pageText = async (checkout: Checkout) => textOf((await sale.buyer.look(checkout)).body)
-const redirectOf = async (checkout: Checkout) => (await sale.buyer.look(checkout)).headers.location
+const pageText = async (checkout: Checkout) => visibleText((await sale.buyer.view(checkout)).body)
+const redirectOf = async (checkout: Checkout) => (await sale.buyer.view(checkout)).headers.location
 const nowhere = { redirect_url: null, error_url: null }
 
 test('stripe event paid activates the tickets once', async () => {
@@ -117,9 +117,9 @@ test('stripe event paid after expiry pays if places are left', async () => {
 test('buyer back from paying after expiry sees no expiry while Stripe is out of reach', async () => {
   const { checkout, session } = await expirePayment()
   sale.fake.pay(session.id)
-  sale.fake.breakDown('cut')
-  expect(textOf((await sale.comeBack(checkout)).body)).toContain('One moment')
-  sale.fake.breakDown(null)
+  sale.fake.setFault('cut')
+  expect(visibleText((await sale.comeBack(checkout)).body)).toContain('One moment')
+  sale.fake.setFault(null)
   await sale.waitSeconds()
   expect((await sale.comeBack(checkout)).headers.location).toContain('/thanks')
   const unpaid = await expirePayment()
@@ -157,9 +157,9 @@ test('a late payment found by polling redirects with its reason', async () => {
 test('stripe event paid after cancelling is refunded and the page says so', async () => {
   const { checkout, session } = await beginPayment(nowhere)
   const other = await beginPayment()
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   for (const cancelled of [checkout, other.checkout]) await sale.buyer.cancel(cancelled)
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await sale.deliver(sale.fake.pay(session.id), sale.fake.pay(other.session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
   expect(await sale.refundsOf(checkout)).toEqual(['CANCELLED pending 2200'])
@@ -210,8 +210,8 @@ test('stripe events of an unknown session count only if paid, which expires the 
 })
 
 test('stripe events of other payments are accepted and ignored', async () => {
-  const unknown = sale.fake.tell('customer.created', { id: 'cus_1' })
-  const foreign = sale.fake.tell('checkout.session.completed', {
+  const unknown = sale.fake.emitEvent('customer.created', { id: 'cus_1' })
+  const foreign = sale.fake.emitEvent('checkout.session.completed', {
     id: 'cs_1',
     status: 'complete',
     payment_status: 'paid',
@@ -221,7 +221,7 @@ test('stripe events of other payments are accepted and ignored', async () => {
     amount_total: 100,
     currency: 'eur',
   })
-  const elsewhere = sale.fake.tell('checkout.session.completed', {
+  const elsewhere = sale.fake.emitEvent('checkout.session.completed', {
     ...foreign.data.object,
     metadata: { payment_id: 'pay_of_another_gateway' },
   })
@@ -250,10 +250,14 @@ test('stripe event of a refund settles it by our own id', async () => {
   const told = { id: 're_1', object: 'refund', metadata: { refund_id: row?.id } }
   expect(
     await sale.deliver(
-      sale.fake.tell('refund.created', { ...told, status: 'pending' }),
-      sale.fake.tell('refund.updated', { ...told, status: 'succeeded' }),
-      sale.fake.tell('refund.updated', { id: 're_2', status: 'succeeded', metadata: {} }),
-      sale.fake.tell('refund.updated', { ...told, status: 'succeeded', metadata: { refund_id: 'ref_x' } }),
+      sale.fake.emitEvent('refund.created', { ...told, status: 'pending' }),
+      sale.fake.emitEvent('refund.updated', { ...told, status: 'succeeded' }),
+      sale.fake.emitEvent('refund.updated', { id: 're_2', status: 'succeeded', metadata: {} }),
+      sale.fake.emitEvent('refund.updated', {
+        ...told,
+        status: 'succeeded',
+        metadata: { refund_id: 'ref_x' },
+      }),
     ),
   ).toEqual(['done', 'done', 'ignored', 'unknown'])
   expect(await sale.refundsOf(checkout)).toEqual(['LATE_NO_CAPACITY succeeded 2200'])
@@ -261,17 +265,17 @@ test('stripe event of a refund settles it by our own id', async () => {
 
 test('stripe events signed with either of two secrets are accepted', async () => {
   const { checkout, session } = await beginPayment()
-  const answer = await sale.send(signed(sale.fake.pay(session.id), 'whsec_next'))
+  const answer = await sale.send(signEvent(sale.fake.pay(session.id), 'whsec_next'))
   expect(answer.statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })
 
 test.each([
-  ['with another secret', (event) => signed(event, 'whsec_other')],
-  ['too long ago', (event) => signed(event, 'whsec_fake', 301)],
-  ['for another body', (event) => ({ ...signed(event), body: `${signed(event).body} ` })],
-  ['not at all', (event) => ({ ...signed(event), headers: { 'content-type': 'application/json' } })],
-  ['and empty', (event) => ({ ...signed(event), body: '' })],
+  ['with another secret', (event) => signEvent(event, 'whsec_other')],
+  ['too long ago', (event) => signEvent(event, 'whsec_fake', 301)],
+  ['for another body', (event) => ({ ...signEvent(event), body: `${signEvent(event).body} ` })],
+  ['not at all', (event) => ({ ...signEvent(event), headers: { 'content-type': 'application/json' } })],
+  ['and empty', (event) => ({ ...signEvent(event), body: '' })],
 ] satisfies [string, (event: ReturnType<StripeSale['fake']['pay']>) => unknown][])(
   'stripe event signed %s is refused and changes nothing',
   async (_name, sign) => {

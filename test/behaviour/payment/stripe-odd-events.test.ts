@@ -5,7 +5,7 @@ import { readSigned } from '../../../src/domain/payment/stripe/signature.ts'
 import { providerEvents } from '../../../src/domain/payment/table.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
-import { type FakeEvent, signed, signedBody, webhookSecret } from '../../support/stub-stripe.ts'
+import { type StubEvent, signBody, signEvent, webhookSecret } from '../../support/stub-stripe.ts'
 
 // Events that Stripe never sends, with valid signatures and without.
 
@@ -75,7 +75,7 @@ test.each([
   [299, true],
   [302, false],
 ])('stripe signature %i seconds from now is valid: %s', (from, isGood) => {
-  const { body, headers } = signedBody('{}', webhookSecret, -from)
+  const { body, headers } = signBody('{}', webhookSecret, -from)
   const { webhooks } = new Stripe('sk_test_fake')
   const read = readSigned({ webhooks }, [webhookSecret], Buffer.from(body), headers['stripe-signature'])
   expect(read !== null).toBe(isGood)
@@ -83,16 +83,16 @@ test.each([
 
 test('stripe event signed for the future is refused and changes nothing', async () => {
   const { checkout, event } = await paidEvent()
-  expect(refusal(await sale.send(signed(event, webhookSecret, -400)))).toBe('400 BAD_REQUEST')
+  expect(refusal(await sale.send(signEvent(event, webhookSecret, -400)))).toBe('400 BAD_REQUEST')
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
 })
 
-const withObject = (event: FakeEvent, fields: Record<string, unknown>) => ({
+const withObject = (event: StubEvent, fields: Record<string, unknown>) => ({
   ...event,
   data: { object: { ...event.data.object, ...fields } },
 })
 const nul = '\u0000'
-const odd: [string, (event: FakeEvent) => unknown][] = [
+const odd: [string, (event: StubEvent) => unknown][] = [
   ['null', () => null],
   ['a number', () => 7],
   ['a list', () => []],
@@ -143,7 +143,7 @@ const odd: [string, (event: FakeEvent) => unknown][] = [
 test.each(odd)('stripe event, signed, %s is 400 and changes nothing', async (_what, change) => {
   const { checkout, event } = await paidEvent()
   const before = await sale.db.$count(providerEvents)
-  const answer = await sale.send(signedBody(JSON.stringify(change(event))))
+  const answer = await sale.send(signBody(JSON.stringify(change(event))))
   expect(refusal(answer)).toBe('400 BAD_REQUEST')
   expect(answer.json().message).toContain('The event is malformed')
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
@@ -157,7 +157,7 @@ test.each([
   ['deeply nested and cut off', '['.repeat(100_000)],
   ['deeply nested', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
 ])('stripe event with a signed body that is %s is 400', async (_what, body) => {
-  expect(refusal(await sale.send(signedBody(body)))).toBe('400 BAD_REQUEST')
+  expect(refusal(await sale.send(signBody(body)))).toBe('400 BAD_REQUEST')
 })
 
 test.each([
@@ -166,11 +166,11 @@ test.each([
   ['NUL in the reason of a failure', { status: 'failed', failure_reason: `x${nul}` }],
   ['a list as status', { status: [] }],
 ])('stripe event of a refund with %s is 400', async (_what, fields) => {
-  const event = sale.fake.tell('refund.updated', {
+  const event = sale.fake.emitEvent('refund.updated', {
     ...{ id: 're_1', status: 'succeeded', metadata: { refund_id: 'ref_1' } },
     ...fields,
   })
-  expect(refusal(await sale.send(signed(event)))).toBe('400 BAD_REQUEST')
+  expect(refusal(await sale.send(signEvent(event)))).toBe('400 BAD_REQUEST')
 })
 
 test.each([
@@ -185,6 +185,6 @@ test.each([
 
 test('control: the same stripe event unchanged is paid', async () => {
   const { checkout, event } = await paidEvent()
-  expect((await sale.send(signedBody(JSON.stringify(event)))).statusCode).toBe(200)
+  expect((await sale.send(signBody(JSON.stringify(event)))).statusCode).toBe(200)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])
 })

@@ -6,7 +6,7 @@ import { closeSessions } from '../../../src/domain/sale/session/close-sessions.t
 import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
 import type { Checkout } from '../../support/checkouts.ts'
 import { countersOf } from '../../support/checkouts.ts'
-import { textOf } from '../../support/payment-page-buyer.ts'
+import { visibleText } from '../../support/payment-page-buyer.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 
 // The Stripe session of a payment: how it begins, how it ends and how the page shows it.
@@ -16,7 +16,7 @@ beforeAll(async () => {
   sale = await openStripeSale()
 })
 afterAll(() => sale.close())
-afterEach(() => sale.fake.breakDown(null))
+afterEach(() => sale.fake.setFault(null))
 
 const rowOf = async ({ payment_id }: Checkout) => {
   const [row] = await sale.db.select().from(payments).where(eq(payments.id, payment_id))
@@ -80,7 +80,7 @@ test('stripe session is the same for each press of Pay', async () => {
 })
 
 test('payment page allows its form to lead to Stripe', async () => {
-  const { headers } = await sale.buyer.look(await sale.checkOut({ redirect_url: null, error_url: null }))
+  const { headers } = await sale.buyer.view(await sale.checkOut({ redirect_url: null, error_url: null }))
   expect(headers['content-security-policy']).toContain(`form-action 'self' https: ${sale.fake.url};`)
 })
 
@@ -92,15 +92,15 @@ test.each([
   'stripe session cannot be made while Stripe %s, and can be afterwards',
   async (_name, fault, status, title) => {
     const checkout = await sale.checkOut()
-    sale.fake.breakDown(fault)
+    sale.fake.setFault(fault)
     const answer = await sale.buyer.pay(checkout)
     expect(answer.statusCode).toBe(status)
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(textOf(answer.body)).toMatch(title)
-    expect(textOf(answer.body)).toMatch(/Nothing is lost: .* Back to the payment/)
+    expect(visibleText(answer.body)).toMatch(title)
+    expect(visibleText(answer.body)).toMatch(/Nothing is lost: .* Back to the payment/)
     expect(answer.body).not.toContain('sk_test')
     expect(await sale.buyer.statusesOf(checkout)).toEqual(['pending', 'held'])
-    sale.fake.breakDown(null)
+    sale.fake.setFault(null)
     await sale.goToStripe(checkout)
   },
 )
@@ -122,14 +122,14 @@ test('stripe session is made again after a lost response, even if the rate was r
 test('stripe session made while its checkout is cancelled is expired', async () => {
   const checkout = await sale.checkOut()
   let cancelled: Promise<unknown> | undefined
-  sale.fake.breakDown(({ path }) => {
+  sale.fake.setFault(({ path }) => {
     if (path === '/v1/checkout/sessions') cancelled ??= sale.buyer.cancel(checkout)
     return null
   })
   const paying = sale.buyer.pay(checkout)
   await expect.poll(() => cancelled).toBeDefined()
   await Promise.all([paying, cancelled])
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
   await sale.closeDue()
   expect(sale.fake.sessionFor(checkout.payment_id).status).toBe('expired')
@@ -161,14 +161,14 @@ test('buyer back while Stripe is out of reach: the page waits, without a form', 
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
   sale.fake.pay(id)
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   for (const answer of [await sale.comeBack(checkout), await sale.comeBack(checkout)]) {
     expect(answer.statusCode).toBe(200)
-    expect(textOf(answer.body)).toMatch(/One moment .* being confirmed/)
+    expect(visibleText(answer.body)).toMatch(/One moment .* being confirmed/)
     expect(answer.body).toContain('<meta http-equiv="refresh" content="3">')
     expect(answer.body).not.toMatch(/<form|<button/)
   }
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   await sale.waitSeconds()
   expect((await sale.comeBack(checkout)).headers.location).toBe(thanks(checkout))
 })
@@ -192,7 +192,7 @@ test('buyer back repeatedly: Stripe is asked only every few seconds', async () =
 test('buyer back without paying: Pay leads to the same session', async () => {
   const checkout = await sale.checkOut()
   const { url } = await sale.goToStripe(checkout)
-  for (const answer of [await sale.buyer.look(checkout), await sale.buyer.look(checkout)])
+  for (const answer of [await sale.buyer.view(checkout), await sale.buyer.view(checkout)])
     expect(answer.body).toContain('value="pay"')
   await sale.waitSeconds()
   // Simulates a buyer who types ?paid.
@@ -226,10 +226,10 @@ test.each([
 test('stripe session cancelled while Stripe is out of reach is expired later', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
-  sale.fake.breakDown('cut')
+  sale.fake.setFault('cut')
   expect((await sale.buyer.cancel(checkout)).headers.location).toContain('PAYMENT_CANCELLED')
   await expect(closeSessions(sale)).rejects.toThrow()
-  sale.fake.breakDown(null)
+  sale.fake.setFault(null)
   // Nothing is retried at once.
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('open')
@@ -245,7 +245,7 @@ test('stripe session is due just before its hold ends, and at once if the hold e
   expect(expiresAt.getTime() - (sessionDueAt?.getTime() ?? 0)).toBe(5_000)
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('open')
-  await sale.buyer.lapse(checkout)
+  await sale.buyer.expire(checkout)
   await sweepHolds(sale.db)
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('expired')
@@ -273,12 +273,12 @@ test('buyer back after the hold ended: the session is expired first and decides 
   const late = await sale.checkOut()
   const { id } = await sale.goToStripe(late)
   sale.fake.pay(id)
-  await sale.buyer.lapse(late)
-  expect((await sale.buyer.look(late)).headers.location).toBe(thanks(late))
+  await sale.buyer.expire(late)
+  expect((await sale.buyer.view(late)).headers.location).toBe(thanks(late))
   const unpaid = await sale.checkOut()
   const session = await sale.goToStripe(unpaid)
-  await sale.buyer.lapse(unpaid)
-  expect((await sale.buyer.look(unpaid)).headers.location).toBe(sorry(unpaid, 'expired', 'PAYMENT_EXPIRED'))
+  await sale.buyer.expire(unpaid)
+  expect((await sale.buyer.view(unpaid)).headers.location).toBe(sorry(unpaid, 'expired', 'PAYMENT_EXPIRED'))
   expect(sale.fake.sessions.get(session.id)?.status).toBe('expired')
 })
 
@@ -286,7 +286,7 @@ test('stripe session that fails to expire does not block others, and its hold st
   const checkouts = await Promise.all(Array.from({ length: 10 }, () => sale.checkOut()))
   const sessions = await Promise.all(checkouts.map((checkout) => sale.goToStripe(checkout)))
   const [stuck] = sessions
-  sale.fake.breakDown(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
+  sale.fake.setFault(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
   await expect(sale.closeDue()).rejects.toThrow()
   // The job's next run, a second later.
   await closeSessions(sale)
@@ -296,7 +296,7 @@ test('stripe session that fails to expire does not block others, and its hold st
   ])
   const [first] = checkouts
   if (!first) throw new Error('there are ten')
-  await sale.buyer.lapse(first)
+  await sale.buyer.expire(first)
   await sweepHolds(sale.db)
   expect(await sale.buyer.statusesOf(first)).toEqual(['expired', 'expired'])
 })

@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
-import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
@@ -13,8 +13,8 @@ import {
 } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { aProvider } from '../../support/stub-provider.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // Refunds by an organization through its integration. The ticket keeps its status.
 
@@ -32,7 +32,7 @@ const catalogue = aCatalogue({
 })
 
 let providerCalls: unknown[] = []
-const provider = aProvider({
+const provider = stubProvider({
   refund: async (refund) => {
     providerCalls.push(refund)
     return { kind: 'succeeded', reference: `re_${refund.id}` }
@@ -57,7 +57,7 @@ const correctiveOf = async (paymentId: string) =>
     .map(({ reference, amount, refundId }) => ({ reference, amount, refundId }))
 
 test('refund of a whole ticket shows on the ticket, the payment and its invoice, and the place stays sold', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   const counters = await countersOf(sale)
   providerCalls = []
@@ -75,8 +75,8 @@ test('refund of a whole ticket shows on the ticket, the payment and its invoice,
   const charge = `test_${checkout.payment_id}`
   expect(providerCalls).toEqual([{ id: refund?.id, charge, amount: 2200, currency: 'EUR' }])
   expect(await countersOf(sale)).toEqual(counters)
-  expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
-  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated'])
+  expect(await refunds.changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated'])
   const [corrective] = await correctiveOf(checkout.payment_id)
   expect(corrective).toEqual({
     reference: expect.stringMatching(/^R\d{4}-\d{6}$/),
@@ -122,10 +122,10 @@ test('refund of a whole ticket shows on the ticket, the payment and its invoice,
 
 test('refunds show in a replayed checkout', async () => {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  const again = () => checkedOut(sale, body, { 'idempotency-key': 'view' })
+  const again = () => mustCheckOut(sale, body, { 'idempotency-key': 'view' })
   const checkout = await again()
   expect(checkout.tickets[0]).toMatchObject({ refunded: 0, refunded_at: null, refunds: [] })
-  await settlePayment(sale.db, checkout.payment_id, await refunds.moneyFor(sale, checkout))
+  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
   const id = refunds.ticketOf(checkout)
   const first = await refunds.refundTicket(sale, id, { amount: 1.5 })
   const second = await refunds.refundTicket(sale, id, { amount: 2 })
@@ -143,7 +143,7 @@ test('refunds show in a replayed checkout', async () => {
 })
 
 test('refunds of all tickets and payments of a query take one statement each', async () => {
-  const checkout = await refunds.bought(sale, 4)
+  const checkout = await refunds.buyTickets(sale, 4)
   for (const { _id } of checkout.tickets) await refunds.refundTicket(sale, _id, { amount: 1 })
   const query = `query ($id: ID!) { payment(id: $id) { refunds { id }
     tickets { refundAttempts { id ticket { id payment { refunds { id } } } } } } }`
@@ -161,7 +161,7 @@ test('refunds of all tickets and payments of a query take one statement each', a
 })
 
 test('refund in parts until nothing is left', async () => {
-  const checkout = await refunds.bought(sale, 2)
+  const checkout = await refunds.buyTickets(sale, 2)
   const id = refunds.ticketOf(checkout)
   const stateOf = async () => {
     const payment = await refunds.paymentRow(sale, checkout)
@@ -170,13 +170,15 @@ test('refund in parts until nothing is left', async () => {
   }
   await refunds.refundTicket(sale, id, { amount: 10.01 })
   expect(await stateOf()).toEqual(['partially_refunded', 1001, 1001])
-  expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount: 12 }))).toEqual([
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount: 12 }))).toEqual([
     'REFUND_TOO_HIGH 11.99',
   ])
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(11.99)
   expect(await stateOf()).toEqual(['partially_refunded', 2200, 2200])
   for (const amount of [null, 0.01])
-    expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount }))).toEqual(['REFUND_TOO_HIGH 0'])
+    expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount }))).toEqual([
+      'REFUND_TOO_HIGH 0',
+    ])
   await refunds.refundTicket(sale, refunds.ticketOf(checkout, 1))
   expect(await stateOf()).toEqual(['refunded', 4400, 2200])
 
@@ -187,13 +189,13 @@ test('refund in parts until nothing is left', async () => {
   expect(ticket?.correctiveInvoiceReferences).toEqual(
     corrective.slice(0, 2).map(({ reference }) => reference),
   )
-  expect((await refunds.toldOf(sale, checkout.payment_id)).slice(1)).toEqual(
+  expect((await refunds.changeTypesOf(sale, checkout.payment_id)).slice(1)).toEqual(
     Array(3).fill('payment.refunded'),
   )
 })
 
 test('refunds never make the organization’s share negative: the platform fee comes out of the rest', async () => {
-  const id = refunds.ticketOf(await refunds.bought(sale))
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const raised = async () => {
     const { data } = await sale.graphql<{ ticket: { raised: number } }>(
       'query ($id: ID!) { ticket(id: $id) { raised } }',
@@ -215,7 +217,7 @@ test('refunds never make the organization’s share negative: the platform fee c
 })
 
 test('cancelling and refunding a ticket are independent, in either order', async () => {
-  const checkout = await refunds.bought(sale, 2)
+  const checkout = await refunds.buyTickets(sale, 2)
   const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
   await refunds.cancelTicket(sale, first)
   expect((await refunds.refundTicket(sale, first)).refund?.ticket?.status).toBe('cancelled')
@@ -224,15 +226,17 @@ test('cancelling and refunding a ticket are independent, in either order', async
 })
 
 test.each([0, -1, 0.001, 10.005, 1e300])('refund of %d EUR is refused', async (amount) => {
-  const id = refunds.ticketOf(await refunds.bought(sale))
-  expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount }))).toEqual(['INVALID amount'])
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount }))).toEqual(['INVALID amount'])
 })
 
 test('refund amounts have the decimals of their currency', async () => {
   const door = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
-  const checkout = await refunds.bought(sale, 1, {}, 'rate_yen')
+  const checkout = await refunds.buyTickets(sale, 1, {}, 'rate_yen')
   const id = refunds.ticketOf(checkout)
-  expect(refunds.refusedBy(await refunds.refundTicket(door, id, { amount: 0.5 }))).toEqual(['INVALID amount'])
+  expect(refunds.refusalCodes(await refunds.refundTicket(door, id, { amount: 0.5 }))).toEqual([
+    'INVALID amount',
+  ])
   expect((await refunds.refundTicket(door, id, { amount: 100 })).refund).toMatchObject({
     amount: 100,
     currency: 'JPY',
@@ -241,23 +245,23 @@ test('refund amounts have the decimals of their currency', async () => {
 })
 
 test('refund of an unpaid or free ticket is refused', async () => {
-  const checkout = await checkedOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   const id = refunds.ticketOf(checkout)
-  expect(refunds.refusedBy(await refunds.refundTicket(sale, id))).toEqual([
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual([
     'ILLEGAL_TRANSITION pending refunded',
   ])
   await refunds.cancelCheckout(sale, checkout.payment_id)
-  expect(refunds.refusedBy(await refunds.refundTicket(sale, id))).toEqual([
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual([
     'ILLEGAL_TRANSITION cancelled refunded',
   ])
-  const gift = await checkedOut(sale, { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free')] })
-  expect(refunds.refusedBy(await refunds.refundTicket(sale, refunds.ticketOf(gift)))).toEqual([
+  const gift = await mustCheckOut(sale, { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free')] })
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, refunds.ticketOf(gift)))).toEqual([
     'REFUND_TOO_HIGH 0',
   ])
 })
 
 test('refund with a used idempotency key repeats the refund, or is refused for another request', async () => {
-  const checkout = await refunds.bought(sale, 2)
+  const checkout = await refunds.buyTickets(sale, 2)
   const id = refunds.ticketOf(checkout)
   const asked = { amount: 5, idempotencyKey: 'once' }
   providerCalls = []
@@ -268,9 +272,9 @@ test('refund with a used idempotency key repeats the refund, or is refused for a
     [id, { amount: 6 }],
     [id, { amount: undefined }],
     [refunds.ticketOf(checkout, 1), {}],
-    [refunds.ticketOf(await refunds.bought(sale)), {}],
+    [refunds.ticketOf(await refunds.buyTickets(sale)), {}],
   ] as const)
-    expect(refunds.refusedBy(await refunds.refundTicket(sale, ticketId, { ...asked, ...other }))).toEqual([
+    expect(refunds.refusalCodes(await refunds.refundTicket(sale, ticketId, { ...asked, ...other }))).toEqual([
       'IDEMPOTENCY_KEY_REUSED idempotencyKey',
     ])
   expect(await refunds.refundRows(sale, checkout)).toHaveLength(1)
@@ -281,18 +285,18 @@ test('refund with a used idempotency key repeats the refund, or is refused for a
   await refunds.refundTicket(sale, id, { idempotencyKey: 'rest' })
   expect((await refunds.refundTicket(sale, id, { idempotencyKey: 'rest' })).refund?.amount).toBe(12)
   const malformed = await refunds.refundTicket(sale, id, { idempotencyKey: 'a b' })
-  expect(refunds.refusedBy(malformed)).toEqual(['INVALID idempotencyKey'])
+  expect(refunds.refusalCodes(malformed)).toEqual(['INVALID idempotencyKey'])
 })
 
 test('refund of a foreign ticket is 404, and channels may not call it', async () => {
-  const ticketId = refunds.ticketOf(await refunds.bought(sale))
+  const ticketId = refunds.ticketOf(await refunds.buyTickets(sale))
   const other = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
-  expect(refunds.refusedBy(await refunds.refundTicket(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
+  expect(refunds.refusalCodes(await refunds.refundTicket(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
   for (const [headers, code] of [
     [sale.channel, 'FORBIDDEN'],
     [{}, 'UNAUTHENTICATED'],
   ] as const) {
-    const { data, errors } = await refunds.call(sale, 'refundTicket', { ticketId }, headers)
+    const { data, errors } = await refunds.callMutation(sale, 'refundTicket', { ticketId }, headers)
     expect([data, errors?.[0]?.extensions?.code]).toEqual([null, code])
   }
 })

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { aProvider } from '../../support/stub-provider.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // Refunds by warranty, requested by the channel for its buyer.
 
@@ -28,7 +28,7 @@ const catalogue = aCatalogue({
 // Replaced by tests that need another outcome.
 let outcome: (id: string) => RefundOutcome = (id) => ({ kind: 'succeeded', reference: `re_${id}` })
 const succeeds = outcome
-const provider = aProvider({ refund: async ({ id }) => outcome(id) })
+const provider = stubProvider({ refund: async ({ id }) => outcome(id) })
 
 let sale: Sale
 beforeAll(async () => {
@@ -36,7 +36,8 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const buyWithWarranty = (count = 1, rate = 'rate_1') => refunds.bought(sale, count, { warranty: true }, rate)
+const buyWithWarranty = (count = 1, rate = 'rate_1') =>
+  refunds.buyTickets(sale, count, { warranty: true }, rate)
 
 test('warranty refund returns all but the warranty and cancels the ticket', async () => {
   const checkout = await buyWithWarranty(2)
@@ -56,7 +57,7 @@ test('warranty refund returns all but the warranty and cancels the ticket', asyn
     status: 'partially_refunded',
     refundedAmount: 2200,
   })
-  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
   expect((await refunds.ticketRow(sale, id))?.correctiveInvoiceReferences).toHaveLength(1)
   expect(await refunds.requestRefund(sale, id)).toEqual({ refund })
   expect(await refunds.refundRows(sale, checkout)).toHaveLength(1)
@@ -71,13 +72,13 @@ test('warranty refund returns only the part not refunded before', async () => {
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
   const all = refunds.ticketOf(await buyWithWarranty())
   await refunds.refundTicket(sale, all, { amount: 23 })
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
 })
 
 test('warranty refund without a warranty is refused', async () => {
-  const id = refunds.ticketOf(await refunds.bought(sale))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual(['NO_WARRANTY'])
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, id))).toEqual(['NO_WARRANTY'])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
 })
 
@@ -94,7 +95,9 @@ test('warranty ends the given hours before the event, by the clock of the databa
       .returning()
   const [event] = await startIn(0)
   const validUntil = new Date((event?.startDate.getTime() ?? 0) - 48 * 3_600_000).toISOString()
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, id))).toEqual([`WARRANTY_ENDED ${validUntil}`])
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, id))).toEqual([
+    `WARRANTY_ENDED ${validUntil}`,
+  ])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
   expect(await sale.db.$count(tickets, eq(tickets.id, id))).toBe(1)
   // Far enough away for the tests below.
@@ -104,7 +107,7 @@ test('warranty ends the given hours before the event, by the clock of the databa
 
 test('warranty already over at purchase refunds nothing; one of 0 hours lasts until the start', async () => {
   const late = refunds.ticketOf(await buyWithWarranty(1, 'rate_3'))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
   const id = refunds.ticketOf(await buyWithWarranty(1, 'rate_2'))
   expect((await refunds.requestRefund(sale, id)).refund?.amount).toBe(22)
 })
@@ -112,20 +115,20 @@ test('warranty already over at purchase refunds nothing; one of 0 hours lasts un
 test('warranty refund of a ticket entered, cancelled or unpaid is refused', async () => {
   const entered = refunds.ticketOf(await buyWithWarranty())
   await sale.db.update(tickets).set({ entered: 1, firstEntryAt: sql`now()` }).where(eq(tickets.id, entered))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, entered))).toEqual(['ALREADY_ENTERED'])
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, entered))).toEqual(['ALREADY_ENTERED'])
 
   const cancelled = await buyWithWarranty()
   await refunds.cancelTicket(sale, refunds.ticketOf(cancelled))
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(cancelled)))).toEqual([
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, refunds.ticketOf(cancelled)))).toEqual([
     'ILLEGAL_TRANSITION cancelled cancelled',
   ])
   expect(await refunds.refundRows(sale, cancelled)).toEqual([])
 
-  const unpaid = await checkedOut(sale, {
+  const unpaid = await mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: [anEntry('price_1', { warranty: true })],
   })
-  expect(refunds.refusedBy(await refunds.requestRefund(sale, refunds.ticketOf(unpaid)))).toEqual([
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, refunds.ticketOf(unpaid)))).toEqual([
     'ILLEGAL_TRANSITION pending refunded',
   ])
 })
@@ -145,18 +148,18 @@ test('warranty refund that the provider refused can be requested again, even aft
     'failed',
     'succeeded',
   ])
-  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
 test('warranty refund is for the channel that sold the ticket only', async () => {
   const ticketId = refunds.ticketOf(await buyWithWarranty())
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
-  expect(refunds.refusedBy(await refunds.requestRefund(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
+  expect(refunds.refusalCodes(await refunds.requestRefund(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
   for (const [headers, code] of [
     [sale.integration.v2, 'FORBIDDEN'],
     [{}, 'UNAUTHENTICATED'],
   ] as const) {
-    const { data, errors } = await refunds.call(sale, 'requestRefund', { ticketId }, headers)
+    const { data, errors } = await refunds.callMutation(sale, 'requestRefund', { ticketId }, headers)
     expect([data, errors?.[0]?.extensions?.code]).toEqual([null, code])
   }
 })

@@ -9,12 +9,12 @@ import { processDueRefunds } from '../../../src/domain/sale/refund/process-due-r
 import { requestProviderRefund } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { type RefundName, settleRefund } from '../../../src/domain/sale/refund/settle-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
-import { anEntry, type Checkout, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { aProvider } from '../../support/stub-provider.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // Refunds as a provider settles them: at once, later, never or twice; and automatic refunds.
 
@@ -41,7 +41,7 @@ const unreachable = async (): Promise<RefundOutcome> => {
 // The provider's next outcome, and the refunds it was asked for.
 let outcome: (call: RefundCall) => Promise<RefundOutcome>
 let calls: RefundCall[]
-const provider = aProvider({
+const provider = stubProvider({
   refund: (refund) => {
     calls.push(refund)
     return outcome(refund)
@@ -85,13 +85,13 @@ const correctiveOf = (checkout: Checkout) =>
   sale.db.$count(invoices, sql`${invoices.paymentId} = ${checkout.payment_id} and kind = 'corrective'`)
 
 test('refund with the provider out of reach stays pending and is retried under the same id', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = unreachable
   const { refund } = await refunds.refundTicket(sale, id)
   expect(refund).toMatchObject({ status: 'pending', succeededAt: null, ticket: { refunded: 0 } })
   // A pending refund counts as refunded.
-  expect(refunds.refusedBy(await refunds.refundTicket(sale, id, { amount: 1 }))).toEqual([
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount: 1 }))).toEqual([
     'REFUND_TOO_HIGH 0',
   ])
   expect(await rowOf(checkout)).toMatchObject({ attempts: 1, lastError: 'ECONNREFUSED' })
@@ -111,7 +111,7 @@ test('refund with the provider out of reach stays pending and is retried under t
 })
 
 test('refund backoff grows to an hour at most', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   const { createdAt, dueAt } = await rowOf(checkout)
@@ -134,7 +134,7 @@ test('refund backoff grows to an hour at most', async () => {
 })
 
 test('refund that the provider refuses has failed, and may be made again', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = async () => ({ kind: 'failed', code: 'charge_disputed' })
   expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('failed')
@@ -153,7 +153,7 @@ test.each([
   ['by our id', ({ id }: RefundCall) => ({ id })],
   ['by its reference', ({ id }: RefundCall) => ({ reference: `re_${id}` })],
 ])('refund decided later, reported %s, is settled once', async (_how, name) => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = decides
   const { refund } = await refunds.refundTicket(sale, id)
@@ -169,11 +169,11 @@ test.each([
   expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
   expect(await correctiveOf(checkout)).toBe(1)
   expect((await refunds.ticketRow(sale, id))?.refunds).toHaveLength(1)
-  expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
+  expect(await refunds.changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
 })
 
 test('refund not decided yet is polled until it is', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = decides
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   await letBeDue()
@@ -193,7 +193,7 @@ test('settlement of an unknown refund changes nothing', async () => {
 })
 
 test('refund call that never answers times out and is retried', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   outcome = () => new Promise(() => {})
@@ -206,7 +206,7 @@ test('refund call that never answers times out and is retried', async () => {
 })
 
 test('refund webhook before the response to the call settles it, and the response changes nothing', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = async (refund) => {
     await settle({ id: refund.id }, { kind: 'succeeded', reference: `re_${refund.id}` })
     return succeeds(refund)
@@ -217,7 +217,7 @@ test('refund webhook before the response to the call settles it, and the respons
     await settle({ id: refund.id }, { kind: 'succeeded', reference: `re_${refund.id}` })
     return unreachable()
   }
-  const other = await refunds.bought(sale)
+  const other = await refunds.buyTickets(sale)
   const answered = await refunds.refundTicket(sale, refunds.ticketOf(other))
   expect(answered.refund).toMatchObject({ status: 'succeeded', ticket: { refunded: 22 } })
   for (const paid of [checkout, other]) {
@@ -227,7 +227,7 @@ test('refund webhook before the response to the call settles it, and the respons
 })
 
 test('refund of a crashed process is made by another once its lease is over', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
   await refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'died' })
   // The row as it is between its commit and the call.
@@ -249,7 +249,7 @@ test('refund of a crashed process is made by another once its lease is over', as
 })
 
 test('refund that the database cannot settle stays pending and is settled later', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   await sale.db.execute(sql`create function give_up() returns trigger language plpgsql as
     $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$`)
   await sale.db.execute(sql`create trigger give_up before insert on invoices execute function give_up()`)
@@ -263,7 +263,7 @@ test('refund that the database cannot settle stays pending and is settled later'
 })
 
 test('refund of money from another provider waits', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   await sale.db.update(charges).set({ provider: 'other' }).where(eq(charges.paymentId, checkout.payment_id))
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   expect(refund?.status).toBe('pending')
@@ -272,9 +272,9 @@ test('refund of money from another provider waits', async () => {
 })
 
 const receive = async (checkout: Checkout, reference?: string) =>
-  settlePayment(sale.db, checkout.payment_id, await refunds.moneyFor(sale, checkout, reference))
+  settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout, reference))
 const checkOutHeld = (rate: string, price: string) =>
-  checkedOut(sale, { ticket_rate_id: rate, tickets: [anEntry(price)] })
+  mustCheckOut(sale, { ticket_rate_id: rate, tickets: [anEntry(price)] })
 const expire = async ({ payment_id }: Checkout) => {
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, payment_id))
   await expireHolds(sale.db, 10)
@@ -283,7 +283,7 @@ const expire = async ({ payment_id }: Checkout) => {
 test('late payment of a full rate is refunded, without an invoice, with a change for clients', async () => {
   const late = await checkOutHeld('rate_few', 'price_few')
   await expire(late)
-  const other = await refunds.bought(sale, 1, {}, 'rate_few')
+  const other = await refunds.buyTickets(sale, 1, {}, 'rate_few')
   await receive(late)
   expect(await statesOf(late)).toEqual(['pending', 'expired', 0])
   await work()
@@ -291,7 +291,7 @@ test('late payment of a full rate is refunded, without an invoice, with a change
   expect(await rowOf(late)).toMatchObject({ reason: 'LATE_NO_CAPACITY', ticketId: null, amount: 2200 })
   expect(await correctiveOf(late)).toBe(0)
   expect((await refunds.ticketRow(sale, refunds.ticketOf(late)))?.status).toBe('expired')
-  expect(await refunds.toldOf(sale, late.payment_id)).toEqual(['payment.expired', 'payment.refunded'])
+  expect(await refunds.changeTypesOf(sale, late.payment_id)).toEqual(['payment.expired', 'payment.refunded'])
   // Visible to the channel on its payment.
   const { data } = await sale.graphql(
     'query ($id: ID!) { payment(id: $id) { status refundedAmount refunds { reason status amount ticket { id } } } }',
@@ -306,7 +306,7 @@ test('late payment of a full rate is refunded, without an invoice, with a change
 test('refund of a late payment does not undo a later one that was accepted', async () => {
   const late = await checkOutHeld('rate_few', 'price_few')
   await expire(late)
-  const other = await refunds.bought(sale, 1, {}, 'rate_few')
+  const other = await refunds.buyTickets(sale, 1, {}, 'rate_few')
   await receive(late, 'late_1')
   await refunds.cancelTicket(sale, refunds.ticketOf(other))
   await receive(late, 'late_2')
@@ -331,7 +331,7 @@ test('payment for a cancelled checkout is refunded', async () => {
 })
 
 test('second payment is refunded and changes neither the payment nor its tickets', async () => {
-  const checkout = await refunds.bought(sale)
+  const checkout = await refunds.buyTickets(sale)
   const payment = await refunds.paymentRow(sale, checkout)
   const ticket = await refunds.ticketRow(sale, refunds.ticketOf(checkout))
   await receive(checkout, 'second')
@@ -341,7 +341,7 @@ test('second payment is refunded and changes neither the payment nor its tickets
   expect(await refunds.paymentRow(sale, checkout)).toEqual(payment)
   expect(await refunds.ticketRow(sale, refunds.ticketOf(checkout))).toEqual(ticket)
   expect(await correctiveOf(checkout)).toBe(0)
-  expect(await refunds.toldOf(sale, checkout.payment_id)).toEqual(['payment.paid'])
+  expect(await refunds.changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.paid'])
   // The ticket can still be refunded in full, from the payment that was accepted.
   await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   expect(calls).toMatchObject([{ charge: 'second' }, { charge: `test_${checkout.payment_id}` }])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { catalogueVersion } from '../../../src/database/catalogue-version.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkedOut, countersOf } from '../../support/checkouts.ts'
+import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 const makeUnpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
-  checkedOut(sale, {
+  mustCheckOut(sale, {
     ticket_rate_id: rate,
     tickets: Array.from({ length: count }, () => anEntry(price)),
   })
@@ -60,7 +60,7 @@ test('cancelling an unpaid checkout frees its places at once, and again changes 
 })
 
 test('cancelling a checkout that is paid, processing or failed is refused', async () => {
-  const paid = await refunds.bought(sale)
+  const paid = await refunds.buyTickets(sale)
   const deciding = await makeUnpaid()
   await setStatus(deciding.payment_id, 'processing')
   const failed = await makeUnpaid()
@@ -71,7 +71,7 @@ test('cancelling a checkout that is paid, processing or failed is refused', asyn
     [failed, 'failed'],
   ] as const) {
     const answer = await refunds.cancelCheckout(sale, payment_id)
-    expect(refunds.refusedBy(answer)).toEqual([`ILLEGAL_TRANSITION ${from} cancelled`])
+    expect(refunds.refusalCodes(answer)).toEqual([`ILLEGAL_TRANSITION ${from} cancelled`])
   }
 })
 
@@ -79,7 +79,7 @@ test('cancelling a checkout whose hold is over expires it instead', async () => 
   const checkout = await makeUnpaid()
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, checkout.payment_id))
   const answer = await refunds.cancelCheckout(sale, checkout.payment_id)
-  expect(refunds.refusedBy(answer)).toEqual(['ILLEGAL_TRANSITION expired cancelled'])
+  expect(refunds.refusalCodes(answer)).toEqual(['ILLEGAL_TRANSITION expired cancelled'])
   expect((await refunds.paymentRow(sale, checkout))?.status).toBe('expired')
 })
 
@@ -88,7 +88,7 @@ test.each([
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
 ])('%s cancels a ticket, which frees its place and moves no money', async (_who, headers) => {
-  const checkout = await refunds.bought(sale, 2)
+  const checkout = await refunds.buyTickets(sale, 2)
   const id = refunds.ticketOf(checkout)
   const { sold = 0, held } = (await countersOf(sale)).rate_1 ?? {}
   const { ticket } = await refunds.cancelTicket(sale, id, headers())
@@ -103,22 +103,22 @@ test.each([
   expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'paid', refundedAmount: 0 })
   expect((await refunds.ticketRow(sale, id))?.cancelledAt).toBeInstanceOf(Date)
   expect((await refunds.ticketRow(sale, refunds.ticketOf(checkout, 1)))?.status).toBe('active')
-  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
 test('cancelling a cancelled ticket changes nothing', async () => {
-  const id = refunds.ticketOf(await refunds.bought(sale))
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const first = await refunds.cancelTicket(sale, id)
   const counters = await countersOf(sale)
   expect(await refunds.cancelTicket(sale, id, sale.integration.v2)).toEqual(first)
   expect(await countersOf(sale)).toEqual(counters)
-  expect(await refunds.toldOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
 test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at once', async () => {
-  const checkout = await refunds.bought(sale, 2, {}, 'rate_few')
+  const checkout = await refunds.buyTickets(sale, 2, {}, 'rate_few')
   const version = catalogueVersion(sale.db)
-  const before = await refunds.toldOf(sale, 'rate_few')
+  const before = await refunds.changeTypesOf(sale, 'rate_few')
   const query = `mutation ($id: ID!) { cancelTicket(ticketId: $id) { ... on CancelTicketPayload {
     ticket { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
   const { data } = await sale.graphql(query, { id: refunds.ticketOf(checkout) }, sale.channel)
@@ -131,11 +131,11 @@ test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at
     },
   })
   expect(catalogueVersion(sale.db)).toBeGreaterThan(version)
-  expect(await refunds.toldOf(sale, 'rate_few')).toEqual([...before, 'rate.available'])
+  expect(await refunds.changeTypesOf(sale, 'rate_few')).toEqual([...before, 'rate.available'])
 })
 
 test('cancelling a ticket is visible later in the same request', async () => {
-  const id = refunds.ticketOf(await refunds.bought(sale))
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const ticket = '{ ... on CancelTicketPayload { ticket { status payment { tickets { status } } } } }'
   const query = `mutation ($id: ID!) {
     none: requestRefund(ticketId: $id) { ... on Refused { errors { code } } }
@@ -150,10 +150,10 @@ test.each([
   ['is inside', { entered: 1, firstEntryAt: new Date() }],
   ['was inside', { entered: 0, firstEntryAt: new Date() }],
 ])('cancelling a ticket whose holder %s is refused', async (_how, entry) => {
-  const id = refunds.ticketOf(await refunds.bought(sale))
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
   await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
   const counters = await countersOf(sale)
-  expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual(['ALREADY_ENTERED'])
+  expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ALREADY_ENTERED'])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
   expect(await countersOf(sale)).toEqual(counters)
 })
@@ -161,17 +161,17 @@ test.each([
 test('cancelling an unpaid or expired ticket is refused', async () => {
   const checkout = await makeUnpaid()
   const id = refunds.ticketOf(checkout)
-  expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual([
+  expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual([
     'ILLEGAL_TRANSITION pending cancelled',
   ])
   await refunds.cancelCheckout(sale, checkout.payment_id)
-  expect(refunds.refusedBy(await refunds.cancelTicket(sale, id))).toEqual([
+  expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual([
     'ILLEGAL_TRANSITION expired cancelled',
   ])
 })
 
 test('cancelling a foreign payment or ticket is 404', async () => {
-  const { payment_id, tickets } = await refunds.bought(sale)
+  const { payment_id, tickets } = await refunds.buyTickets(sale)
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
   const id = tickets[0]?._id ?? ''
@@ -181,20 +181,20 @@ test('cancelling a foreign payment or ticket is 404', async () => {
     await refunds.cancelTicket(sale, 'tkt_none'),
     await refunds.cancelTicket(sale, '\0'),
   ])
-    expect(refunds.refusedBy(answer)).toEqual(['NOT_FOUND ticketId'])
+    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND ticketId'])
   for (const answer of [
     await refunds.cancelCheckout(other, payment_id),
     await refunds.cancelCheckout(sale, 'pay_none'),
   ])
-    expect(refunds.refusedBy(answer)).toEqual(['NOT_FOUND paymentId'])
+    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND paymentId'])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
 })
 
 test('cancelling without credentials, or with the wrong kind, is an error without data', async () => {
   const checkout = await makeUnpaid()
   const { payment_id: paymentId } = checkout
-  const codes = async (...given: Parameters<typeof refunds.call>) => {
-    const { data, errors } = await refunds.call(...given)
+  const codes = async (...given: Parameters<typeof refunds.callMutation>) => {
+    const { data, errors } = await refunds.callMutation(...given)
     return [data, ...(errors ?? []).map(({ extensions }) => extensions?.code)]
   }
   expect(await codes(sale, 'cancelCheckout', { paymentId }, {})).toEqual([null, 'UNAUTHENTICATED'])

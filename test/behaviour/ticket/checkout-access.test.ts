@@ -7,7 +7,7 @@ import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { answerOn, openSocket } from '../../support/sockets.ts'
+import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 // The rate of a checkout is prefetched with the authentication, by a guess at what the body asks for.
 
@@ -170,7 +170,7 @@ test('a checkout body in pieces is awaited, and the connection survives a refusa
     ].join('\r\n')
   const statusOf = async (...pieces: string[]) => {
     sale.statements.reset()
-    const answer = answerOn(socket)
+    const answer = readAnswer(socket)
     for (const piece of pieces) {
       // Each piece is read before the next is sent.
       await expect.poll(() => served.bytesRead, { interval: 5 }).toBe(socket.bytesWritten)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anEntry, checkedOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
+import { anEntry, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
@@ -72,7 +72,7 @@ test('a checkout total adds fee, supplements and warranty, but no platform fee',
     warranty: true,
     supplements: [{ supplement_id: 'sup_a' }, { supplement_id: 'sup_b' }],
   })
-  const { tickets, total_amount } = await checkedOut(sale, body('full', entry, anEntry('price_full')))
+  const { tickets, total_amount } = await mustCheckOut(sale, body('full', entry, anEntry('price_full')))
   expect(tickets).toMatchObject([
     {
       price: { _id: 'price_full', price: 19.99 },
@@ -94,14 +94,14 @@ test('a checkout total adds fee, supplements and warranty, but no platform fee',
 })
 
 test('a checkout total takes a fixed fee as an amount', async () => {
-  const { tickets, total_amount } = await checkedOut(sale, body('fixed', anEntry('price_fixed')))
+  const { tickets, total_amount } = await mustCheckOut(sale, body('fixed', anEntry('price_fixed')))
   expect(tickets).toMatchObject([{ fees: { organization: 1.25 }, total_price: 31.25 }])
   expect(total_amount).toBe(31.25)
 })
 
 test('a checkout rounds fees half up, once for each ticket', async () => {
   // 5 % of 0.30 is 0.015: two cents a ticket, not three cents for both.
-  const { tickets, total_amount } = await checkedOut(
+  const { tickets, total_amount } = await mustCheckOut(
     sale,
     body('half', anEntry('price_half'), anEntry('price_half')),
   )
@@ -110,7 +110,7 @@ test('a checkout rounds fees half up, once for each ticket', async () => {
 })
 
 test('a checkout counts in minor units of its currency', async () => {
-  const { tickets, total_amount } = await checkedOut(sale, body('jpy', anEntry('price_jpy')))
+  const { tickets, total_amount } = await mustCheckOut(sale, body('jpy', anEntry('price_jpy')))
   // 10 % of 4505 is 450.5; 3.3333 % is 150.17.
   expect(tickets).toMatchObject([
     { payment_currency: 'JPY', fees: { organization: 451, platform: 150 }, total_price: 4956 },
@@ -127,15 +127,15 @@ test('a checkout over 0 is paid at once', async () => {
 
 test('a checkout at an unavailable price sells at the current one and says so', async () => {
   // The regular price has two tickets: the first two checkouts take them, and the third pays the late price.
-  const first = await checkedOut(sale, body('steps', anEntry('steps_early')))
+  const first = await mustCheckOut(sale, body('steps', anEntry('steps_early')))
   expect(first).toMatchObject({
     conditions_changed: true,
     total_amount: 16.5,
     tickets: [{ price: { _id: 'steps_regular' } }],
   })
-  const second = await checkedOut(sale, body('steps', anEntry('steps_regular')))
+  const second = await mustCheckOut(sale, body('steps', anEntry('steps_regular')))
   expect(second).toMatchObject({ conditions_changed: false, tickets: [{ price: { _id: 'steps_regular' } }] })
-  const third = await checkedOut(sale, body('steps', anEntry('steps_regular'), anEntry('steps_late')))
+  const third = await mustCheckOut(sale, body('steps', anEntry('steps_regular'), anEntry('steps_late')))
   expect(third).toMatchObject({
     conditions_changed: true,
     total_amount: 44,
@@ -176,7 +176,7 @@ test('a rate that hides its prices shows the current one and sells later ones by
   expect((await sale.graphql(query, {}, sale.channel)).data).toEqual({
     ticketRate: { currentPrice: { id: 'secret_regular' }, prices: [{ id: 'secret_regular' }] },
   })
-  const late = await checkedOut(sale, body('secret', anEntry('secret_late')))
+  const late = await mustCheckOut(sale, body('secret', anEntry('secret_late')))
   expect(late).toMatchObject({ conditions_changed: false, tickets: [{ price: { _id: 'secret_late' } }] })
 })
 
@@ -215,5 +215,5 @@ test('a quote has the total of its checkout and holds nothing', async () => {
   })
   expect(await countersOf(sale)).toEqual(before)
   const entry = anEntry('price_full', { warranty: true, supplements: [{ supplement_id: 'sup_a' }] })
-  expect(await checkedOut(sale, body('full', entry))).toMatchObject({ total_amount: 27.34 })
+  expect(await mustCheckOut(sale, body('full', entry))).toMatchObject({ total_amount: 27.34 })
 })

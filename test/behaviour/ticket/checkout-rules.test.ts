@@ -14,7 +14,7 @@ import {
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Years until the event, so that its minimum age refuses people already born.
 const year = new Date().getUTCFullYear() + 4
@@ -245,7 +245,7 @@ test.each(rules)(
     const before = await countersOf(sale)
     const answer = await checkOut(sale, body)
     expect(answer.statusCode, answer.body).toBe(status)
-    expect(problemsIn(answer)).toEqual(problems)
+    expect(restProblems(answer)).toEqual(problems)
     expect(answer.json()).toMatchObject({
       success: false,
       code: problems[0]?.split(' ')[0],

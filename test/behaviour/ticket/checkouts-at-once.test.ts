@@ -11,7 +11,7 @@ import {
   aRate,
   channelHeaders,
 } from '../../support/factories.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Concurrent checkouts of many rates, on either database.
 
@@ -113,7 +113,7 @@ test('concurrent checkouts are sold beside one whose QR code is taken', async ()
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(
     numbers.map((number) => (number === 4 ? 409 : 200)),
   )
-  expect(problemsIn(answers[4] ?? { json: () => ({ errors: [] }) })).toEqual([
+  expect(restProblems(answers[4] ?? { json: () => ({ errors: [] }) })).toEqual([
     'QR_CODE_TAKEN tickets.0.qr_code',
   ])
 })
@@ -168,7 +168,7 @@ test('concurrent checkouts of two channels see only their own grants', async () 
     buy(1, other),
   ])
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 404])
-  expect(problemsIn(answers[3] ?? { json: () => ({ errors: [] }) })).toEqual(['NOT_FOUND ticket_rate_id'])
+  expect(restProblems(answers[3] ?? { json: () => ({ errors: [] }) })).toEqual(['NOT_FOUND ticket_rate_id'])
   const quoted = await checkOutOverGraphql(sale, bodyOf('none'))
   expect(quoted.errors).toMatchObject([{ code: 'NOT_FOUND', path: 'ticketRateId' }])
 })

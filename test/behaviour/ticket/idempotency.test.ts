@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { idempotencyKeys, isFresh, payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({
   _id: 'rate_1',
@@ -52,7 +52,7 @@ test('checkout with a used key and another body is refused', async () => {
   await checkOut(sale, body(), under('other-body'))
   const answer = await checkOut(sale, body(2), under('other-body'))
   expect(answer.statusCode).toBe(422)
-  expect(problemsIn(answer)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotency_key'])
+  expect(restProblems(answer)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotency_key'])
 })
 
 test('checkout keys are shared by both surfaces', async () => {
@@ -107,5 +107,5 @@ test('checkout keys expire at exactly 24 hours', async () => {
 test.each(['', 'with space', 'é', 'x'.repeat(256)])('checkout with the key %j is refused', async (key) => {
   const answer = await checkOut(sale, body(), { 'idempotency-key': Buffer.from(key).toString('latin1') })
   expect(answer.statusCode).toBe(400)
-  expect(problemsIn(answer)).toEqual(['INVALID idempotency-key'])
+  expect(restProblems(answer)).toEqual(['INVALID idempotency-key'])
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { newKey } from '../../../src/auth/key.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   tickets = await Promise.all(
     organizationIds.map(async (organization) => {
       const body = { ticket_rate_id: `rate_${organization}`, tickets: [anEntry(`price_${organization}`)] }
-      return (await checkedOut(sale, body)).tickets[0]?._id ?? ''
+      return (await mustCheckOut(sale, body)).tickets[0]?._id ?? ''
     }),
   )
   callers = await Promise.all(organizationIds.map(async (id) => (await integrationHeaders(sale.db, id)).v2))

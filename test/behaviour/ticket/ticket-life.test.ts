@@ -11,11 +11,11 @@ import { tickets } from '../../../src/domain/ticket/table.ts'
 import { webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
-import { breaking, wrongIn } from '../../support/invariants.ts'
-import { cancelCheckout, cancelTicket, refundTicket, refusedBy } from '../../support/refunds.ts'
-import { openSale, problemsIn, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { ended } from '../../support/stub-provider.ts'
+import { brokenInvariants, invariantBreakers } from '../../support/invariants.ts'
+import { cancelCheckout, cancelTicket, refundTicket, refusalCodes } from '../../support/refunds.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { endedOutcome } from '../../support/stub-provider.ts'
 import {
   end,
   left,
@@ -106,7 +106,7 @@ const aCheckout = (count: number): Command => ({
     })
     if (left(model) < count) {
       const code = left(model) === 0 ? 'SOLD_OUT' : 'INSUFFICIENT_AVAILABILITY'
-      expect(problemsIn(answer)).toEqual([`${code} tickets`])
+      expect(restProblems(answer)).toEqual([`${code} tickets`])
       seen.add(`checkout refused`)
       return
     }
@@ -131,7 +131,7 @@ const takeMoney = async (payment: ModelPayment, model: Model) => {
   const reference = `${payment.id}_${payment.charges}`
   const paid = { provider: 'sandbox', reference, amount, currency: 'EUR' }
   // Reported twice, as providers do.
-  for (const _ of [1, 2]) await settlePayment(sale.db, payment.id, { kind: 'paid', money: paid })
+  for (const _ of [1, 2]) await settlePaymentById(sale.db, payment.id, { kind: 'paid', money: paid })
   await processDueRefunds(sale.db, sandboxProvider)
   return payment.status
 }
@@ -141,7 +141,7 @@ const money = (at: number) => on('pay', at, (payment, _ticket, model) => takeMon
 const failure = (at: number) =>
   on('fail', at, async (payment) => {
     end(payment, 'failed')
-    await settlePayment(sale.db, payment.id, ended('failed'))
+    await settlePaymentById(sale.db, payment.id, endedOutcome('failed'))
     return payment.status
   })
 
@@ -168,7 +168,7 @@ const cancelling = (at: number) =>
     const { status } = payment
     const may = status === 'pending' || status === 'cancelled'
     end(payment, 'cancelled')
-    const problems = refusedBy(await cancelCheckout(sale, payment.id))
+    const problems = refusalCodes(await cancelCheckout(sale, payment.id))
     expect(problems).toEqual(may ? [] : [expect.stringContaining(`ILLEGAL_TRANSITION`)])
     return payment.status
   })
@@ -182,7 +182,7 @@ const givingUp = (at: number) =>
           ? 'ALREADY_ENTERED'
           : null
     if (!problem) ticket.status = 'cancelled'
-    const problems = refusedBy(await cancelTicket(sale, ticket.id))
+    const problems = refusalCodes(await cancelTicket(sale, ticket.id))
     expect(problems).toEqual(problem ? [expect.stringContaining(problem)] : [])
     return problem ?? ticket.status
   })
@@ -193,7 +193,7 @@ const refunding = (at: number, part: number) =>
     const amount = Math.max(1, Math.round(price * part))
     const fits = amount <= rest
     if (fits) refund(payment, ticket, amount)
-    const problems = refusedBy(await refundTicket(sale, ticket.id, { amount: amount / 100 }))
+    const problems = refusalCodes(await refundTicket(sale, ticket.id, { amount: amount / 100 }))
     expect(problems).toHaveLength(fits ? 0 : 1)
     return fits ? payment.status : (problems[0]?.split(' ')[0] ?? '')
   })
@@ -246,7 +246,7 @@ test('tickets after actions in any order match the model and lose nothing', asyn
       const setup = () => ({ model: { capacity, payments: [] }, real: { run, seen } })
       await fc.asyncModelRun(setup, commands)
       run++
-      expect(await wrongIn(sale.db)).toEqual([])
+      expect(await brokenInvariants(sale.db)).toEqual([])
     }),
     // One run for each unused rate; a failure is reported unshrunk.
     { numRuns: runs, examples: [[everyState]], endOnFailure: true },
@@ -261,14 +261,17 @@ test('tickets after actions in any order match the model and lose nothing', asyn
 })
 
 // Control of the invariants checked after each run: each is found broken when broken on purpose.
-test.each(Object.entries(breaking))('control: broken rows are found where %s', async (rule, statement) => {
-  const undo = new Error('undo')
-  const wrong: string[] = []
-  const broken = sale.db.transaction(async (tx) => {
-    await tx.execute(sql.raw(statement))
-    wrong.push(...(await wrongIn(tx)))
-    throw undo
-  })
-  await expect(broken).rejects.toBe(undo)
-  expect(wrong).toEqual(expect.arrayContaining([expect.stringContaining(rule)]))
-})
+test.each(Object.entries(invariantBreakers))(
+  'control: broken rows are found where %s',
+  async (rule, statement) => {
+    const undo = new Error('undo')
+    const wrong: string[] = []
+    const broken = sale.db.transaction(async (tx) => {
+      await tx.execute(sql.raw(statement))
+      wrong.push(...(await brokenInvariants(tx)))
+      throw undo
+    })
+    await expect(broken).rejects.toBe(undo)
+    expect(wrong).toEqual(expect.arrayContaining([expect.stringContaining(rule)]))
+  },
+)

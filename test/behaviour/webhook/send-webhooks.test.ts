@@ -8,20 +8,20 @@ import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
 import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveries.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { paid } from '../../support/stub-provider.ts'
-import { aReceiver, type Received, send, webhooksOf } from '../../support/webhooks.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { paidOutcome } from '../../support/stub-provider.ts'
+import { type Received, sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 let sale: Sale
-let receiver: Awaited<ReturnType<typeof aReceiver>>
+let receiver: Awaited<ReturnType<typeof startReceiver>>
 let own: ReturnType<typeof webhooksOf>
 beforeAll(async () => {
   const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
   sale = await openSale(catalogue, { settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
-  receiver = await aReceiver()
+  receiver = await startReceiver()
   own = webhooksOf(sale)
 })
 afterAll(async () => {
@@ -31,17 +31,17 @@ afterAll(async () => {
 // Leaves each test with its own webhook only.
 beforeEach(async () => {
   for (const { id } of await own.list()) await own.call('deleteWebhook', { id })
-  receiver.answersWith(204)
+  receiver.respondWith(204)
   receiver.take()
 })
 
 /** Sells and pays a ticket, which records PAYMENT_PAID and TICKET_ACTIVATED. */
 async function sell() {
-  const { payment_id } = await checkedOut(sale, {
+  const { payment_id } = await mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: [anEntry('price_1')],
   })
-  await settlePayment(sale.db, payment_id, paid(payment_id))
+  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   return payment_id
 }
 
@@ -73,7 +73,7 @@ const verify = (secret: string, { body, headers }: Received) =>
 
 test('webhook is sent in the form of Standard Webhooks with a valid signature', async () => {
   const { id, secret, paymentId } = await queueOne()
-  await send(sale)
+  await sendDueWebhooks(sale)
   const [got, ...rest] = receiver.take()
   expect(rest).toEqual([])
   if (!got) throw new Error('one is received')
@@ -108,7 +108,7 @@ test('webhook is sent in the form of Standard Webhooks with a valid signature', 
   })
   expect(() => verify(secret, { ...got, body: `${got.body} ` })).toThrow('No matching signature found')
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toEqual([])
 })
 
@@ -116,7 +116,7 @@ test('webhook is signed with both secrets for a day after a rotation, then with 
   const { id, secret: old } = await queueOne()
   const { secret: current = '' } = await own.call('rotateWebhookSecret', { id })
   expect(current).not.toBe(old)
-  await send(sale)
+  await sendDueWebhooks(sale)
   const [during] = receiver.take()
   if (!during) throw new Error('one is received')
   expect(String(during.headers['webhook-signature']).split(' ')).toHaveLength(2)
@@ -131,7 +131,7 @@ test('webhook is signed with both secrets for a day after a rotation, then with 
   expect(until?.hours).toBeCloseTo(24, 1)
   await sale.db.update(webhooks).set({ previousSecretUntil: sql`now()` }).where(eq(webhooks.id, id))
   await sell()
-  await send(sale)
+  await sendDueWebhooks(sale)
   const [after] = receiver.take()
   if (!after) throw new Error('one is received')
   expect(verify(current, after)).toMatchObject({ type: 'payment.paid' })
@@ -140,9 +140,9 @@ test('webhook is signed with both secrets for a day after a rotation, then with 
 
 test('webhook retries follow the specification’s schedule and are dead after ten attempts', async () => {
   const { id } = await queueOne()
-  receiver.answersWith(500)
+  receiver.respondWith(500)
   for (const [tries, seconds] of [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].entries()) {
-    await send(sale)
+    await sendDueWebhooks(sale)
     expect(await deliveryOf(id)).toMatchObject({
       status: 'pending',
       attempts: tries + 1,
@@ -152,13 +152,13 @@ test('webhook retries follow the specification’s schedule and are dead after t
     const pause = await pauseOf(id)
     expect(pause).toBeGreaterThan(seconds - 5)
     expect(pause).toBeLessThanOrEqual(seconds * 1.1)
-    await send(sale)
+    await sendDueWebhooks(sale)
     await makeDue(id)
   }
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'dead', attempts: 10, nextAttemptAt: null })
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   const got = receiver.take()
   expect(got).toHaveLength(10)
   expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
@@ -169,26 +169,26 @@ test('webhook backoff is random, so that failures do not return together', async
   for (let more = 0; more < 3; more++) await sell()
   // The longest backoff has so much jitter that no two are equal by chance.
   await sale.db.update(webhookDeliveries).set({ attempts: 8 }).where(eq(webhookDeliveries.webhookId, id))
-  receiver.answersWith(503)
-  await send(sale)
+  receiver.respondWith(503)
+  await sendDueWebhooks(sale)
   const due = (await own.deliveries(id))?.nodes.map(({ nextAttemptAt }) => nextAttemptAt)
   expect(new Set(due).size).toBe(4)
 })
 
 test('webhook answered with 410 is disabled, and sends what waited once enabled', async () => {
   const { id } = await queueOne()
-  receiver.answersWith(410)
-  await send(sale)
+  receiver.respondWith(410)
+  await sendDueWebhooks(sale)
   expect(await webhookOf(id)).toMatchObject({ status: 'disabled', disabledReason: 'GONE' })
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: 410, lastError: 'GONE' })
   await sell()
   await makeDue(id)
-  receiver.answersWith(200)
-  await send(sale)
+  receiver.respondWith(200)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   await own.call('enableWebhook', { id })
   expect(await webhookOf(id)).toMatchObject({ status: 'enabled', disabledReason: null, failingSince: null })
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   expect((await own.deliveries(id))?.nodes).toMatchObject([{ status: 'delivered', attempts: 2 }])
 })
@@ -211,20 +211,20 @@ test.each<{ status: number; headers: Record<string, string>; pause: number }>([
   { status: 429, headers: { 'retry-after': 'soon' }, pause: 60 },
 ])('webhook answered with $status and $headers pauses for $pause seconds', async ({ pause, ...answer }) => {
   const { id } = await queueOne()
-  receiver.answersWith(answer.status, answer.headers)
-  await send(sale)
+  receiver.respondWith(answer.status, answer.headers)
+  await sendDueWebhooks(sale)
   const planned = await pauseOf(id)
   expect(planned).toBeGreaterThan(pause - 10)
   expect(planned).toBeLessThan(pause * 1.1 + 1)
   // New deliveries wait as well, although they were never attempted.
   await sell()
   receiver.take()
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toEqual([])
   await sale.db.update(webhooks).set({ pausedUntil: sql`now()` }).where(eq(webhooks.id, id))
   await makeDue(id)
-  receiver.answersWith(200)
-  await send(sale)
+  receiver.respondWith(200)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(2)
   expect(await webhookOf(id)).toMatchObject({ failingSince: null })
 })
@@ -232,8 +232,8 @@ test.each<{ status: number; headers: Record<string, string>; pause: number }>([
 test('webhook answered with 429 is sent no further deliveries', async () => {
   const { id } = await queueOne()
   for (let count = 0; count < 9; count++) await sell()
-  receiver.answersWith(429)
-  await send(sale)
+  receiver.respondWith(429)
+  await sendDueWebhooks(sale)
   // The ones already under way together.
   expect(receiver.take()).toHaveLength(4)
   const attempts = (await own.deliveries(id))?.nodes.map(({ attempts }) => attempts)
@@ -242,8 +242,8 @@ test('webhook answered with 429 is sent no further deliveries', async () => {
 
 test('webhook that fails for five days is disabled with its reason', async () => {
   const { id } = await queueOne()
-  receiver.answersWith(500)
-  await send(sale)
+  receiver.respondWith(500)
+  await sendDueWebhooks(sale)
   const { failingSince } = (await webhookOf(id)) ?? {}
   expect(failingSince).toEqual(expect.any(String))
   const failFor = async (days: number) => {
@@ -252,7 +252,7 @@ test('webhook that fails for five days is disabled with its reason', async () =>
       .set({ failingSince: sql`now() - ${days} * interval '1 day'` })
       .where(eq(webhooks.id, id))
     await makeDue(id)
-    await send(sale)
+    await sendDueWebhooks(sale)
     return webhookOf(id)
   }
   expect(await failFor(4.9)).toMatchObject({ status: 'enabled', disabledReason: null })
@@ -261,8 +261,8 @@ test('webhook that fails for five days is disabled with its reason', async () =>
 
 test('webhook redirects are not followed', async () => {
   const { id } = await queueOne()
-  receiver.answersWith(307, { location: `${receiver.url}/elsewhere` })
-  await send(sale)
+  receiver.respondWith(307, { location: `${receiver.url}/elsewhere` })
+  await sendDueWebhooks(sale)
   expect(receiver.take().map(({ path }) => path)).toEqual(['/hook'])
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: 307, lastError: 'REDIRECT' })
 })
@@ -275,13 +275,13 @@ test.each([
     (response) =>
       response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   ],
-] as [string, Parameters<typeof receiver.answers>[0]][])(
+] as [string, Parameters<typeof receiver.respondUsing>[0]][])(
   'webhook response of %s times out',
   async (_name, respond) => {
     const { id } = await queueOne()
-    receiver.answers(respond)
+    receiver.respondUsing(respond)
     const begun = performance.now()
-    await send(sale, { timeoutSeconds: 0.3 })
+    await sendDueWebhooks(sale, { timeoutSeconds: 0.3 })
     // Ten seconds is the default.
     expect(performance.now() - begun).toBeLessThan(9000)
     expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: null, lastError: 'TIMEOUT' })
@@ -291,7 +291,7 @@ test.each([
 test('webhook response without end is read only for its status', async () => {
   const { id } = await queueOne()
   let written = 0
-  receiver.answers((response) => {
+  receiver.respondUsing((response) => {
     response.writeHead(200)
     const more = () => {
       for (; !response.destroyed && response.write(Buffer.alloc(16_384)); ) written += 16_384
@@ -299,24 +299,24 @@ test('webhook response without end is read only for its status', async () => {
     }
     more()
   })
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'delivered', lastStatus: 200 })
   expect(written).toBeLessThan(50_000_000)
 })
 
 test('webhook response with too many headers is a failure', async () => {
   const { id } = await queueOne()
-  receiver.answersWith(200, { 'x-long': 'x'.repeat(100_000) })
-  await send(sale)
+  receiver.respondWith(200, { 'x-long': 'x'.repeat(100_000) })
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastError: 'HPE_HEADER_OVERFLOW' })
 })
 
 test('webhook to a closed port shows the network error', async () => {
-  const gone = await aReceiver()
+  const gone = await startReceiver()
   gone.close()
   const { id } = await own.register(gone.url, ['PAYMENT_PAID'])
   await sell()
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({
     status: 'pending',
     lastStatus: null,
@@ -325,13 +325,13 @@ test('webhook to a closed port shows the network error', async () => {
 })
 
 test('webhook that is slow does not delay others', async () => {
-  const slow = await aReceiver()
-  slow.answers(() => {})
+  const slow = await startReceiver()
+  slow.respondUsing(() => {})
   await own.register(slow.url, ['PAYMENT_PAID'])
   await own.register(receiver.url, ['PAYMENT_PAID'])
   for (let count = 0; count < 6; count++) await sell()
   const stopping = new AbortController()
-  const sending = send(sale, { stopping: stopping.signal })
+  const sending = sendDueWebhooks(sale, { stopping: stopping.signal })
   // Four at a time go to the slow one, and no more until they are done.
   await expect.poll(() => [receiver.received.length, slow.received.length]).toEqual([6, 4])
   stopping.abort()
@@ -346,18 +346,18 @@ test('webhook that fails is tried with one delivery at a time', async () => {
   const fail = () => {
     for (const response of open.splice(0)) response.writeHead(500).end()
   }
-  receiver.answers((response) => open.push(response))
-  const sending = send(sale)
+  receiver.respondUsing((response) => open.push(response))
+  const sending = sendDueWebhooks(sale)
   await expect.poll(() => open.length).toBe(4)
   fail()
   await sending
   let max = 0
-  receiver.answers((response) => {
+  receiver.respondUsing((response) => {
     max = Math.max(max, open.push(response))
     setTimeout(fail, 20)
   })
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(max).toBe(1)
   expect((await own.deliveries(id))?.nodes.map(({ attempts }) => attempts)).toEqual([2, 2, 2, 2])
 })
@@ -365,9 +365,9 @@ test('webhook that fails is tried with one delivery at a time', async () => {
 test('webhook deliveries under way when the process stops are given back and sent again', async () => {
   const { id } = await queueOne()
   for (let count = 0; count < 5; count++) await sell()
-  receiver.answers(() => {})
+  receiver.respondUsing(() => {})
   const stopping = new AbortController()
-  const sending = send(sale, { stopping: stopping.signal })
+  const sending = sendDueWebhooks(sale, { stopping: stopping.signal })
   await expect.poll(() => receiver.received.length).toBe(4)
   const lease = await pauseOf(id)
   expect(lease).toBeGreaterThan(50)
@@ -376,9 +376,9 @@ test('webhook deliveries under way when the process stops are given back and sen
   await sending
   const untouched = { status: 'pending', attempts: 0, lastStatus: null, lastError: null }
   expect((await own.deliveries(id))?.nodes).toMatchObject(Array(6).fill(untouched))
-  receiver.answersWith(200)
+  receiver.respondWith(200)
   receiver.take()
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(6)
   expect((await own.deliveries(id, { status: 'delivered' }))?.nodes).toHaveLength(6)
 })
@@ -386,13 +386,13 @@ test('webhook deliveries under way when the process stops are given back and sen
 test('webhook deliveries of a crashed process are sent by another once their lease is over', async () => {
   const { id } = await queueOne()
   await claimDeliveries(sale.db, { limit: 10, leaseSeconds: 60, except: [] })
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toEqual([])
   const lease = await pauseOf(id)
   expect(lease).toBeGreaterThan(30)
   expect(lease).toBeLessThanOrEqual(60)
   await makeDue(id)
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   expect(await deliveryOf(id)).toMatchObject({ status: 'delivered', attempts: 2 })
 })
@@ -407,7 +407,7 @@ test('webhook job sends by itself and stops while a receiver is silent', async (
   await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
   // Changes without a webhook get their position in the feed as well.
   await expect.poll(() => sale.db.$count(changes, isNull(changes.feedPosition))).toBe(0)
-  receiver.answers(() => {})
+  receiver.respondUsing(() => {})
   await sell()
   await expect.poll(() => receiver.received.length).toBe(2)
   await stop()
@@ -436,7 +436,7 @@ test('webhook changes can be put in order by subject and sequence', async () => 
       ),
     )
   await sale.db.update(webhookDeliveries).set({ dueAt: sql`now() - random() * interval '1 minute'` })
-  await send(sale)
+  await sendDueWebhooks(sale)
   const bodies = receiver.take().map(({ body }) => JSON.parse(body))
   expect(bodies).toHaveLength(8)
   for (const ticket of ['tkt_1', 'tkt_2']) {
@@ -451,7 +451,7 @@ test('webhook deliveries are claimed in one statement and saved in one', async (
   await queueOne()
   sale.statements.reset()
   const begun = performance.now()
-  await send(sale)
+  await sendDueWebhooks(sale)
   // Claim, save, and a claim that finds nothing; while it waits, it claims once a second as well.
   const seconds = Math.floor((performance.now() - begun) / 1000)
   const written = sale.statements.filter((text) => text.includes('jsonb_to_recordset'))
@@ -460,7 +460,7 @@ test('webhook deliveries are claimed in one statement and saved in one', async (
   expect(asked).toBeGreaterThanOrEqual(2)
   expect(asked).toBeLessThanOrEqual(2 + seconds)
   sale.statements.reset()
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(sale.statements).toHaveLength(1)
 })
 

@@ -3,11 +3,11 @@ import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { channels } from '../../../src/auth/table.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
 import { webhookDeliveries } from '../../../src/domain/webhook/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { paid } from '../../support/stub-provider.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { paidOutcome } from '../../support/stub-provider.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Recipients of a change, and the rules by which it is queued for them.
@@ -50,11 +50,11 @@ async function readQueued() {
 }
 
 async function sell(number: number) {
-  const { payment_id } = await checkedOut(sale, {
+  const { payment_id } = await mustCheckOut(sale, {
     ticket_rate_id: `rate_${number}`,
     tickets: [anEntry(`price_${number}`)],
   })
-  await settlePayment(sale.db, payment_id, paid(payment_id))
+  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
 }
 
 const recordSoldOut = (number: number) =>
@@ -97,11 +97,11 @@ test('webhooks of a rate go to every channel with a grant and the organizationâ€
 
 test('webhooks after a revoked grant include own sales and no rates', async () => {
   const [seller] = await sale.db.select().from(channels).orderBy(channels.id).limit(1)
-  const { payment_id } = await checkedOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  const { payment_id } = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
   const grant = { channelId: seller?.id ?? '', organizationId: 'org_2' }
   expect(await changeGrant(sale.db, { ...grant, granted: false })).toBe(true)
   await recordSoldOut(2)
-  await settlePayment(sale.db, payment_id, paid(payment_id))
+  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   expect(await readQueued()).toMatchObject({
     seller: ofSale,
     second: [...ofSale.slice(0, 1), 'RATE_SOLD_OUT', 'TICKET_ACTIVATED'],

@@ -1,12 +1,12 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
-import { anEntry, checkedOut } from '../../support/checkouts.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePayment } from '../../support/settle.ts'
-import { paid } from '../../support/stub-provider.ts'
-import { aReceiver, send, webhooksOf } from '../../support/webhooks.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { paidOutcome } from '../../support/stub-provider.ts'
+import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 // Management of webhooks by their caller.
 
@@ -27,11 +27,11 @@ const url = 'https://receiver.example/hook'
 
 async function sell(count = 1) {
   for (let sold = 0; sold < count; sold++) {
-    const { payment_id } = await checkedOut(sale, {
+    const { payment_id } = await mustCheckOut(sale, {
       ticket_rate_id: 'rate_1',
       tickets: [anEntry('price_1')],
     })
-    await settlePayment(sale.db, payment_id, paid(payment_id))
+    await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   }
 }
 
@@ -238,7 +238,7 @@ test('webhook can be disabled and enabled; once deleted it is gone', async () =>
 
 // Registered under a public URL, then moved to a receiver on this machine: tests send nothing to others.
 async function withReceiver() {
-  const receiver = await aReceiver()
+  const receiver = await startReceiver()
   const { id } = await own.register(url, ['PAYMENT_PAID'])
   await sale.db.update(webhooks).set({ url: receiver.url }).where(eq(webhooks.id, id))
   await sell()
@@ -249,7 +249,7 @@ test('webhook disabled or deleted is sent nothing more, queued deliveries includ
   for (const name of ['disableWebhook', 'deleteWebhook'] as const) {
     const { receiver, id } = await withReceiver()
     await own.call(name, { id })
-    await send(sale)
+    await sendDueWebhooks(sale)
     expect(receiver.take()).toEqual([])
     receiver.close()
   }
@@ -271,7 +271,7 @@ test('webhook deleted while a sale is queued for it does not fail the sale', asy
   // Queues as a transaction would that read the webhook before it was deleted.
   await sale.db.delete(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
   await sale.db.insert(webhookDeliveries).values({ webhookId: id, changeId: delivery?.changeId ?? '' })
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toEqual([])
   receiver.close()
 })
@@ -280,15 +280,15 @@ test.each([{ status: 200 }, { status: 500 }])(
   'webhook delivery answered with $status can be repeated on demand',
   async ({ status }) => {
     const { receiver, id } = await withReceiver()
-    receiver.answersWith(status)
-    await send(sale)
+    receiver.respondWith(status)
+    await sendDueWebhooks(sale)
     const [before] = (await own.deliveries(id))?.nodes ?? []
     const asked = { webhookId: id, changeId: before?.change.id }
-    receiver.answersWith(200)
+    receiver.respondWith(200)
     for (let again = 0; again < 2; again++) {
       const { delivery } = await own.call('redeliverWebhook', asked)
       expect(delivery).toMatchObject({ status: 'pending', attempts: 0, deliveredAt: null })
-      await send(sale)
+      await sendDueWebhooks(sale)
     }
     const got = receiver.take()
     expect(got.map(({ headers }) => headers['webhook-id'])).toEqual(Array(3).fill(before?.change.id))
@@ -311,15 +311,15 @@ test('webhook delivery never queued, or of a disabled webhook, cannot be repeate
 
 test('webhook with a new URL receives at once what waited for the old one', async () => {
   const { receiver, id } = await withReceiver()
-  receiver.answersWith(500)
-  await send(sale)
-  receiver.answersWith(200)
-  await send(sale)
+  receiver.respondWith(500)
+  await sendDueWebhooks(sale)
+  receiver.respondWith(200)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   const { webhook } = await own.call('updateWebhook', { id, url: 'https://new.example/hook#part' })
   expect(webhook).toMatchObject({ url: 'https://new.example/hook', failingSince: null })
   await sale.db.update(webhooks).set({ url: receiver.url }).where(eq(webhooks.id, id))
-  await send(sale)
+  await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   receiver.close()
 })
@@ -337,7 +337,7 @@ test.each([
     .update(webhooks)
     .set({ url: `${origin}:${receiver.port}` })
     .where(eq(webhooks.id, id))
-  await send(sale, { privateWebhooks: false })
+  await sendDueWebhooks(sale, { privateWebhooks: false })
   expect(receiver.take()).toEqual([])
   expect((await own.deliveries(id))?.nodes).toMatchObject([
     { status: 'pending', attempts: 1, lastStatus: null, lastError: 'ADDRESS_NOT_ALLOWED' },

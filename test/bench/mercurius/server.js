@@ -5,9 +5,10 @@ import { GraphQLScalarType } from 'graphql'
 import mercurius from 'mercurius'
 import * as statements from './statements.js'
 
-// The yardstick of the nested page: Mercurius with JIT, its loaders, and SQL by hand. It checks what any server of this
-// catalogue must, once a request: that the key is known, whole, not revoked and not expired, and which organizations
-// granted it. It has no limit of requests, of a query's size or of its cost, no log and no other fields.
+// The yardstick of the nested page: Mercurius with JIT, its loaders, and handwritten SQL. For each request it
+// makes the checks that any server of this catalogue needs: that the key is known, intact, not revoked and
+// not expired, and its grants. It has no rate limit, no limits of query size or cost, no log and no other
+// fields.
 
 const decimals = { JPY: 0, KWD: 3 }
 const major = (amount, currency) => amount / 10 ** (decimals[currency] ?? 2)
@@ -31,15 +32,15 @@ function groupBy(rows, column) {
   return groups
 }
 
-/** A loader of the row that each object refers to. */
+/** Loads the row that each object refers to. */
 const one = (load, column) => async (queries) => {
   const ids = [...new Set(queries.map(({ obj }) => obj[column]))]
   const found = new Map((await load(ids)).map((row) => [row.id, row]))
   return queries.map(({ obj }) => found.get(obj[column]) ?? null)
 }
 
-/** The rates of each event with everything under them. All of it in this loader, because a key of a loader is its object
- *  as text: loaders of a rate's own cost a third more. */
+/** Loads the rates of each event with all their parts. One loader does it all, because a loader's key is its
+ *  serialized object: separate loaders for rates cost a third more. */
 async function ratesOfEvents(queries, { now }) {
   const eventIds = queries.map(({ obj }) => obj.id)
   const [rates, prices, supplements, questions] = await Promise.all([

@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 
-// As many connections as the gateway has. A tagged statement is prepared once a connection, and run by its name.
+// As many connections as the gateway. A tagged statement is prepared once per connection and executed by
+// name.
 const sql = postgres(process.env.DATABASE_URL ?? '', {
   max: 10,
   onnotice: () => {},
@@ -8,7 +9,7 @@ const sql = postgres(process.env.DATABASE_URL ?? '', {
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 })
 
-/** A key by its public id: its hash, whether it is still good, whose events it sees, and the database's clock. */
+/** Reads a key by its public ID: its hash, validity, granted organizations, and the database's clock. */
 export const keyById = async (/** @type {string} */ id) => {
   const [key] = await sql`
     select hash, mode, now() as now,
@@ -18,7 +19,7 @@ export const keyById = async (/** @type {string} */ id) => {
   return key
 }
 
-/** The events that have not ended, by their start, from the first that may not have ended. */
+/** Reads the events that have not ended, by start, from the first that may not have ended. */
 export const nextEvents = (/** @type {string[]} */ organizationIds, /** @type {number} */ first) => sql`
   select id, name, slug, description, age, outfit, ambiences, music_genres, artists, display_date, start_date,
     end_date, organization_id, image_url, location_id, iframe_tag_url, iframe_script_url

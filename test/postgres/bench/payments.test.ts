@@ -20,9 +20,9 @@ import type { Ask } from '../../bench/http-client.ts'
 import { payOnce } from '../../bench/pay-driver.ts'
 import { eventAsk, pressAsk } from '../../bench/payment-load.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../../support/harness.ts'
-import { settingsFor, startStubStripe } from '../../support/stub-stripe.ts'
+import { startStubStripe, stripeSettings } from '../../support/stub-stripe.ts'
 
-// What the bench compares before it prints a ratio of payments, on a small catalogue and by no clock.
+// Checks that the bench makes before it prints a ratio of payments, on a small catalogue and without timing.
 
 let database: TestDatabase
 let sandbox: Gateway
@@ -31,7 +31,7 @@ let stripe: Gateway
 beforeAll(async () => {
   database = await createTestDatabase()
   const fake = await startStubStripe()
-  const settings = settingsFor(fake.url)
+  const settings = stripeSettings(fake.url)
   sandbox = await startGateway({ database })
   stripe = await startGateway({ database, settings, provider: await openProvider(parseConfig(settings)) })
   await fake.close()
@@ -75,13 +75,13 @@ const ask = async (gateway: Gateway, { path, headers, body }: Ask) => {
   return [answer.statusCode, answer.headers.location ?? answer.body]
 }
 
-/** The bare payment of one of the list. */
+/** Makes the bare payment with this number in the list. */
 async function payByHand(number: number): Promise<void> {
   const driver = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   await payOnce(driver, number, 7).finally(() => driver.end())
 }
 
-/** What a payment left behind, but for what is its own. */
+/** Rows that a payment wrote, without its own identifiers. */
 async function traceOf(id: string) {
   const [row] = await rowsOf(`
     select payments.status, paid_at is not null as "paidAt", tickets.status as ticket,
@@ -96,7 +96,7 @@ async function traceOf(id: string) {
 }
 
 beforeEach(async () => {
-  // Nothing that is left over is of another provider.
+  // Leftover payments must be of the same provider.
   await inOneTransaction([
     `update stock set held = 0`,
     `delete from tickets where status = 'held'`,
@@ -104,7 +104,7 @@ beforeEach(async () => {
   ])
 })
 
-test('payments that are made due wait to be paid, each with its place held', async () => {
+test('due payments are pending, each with a held place', async () => {
   const due = await makeDue(5, 'sandbox')
   expect(new Set(due.map(({ token }) => token)).size).toBe(5)
   expect(await makeDue(3, 'sandbox')).toEqual(due)
@@ -118,7 +118,7 @@ test('payments that are made due wait to be paid, each with its place held', asy
   expect(await broken()).toEqual([])
 })
 
-test('a payment by the page, by Stripe and by hand writes the same, and is counted the same', async () => {
+test('a payment by the page, by Stripe and by hand writes the same rows and has the same counts', async () => {
   const before = await paidSoFar()
   const plus = (count: number) => before.map((value) => value + count)
   const [pressed] = await makeDue(1, 'sandbox')
@@ -140,9 +140,9 @@ test('a payment by the page, by Stripe and by hand writes the same, and is count
   expect(trace).toMatchObject({ status: 'paid', ticket: 'active', sameReference: true, ownReference: true })
   expect(trace).toMatchObject({ amount: true, currency: true, own: true, numbered: true, kind: 'invoice' })
   const byGateway = await Promise.all([traceOf(pressed.id), traceOf(told.id)])
-  // A gateway's document may have a token of another length.
+  // The gateway's document token may have another length.
   expect(byGateway.map((row) => ({ ...row, token: trace?.token }))).toEqual([trace, trace])
-  // Not a second time.
+  // A second payment is refused.
   await expect(payByHand(1)).rejects.toThrow('payment 1 of the list was paid before')
   expect(await paidSoFar()).toEqual(plus(3))
 })
@@ -150,36 +150,33 @@ test('a payment by the page, by Stripe and by hand writes the same, and is count
 const firstPaid = `(select id from payments where status = 'paid' limit 1)`
 test.each([
   [
-    'a counter is not what the rows say',
+    'stock counters differ from the tickets',
     'update stock set sold = sold + 1 where id = (select rate_id from bench_targets where number = 1)',
   ],
   [
-    'a ticket is held for a payment that is over, or not for one that is open',
+    'a ticket is held without an open payment, or not held with one',
     `update payments set status = 'cancelled' where status = 'pending'`,
   ],
-  ['a series of invoices has a gap', 'update invoice_series set last = last + 1'],
-  ['a series of invoices has a gap', 'update invoices set number = number + 1000'],
+  ['an invoice series has a gap', 'update invoice_series set last = last + 1'],
+  ['an invoice series has a gap', 'update invoices set number = number + 1000'],
   [
-    'a payment has an invoice and was not paid, or more than one, or another reference than it says',
+    'a payment has an unexpected invoice',
     `update payments set invoice_reference = 'F2026-999999' where id = ${firstPaid}`,
   ],
   [
-    'a payment has an invoice and was not paid, or more than one, or another reference than it says',
+    'a payment has an unexpected invoice',
     `insert into invoices (id, organization_id, kind, year, number, reference, payment_id, amount, currency)
       select 'inv_twice', organization_id, kind, year, number + 1000, reference, payment_id, amount, currency
       from invoices where payment_id = ${firstPaid}`,
   ],
-  ['a payment was paid and has no invoice', `delete from invoices where payment_id = ${firstPaid}`],
+  ['a paid payment has no invoice', `delete from invoices where payment_id = ${firstPaid}`],
   [
-    'money came twice for a payment, or another amount than it says',
+    'a payment was charged twice or a wrong amount',
     `insert into charges (id, payment_id, provider, reference, amount, currency)
       select 'cha_twice', payment_id, provider, 'twice', amount, currency from charges limit 1`,
   ],
-  [
-    'money came twice for a payment, or another amount than it says',
-    'update charges set amount = amount + 1',
-  ],
-])('%s: found where %s', async (rule, breakIt) => {
+  ['a payment was charged twice or a wrong amount', 'update charges set amount = amount + 1'],
+])('the check "%s" finds: %s', async (rule, breakIt) => {
   const [payment] = await makeDue(2, 'sandbox')
   if (payment) await ask(sandbox, pressAsk(payment))
   expect(await broken()).toEqual([])

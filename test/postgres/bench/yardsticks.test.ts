@@ -13,7 +13,7 @@ import { disagreement } from '../../bench/same-answer.ts'
 import { countSold, sellTickets } from '../../bench/sold-tickets.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 
-// What the bench compares before it prints a ratio, on a small catalogue and by no clock.
+// Checks that the bench makes before it prints a ratio, on a small catalogue and without timing.
 
 let gateway: Gateway
 let apiKey: string
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** The rows of a statement that PostgreSQL gets as it is: with its values in the place of its parameters. */
+/** Runs a statement with its values inlined in place of the parameters. */
 async function rowsOf(statement: string, parameters: (string | number)[] = []) {
   const text = statement.replace(/\$(\d)/g, (_, index: string) => {
     const value = parameters[Number(index) - 1]
@@ -55,11 +55,11 @@ async function barePage(page: Page): Promise<unknown> {
   return JSON.parse(before + row?.body + after)
 }
 
-test.each(Object.keys(pageStatements) as Page[])('one statement makes the page %s', async (page) => {
+test.each(Object.keys(pageStatements) as Page[])('the SQL page %s equals the gateway’s', async (page) => {
   expect(disagreement(await ask(pageAsks(apiKey, sample)[page]), await barePage(page))).toBe(null)
 })
 
-test('a bare hold writes what a checkout of one ticket writes', async () => {
+test('a bare hold writes the same rows as a checkout of one ticket', async () => {
   const [target] = await rowsOf('select rate_id, price_id from bench_targets where number = 1')
   const held = async () => {
     const [counts] = await rowsOf(countHolds)
@@ -83,7 +83,7 @@ const inOneTransaction = (statements: string[]) =>
     for (const statement of statements) await tx.execute(sql.raw(statement))
   })
 
-test('tickets sold by SQL are looked up as the bare server reads them, sold or held', async () => {
+test('lookups of tickets sold by SQL or held equal those of the bare server', async () => {
   await inOneTransaction(sellTickets(40))
   const [sold] = await rowsOf(countSold)
   expect(sold).toEqual({ rows: '40', counters: '40' })
@@ -111,7 +111,7 @@ test('tickets sold by SQL are looked up as the bare server reads them, sold or h
   }
 })
 
-test('a catalogue that was made larger has the same first page', async () => {
+test('a grown catalogue has the same first page', async () => {
   const count = async () => {
     const [counts] = await rowsOf(`select
       (select count(*) from events) as events, (select count(*) from events where end_date < now()) as ended,
@@ -125,7 +125,7 @@ test('a catalogue that was made larger has the same first page', async () => {
   await inOneTransaction(growCatalogue(5))
   const five = Object.entries(before).map(([kind, rows]) => [kind, rows * 5])
   expect(await count()).toEqual({ ...Object.fromEntries(five), ended: 240 })
-  // Read past the gateway, which may share what it read before.
+  // Reads the database directly, because the gateway may return coalesced data.
   expect(disagreement(page, await barePage('graphql'))).toBe(null)
   const [loose] = await rowsOf(`select
     (select count(*) from ticket_rates where event_id not in (select id from events)) as rates,

@@ -8,13 +8,13 @@ import type { Database } from '../../../src/database/database.ts'
 
 export type Headers = Record<string, string>
 
-/** Somebody who may send requests. `principal` owns what it makes; it is null for somebody without credentials. */
+/** A sender of requests. `principal` owns what it creates; it is null without credentials. */
 export type Caller = {
   name: string
   headers: Headers
   kind: 'channel' | 'integration' | null
   principal: string | null
-  /** Organizations whose catalogue it may see now. */
+  /** Organizations whose catalogue it may see at the moment. */
   organizations: string[]
 }
 
@@ -45,7 +45,8 @@ async function anIntegration(db: Database, name: string, organization: string) {
   return { v1: caller('V1', v1), v2: caller('', v2), both: caller('Both', { ...v1, ...v2 }) }
 }
 
-/** Every kind of caller. `lapsed` is granted until `lapse` is called, so that it has something to read back. */
+/** Opens callers of every kind. `lapsed` keeps its grant until `lapse` is called, so that it has past sales
+ *  to read. */
 export async function openCallers(db: Database) {
   const callers = await issueCallers(db)
   const { lapsed } = callers
@@ -102,7 +103,7 @@ export const badCredentialNames = [
 ] as const
 type BadCredentials = Record<(typeof badCredentialNames)[number], Headers>
 
-/** Every way of not being let in, each made of what is good in another place. All of them are 401. */
+/** Every kind of bad credentials, built from parts that are valid elsewhere. Each must get a 401. */
 async function badCredentials(db: Database, callers: Callers): Promise<BadCredentials> {
   const { shop, foreign, door, doorV1, far } = callers
   const anotherKey = async () =>

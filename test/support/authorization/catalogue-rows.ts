@@ -1,17 +1,17 @@
 import type { Caller } from './callers.ts'
+import { graphqlAsk, isChannel, organizationOf, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
-import { graphqlOf, isChannel, organizationOf, type Row, type Rows } from './rows.ts'
 import { absentCursor, type Kind, type Thing } from './world.ts'
 
-// What is read: the catalogue, and what was sold of it.
+// Matrix rows for reading the catalogue and sales, and for the identifiers in a checkout.
 
 const byId = (name: string, kind: Kind, sees: Row['sees'], only?: string): Row => {
-  const ask = graphqlOf('query', name, '$id: ID!', 'id: $id', only)
+  const ask = graphqlAsk('query', name, '$id: ID!', 'id: $id', only)
   return { kind, sees, ask: (_caller, id) => ask({ id }) }
 }
 
 const filtered = (name: string, kind: Kind): Row => {
-  const ask = graphqlOf('query', 'events', '$id: ID', `${name}: $id, first: 5`)
+  const ask = graphqlAsk('query', 'events', '$id: ID', `${name}: $id, first: 5`)
   return {
     kind,
     sees: (caller, thing) => isChannel(caller) && seesCatalogue(caller, thing),
@@ -19,9 +19,9 @@ const filtered = (name: string, kind: Kind): Row => {
   }
 }
 
-const eventsAfter = graphqlOf('query', 'events', '$after: ID', 'after: $after, first: 5')
+const eventsAfter = graphqlAsk('query', 'events', '$after: ID', 'after: $after, first: 5')
 
-// A checkout names a rate, and parts that must be the rate's.
+// A checkout names a rate, and parts that must belong to it.
 const input = {
   ticketRateId: (caller: Caller, id: string) => entryOf(organizationOf(caller), { rate: id }),
   'tickets.priceId': (caller: Caller, id: string) => entryOf(organizationOf(caller), { price: id }),
@@ -44,7 +44,7 @@ export const checkoutPlaces = Object.keys(input) as CheckoutPlace[]
 type Named = { rate?: string; price?: string; supplement?: string; question?: string; code?: string }
 
 function entryOf(organization: string, { rate, price, supplement, question, code }: Named) {
-  // The price of a rate that is named has the same last letters.
+  // IDs of a rate and its parts share their suffix.
   const suffix = rate?.slice(4) ?? `_${organization}_a`
   return {
     ticketRateId: rate ?? `rate_${organization}_a`,
@@ -61,14 +61,14 @@ function entryOf(organization: string, { rate, price, supplement, question, code
   }
 }
 
-/** What a checkout sees of an identifier in it, and the input that names it, in GraphQL's names. */
+/** Row of an identifier in a checkout: which callers may use it, and the GraphQL input that contains it. */
 export const checkoutRow = (place: CheckoutPlace) => ({
   kind: kindOf[place],
   sees: (caller: Caller, thing: Thing): boolean | null => {
     if (!isChannel(caller) || caller.organizations.length === 0) return false
-    // A code must be unused within its event, whoever used it.
+    // A code must be unique within its event, whichever caller used it.
     if (place === 'tickets.qrCode') return null
-    // A part of another rate is no part of this one, whoever sees both.
+    // A part of another rate is refused even if the caller sees both rates.
     return seesCatalogue(caller, thing) && (place === 'ticketRateId' || thing.id.endsWith('_a'))
   },
   inputOf: input[place],
@@ -78,7 +78,7 @@ const inCheckout = (operation: 'query' | 'mutation', name: string) =>
   Object.fromEntries(
     checkoutPlaces.map((place): [string, Row] => {
       const { inputOf, ...row } = checkoutRow(place)
-      const ask = graphqlOf(operation, name, '$input: CheckoutInput!', 'input: $input')
+      const ask = graphqlAsk(operation, name, '$input: CheckoutInput!', 'input: $input')
       const root = operation === 'query' ? 'Query' : 'Mutation'
       return [
         `${root}.${name}(input.${place})`,
@@ -105,7 +105,7 @@ export const catalogueRows: Rows = {
   'Query.events': {
     open: true,
     isFor: ['channel'],
-    ask: () => graphqlOf('query', 'events', '', 'first: 5')(),
+    ask: () => graphqlAsk('query', 'events', '', 'first: 5')(),
   },
   'Query.events(organizationId)': filtered('organizationId', 'organization'),
   'Query.events(locationId)': filtered('locationId', 'location'),

@@ -10,10 +10,10 @@ import {
   inDays,
 } from '../factories.ts'
 
-// Two organizations with the same kinds of things. Every text of one that a stranger must not read holds a mark, so that
-// an answer which shows it to somebody else is recognised wherever it stands.
+// Two organizations with the same kinds of objects. Every private text carries a mark, so that a leak is
+// recognised anywhere in a response.
 
-/** Recognises a mark in any text: `mk-catalogue-1`, `mk-sale-shop`, `mk-hook-shop`. */
+/** Matches the marks in a text: `mk-catalogue-1`, `mk-sale-shop`, `mk-hook-shop`. */
 export const marks = /\bmk-[a-z]+-[a-zA-Z0-9]+/g
 
 export const catalogueMark = (organization: number | string) => `mk-catalogue-${organization}`
@@ -24,7 +24,7 @@ const rateOf = (organization: number, name: string) =>
     name: `${catalogueMark(organization)} ${name}`,
     availability: { sold: 0, available: 100_000 },
     warranty: { enabled: true, percentage: 10, hours: 24 },
-    // Nothing says whose these are: a ticket shows them to its channel for ever.
+    // Parts carry no mark: a ticket shows them to its channel forever.
     prices: [aPrice({ _id: `price_${organization}_${name}` })],
     supplements: [aSupplement({ _id: `sup_${organization}_${name}` })],
     questions: [
@@ -42,7 +42,7 @@ const eventOf = (organization: number) =>
     _id: `evt_${organization}`,
     name: `${catalogueMark(organization)} night`,
     description: catalogueMark(organization),
-    // As old as no buyer is too young for: what it says is read by whoever looks a ticket up.
+    // An age that every buyer has reached.
     age: '18',
     organization_id: `org_${organization}`,
     location_id: `loc_${organization}`,

@@ -1,31 +1,31 @@
 import type { LightMyRequestResponse as Answer, FastifyInstance } from 'fastify'
 import { schema } from '../../../src/graphql-server/schema.ts'
 import { type Edge, edgesIn } from '../graphql-selection.ts'
-import { innards } from '../refusals.ts'
+import { internalDetails } from '../refusals.ts'
 import type { Caller, Headers } from './callers.ts'
 import { catalogueMark, marks } from './catalogue.ts'
+import { absentId, difference, fingerprint } from './fingerprint.ts'
+import type { Ask, OpenRow, Row } from './matrix-row.ts'
 import { digestOf } from './oracle.ts'
-import type { Ask, OpenRow, Row } from './rows.ts'
-import { absentOf, difference, toldBy } from './told.ts'
 import type { Thing, World } from './world.ts'
 
-// Holds answers against the tables. What is wrong is told as text and not thrown: so that all of it is told, and a
-// control can say what must have been found.
+// Compares responses with the access rules. Findings are returned as text rather than thrown, so that all of
+// them are reported and control tests can assert them.
 
-/** An edge that an answer went along, and for whom. */
+/** An edge in a response, with its caller. */
 export type Seen = Edge & { caller: Caller }
 
 export type Matrix = {
   world: World
   app: FastifyInstance
-  /** Every edge that was gone along. */
+  /** Every edge seen so far. */
   seen: Seen[]
 }
 
 export const send = ({ app }: Matrix, { method, url, body }: Ask, headers: Headers): Promise<Answer> =>
   app.inject({ method, url, headers: { accept: 'application/json', ...headers }, payload: body })
 
-const mayRead = (caller: Caller, { callers }: World): Set<string> => {
+const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
   const sold = Object.values(callers).filter(({ principal, kind, name }) =>
     caller.kind === 'integration'
       ? kind === 'channel' && caller.organizations.includes(name === 'foreign' ? 'org_2' : 'org_1')
@@ -35,7 +35,7 @@ const mayRead = (caller: Caller, { callers }: World): Set<string> => {
     ({ principal }) => principal !== null && principal === caller.principal,
   )
   return new Set([
-    // The matrix itself buys for a buyer of this name, as whoever may.
+    // Buyer name in the matrix's own checkouts, which any caller may make.
     'mk-sale-matrix',
     ...caller.organizations.map((organization) => catalogueMark(organization.slice(-1))),
     ...sold.map(({ name }) => `mk-sale-${name}`),
@@ -43,11 +43,11 @@ const mayRead = (caller: Caller, { callers }: World): Set<string> => {
   ])
 }
 
-/** What an answer shows that is nobody's business, or not this caller's. */
-export function leaksIn(answer: Answer, caller: Caller, world: World): string[] {
-  const allowed = mayRead(caller, world)
+/** Lists what a response leaks: internal details, or marks that this caller must not read. */
+export function findLeaks(answer: Answer, caller: Caller, world: World): string[] {
+  const allowed = readableMarks(caller, world)
   const strange = [...(answer.body.match(marks) ?? [])].filter((mark) => !allowed.has(mark))
-  const inside = innards.exec(answer.body)?.[0]
+  const inside = internalDetails.exec(answer.body)?.[0]
   return [
     ...(answer.statusCode >= 500 ? [`${answer.statusCode} to ${caller.name}`] : []),
     ...new Set(strange.map((mark) => `${caller.name} reads ${mark}`)),
@@ -55,7 +55,7 @@ export function leaksIn(answer: Answer, caller: Caller, world: World): string[] 
   ]
 }
 
-function note(answer: Answer, caller: Caller, { seen }: Matrix): void {
+function recordEdges(answer: Answer, caller: Caller, { seen }: Matrix): void {
   if (!String(answer.headers['content-type']).includes('json') || answer.body === '') return
   const { data } = answer.json<{ data?: unknown }>()
   seen.push(...edgesIn(schema, data).map((edge) => ({ ...edge, caller })))
@@ -63,26 +63,29 @@ function note(answer: Answer, caller: Caller, { seen }: Matrix): void {
 
 async function askAs(matrix: Matrix, caller: Caller, row: Row, id: string) {
   const answer = await send(matrix, row.ask(caller, id, matrix.world), caller.headers)
-  note(answer, caller, matrix)
-  return { told: toldBy(answer, id), wrong: leaksIn(answer, caller, matrix.world), answer }
+  recordEdges(answer, caller, matrix)
+  return { fingerprint: fingerprint(answer, id), wrong: findLeaks(answer, caller, matrix.world), answer }
 }
 
-const absentFor = (row: Row, id: string) => (row.absent ?? absentOf)(id)
+const absentFor = (row: Row, id: string) => (row.absent ?? absentId)(id)
 
 type Cell = { caller: Caller; thing: Thing }
 
 async function checkHidden(matrix: Matrix, row: Row, { caller, thing }: Cell): Promise<string[]> {
   const there = await askAs(matrix, caller, row, thing.id)
   const absent = await askAs(matrix, caller, row, absentFor(row, thing.id))
-  if (there.told === absent.told) return [...there.wrong, ...absent.wrong]
-  return [...there.wrong, `${caller.name} can tell ${thing.id}: ${difference(there.told, absent.told)}`]
+  if (there.fingerprint === absent.fingerprint) return [...there.wrong, ...absent.wrong]
+  return [
+    ...there.wrong,
+    `${caller.name} can tell ${thing.id}: ${difference(there.fingerprint, absent.fingerprint)}`,
+  ]
 }
 
 async function checkShown(matrix: Matrix, row: Row, { caller, thing }: Cell): Promise<string[]> {
   const id = row.fresh ? await row.fresh(caller, matrix.world) : thing.id
   const there = await askAs(matrix, caller, row, id)
   const absent = await askAs(matrix, caller, row, absentFor(row, id))
-  const isShown = there.answer.statusCode < 400 && there.told !== absent.told
+  const isShown = there.answer.statusCode < 400 && there.fingerprint !== absent.fingerprint
   return isShown
     ? there.wrong
     : [
@@ -96,8 +99,8 @@ const linesOf = (before: string, after: string) => {
   return after.split('\n').filter((line) => !known.has(line))
 }
 
-/** Runs what must change nothing, and tells what it changed. */
-export async function unchanged(
+/** Runs `work`, which must not write anything, and adds the tables that it changed to its findings. */
+export async function findChanges(
   { world }: Matrix,
   notes: string[] | undefined,
   work: () => Promise<string[]>,
@@ -109,7 +112,7 @@ export async function unchanged(
   return [...wrong, ...written.map((table) => `what was refused changed ${table}`)]
 }
 
-// Strangers ask in the same moment: what requests read together must not be shown to each other.
+// Different callers ask concurrently: coalesced reads must not leak between them.
 const atOnce = async <T>(items: T[], work: (item: T) => Promise<string[]>): Promise<string[]> =>
   (await Promise.all(items.map(work))).flat()
 
@@ -119,14 +122,14 @@ async function inTurn<T>(items: T[], work: (item: T) => Promise<string[]>): Prom
   return wrong
 }
 
-/** Asks for each thing of a row's kind as each caller. */
+/** Requests each thing of a row's kind as each caller. */
 export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
   const { callers, things } = matrix.world
   const cells = Object.values<Caller>(callers).flatMap((caller) =>
     things[row.kind].map((thing) => ({ caller, thing, sees: row.sees(caller, thing) })),
   )
   const hidden = cells.filter(({ sees }) => sees === false)
-  const wrong = await unchanged(matrix, row.notes, () =>
+  const wrong = await findChanges(matrix, row.notes, () =>
     atOnce(hidden, (cell) => checkHidden(matrix, row, cell)),
   )
   const shown = await inTurn(
@@ -140,26 +143,26 @@ export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
   return [...wrong, ...shown, ...either]
 }
 
-const turnsAway = ({ statusCode, body }: Answer) =>
+const isRefused = ({ statusCode, body }: Answer) =>
   [401, 403].includes(statusCode) || /"code":"(UNAUTHENTICATED|FORBIDDEN)"/.test(body)
 
-/** Asks for what names nothing, as each caller. */
+/** Sends a request without identifiers as each caller. */
 export const checkOpenRow = (matrix: Matrix, row: OpenRow): Promise<string[]> =>
   inTurn(Object.values<Caller>(matrix.world.callers), async (caller) => {
     const isFor = row.isFor.includes(caller.kind)
     const run = async () => {
       const answer = await send(matrix, row.ask(caller), caller.headers)
-      note(answer, caller, matrix)
-      const isRight = turnsAway(answer) !== isFor
+      recordEdges(answer, caller, matrix)
+      const isRight = isRefused(answer) !== isFor
       return [
-        ...leaksIn(answer, caller, matrix.world),
+        ...findLeaks(answer, caller, matrix.world),
         ...(isRight ? [] : [`${caller.name} is answered ${answer.statusCode} ${answer.body.slice(0, 200)}`]),
       ]
     }
-    return isFor ? run() : unchanged(matrix, row.notes, run)
+    return isFor ? run() : findChanges(matrix, row.notes, run)
   })
 
-/** Asks for what is there and for what is not, with credentials that are not good. */
+/** Requests an existing and an absent thing with bad credentials. Both must get the same 401. */
 export async function checkCredentials(
   matrix: Matrix,
   row: Row | OpenRow,
@@ -173,11 +176,11 @@ export async function checkCredentials(
     ids.map(async (id) => {
       const ask = 'open' in row ? row.ask(nobody) : row.ask(nobody, id, matrix.world)
       const answer = await send(matrix, ask, headers)
-      return { told: toldBy(answer, id), answer }
+      return { told: fingerprint(answer, id), answer }
     }),
   )
   return answers.flatMap(({ told, answer }) => [
-    ...leaksIn(answer, nobody, matrix.world),
+    ...findLeaks(answer, nobody, matrix.world),
     ...(answer.statusCode === 401 ? [] : [`let in: ${answer.statusCode} ${answer.body.slice(0, 80)}`]),
     ...(told === answers[0]?.told ? [] : [`can tell: ${difference(told, answers[0]?.told ?? '')}`]),
   ])

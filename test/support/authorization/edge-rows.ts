@@ -1,7 +1,7 @@
 import type { Rule } from './oracle.ts'
 
-// Whose the thing must be that an edge leads to, for whoever got there. `part`: it has no owner but the object that it is
-// part of, which is held against the matrix where it is asked for. A price is part of a ticket that was sold at it.
+// The access rule of each edge's target. `part`: the target belongs to the object it is reached from, which
+// has its own row in the matrix. A price is part of a ticket that was sold at it.
 
 const edges: Record<Rule | 'part', string> = {
   catalogue: `Event.location Event.organization Event.ticketRates EventConnection.nodes EventEdge.node

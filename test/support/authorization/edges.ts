@@ -1,7 +1,7 @@
 import type { Matrix, Seen } from './checker.ts'
 import { ownersIn, type Rule, rules } from './oracle.ts'
 
-/** Holds every edge that was gone along against the rows of the database: whose it is that it led to. */
+/** Checks the target of every seen edge against its owner in the database. */
 export async function checkEdges(
   { world, seen }: Matrix,
   ruleOf: Map<string, Rule | 'part'>,
@@ -18,6 +18,6 @@ export async function checkEdges(
   return [...new Set(seen.map(wrongWith).filter((wrong) => wrong !== null))]
 }
 
-/** The edges that led to something for somebody. */
-export const reached = ({ seen }: Matrix): Set<string> =>
+/** Edges that had a target in at least one response. */
+export const reachedEdges = ({ seen }: Matrix): Set<string> =>
   new Set(seen.filter(({ type }) => type !== '').map(({ at }) => at))

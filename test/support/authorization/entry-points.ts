@@ -14,9 +14,9 @@ import {
   isRequiredInputField,
 } from 'graphql'
 
-// All the places where a client names a thing, or is led to one, as they are called in the tables of the matrix.
+// Every place where a client names an object or is led to one, under its name in the matrix.
 
-// A code names a ticket as well as its identifier does.
+// A QR code identifies a ticket like its ID does.
 type IdPath = { path: string; isRequired: boolean }
 
 function idPathsOf(
@@ -42,8 +42,9 @@ function entriesOfField(root: string, field: GraphQLField<unknown, unknown>, sch
   return ids.some(({ isRequired }) => isRequired) ? entries : [at, ...entries]
 }
 
-/** Each field of the root types that can be asked for without an identifier, by its name; each identifier that one takes,
- *  by its path: `Mutation.checkout(input.tickets.priceId)`; an interface once for each of its types. */
+/** Each root field that needs no identifier, by name; each identifier that a root field takes, by path:
+ *  `Mutation.checkout(input.tickets.priceId)`. A field of an interface is listed once for each of its types.
+ *  */
 export const graphqlEntryPoints = (schema: GraphQLSchema): string[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
     Object.values(root?.getFields() ?? {}).flatMap((field) =>
@@ -51,7 +52,7 @@ export const graphqlEntryPoints = (schema: GraphQLSchema): string[] =>
     ),
   )
 
-/** Each field that leads from an object to another: `Ticket.event`. */
+/** Each field from one object type to another: `Ticket.event`. */
 export function edgesOf(schema: GraphQLSchema): string[] {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
   return Object.values(schema.getTypeMap())
@@ -65,7 +66,7 @@ export function edgesOf(schema: GraphQLSchema): string[] {
     )
 }
 
-/** Calls back with each route that an application is given while `work` runs, and lets `also` add to it. */
+/** Records the routes of each application that is created while `work` runs; `also` may add routes to it. */
 export async function watchRoutes<T>(
   work: () => Promise<T>,
   also: (app: FastifyInstance) => void = () => {},
@@ -74,7 +75,7 @@ export async function watchRoutes<T>(
   const onApp = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
     fastify.addHook('onRoute', ({ method, url }: RouteOptions) => {
-      for (const one of [method].flat()) routes.push(`${one} ${url}`)
+      for (const verb of [method].flat()) routes.push(`${verb} ${url}`)
     })
     also(fastify)
   }
@@ -103,7 +104,7 @@ function idFieldsIn({ properties = {}, items, anyOf = [] }: JsonSchema, above: s
   return [...below, ...[...anyOf, ...(items ? [items] : [])].flatMap((schema) => idFieldsIn(schema, above))]
 }
 
-/** Each documented operation, and each identifier that it takes: `GET /events organization_id`. */
+/** Each documented operation and each identifier that it takes: `GET /events organization_id`. */
 export const openApiEntryPoints = ({ paths }: OpenApi): string[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters = [], requestBody }]) => {

@@ -3,27 +3,29 @@ import type { Database } from '../../../src/database/database.ts'
 import type { Caller } from './callers.ts'
 import type { Thing } from './world.ts'
 
-// Who may see what, told by the rows of the database and by nothing of the gateway's own (DECISIONS 2).
+// Test oracle of authorization: derives access from database rows, without any of the gateway's code
+// (DECISIONS 2).
 
-/** A channel sees what is granted to it, an integration what its organization has. */
+/** A channel sees the catalogues of its grants, an integration that of its organization. */
 export const seesCatalogue = ({ organizations }: Caller, { organization }: Thing): boolean =>
   organizations.includes(organization)
 
-/** A channel reads back what it sold, an integration all that was sold for its organization. */
+/** A channel sees its own sales, an integration all sales of its organization. */
 export const seesSale = (caller: Caller, { organization, principal }: Thing): boolean =>
   caller.kind === 'integration'
     ? caller.organizations.includes(organization)
     : caller.kind === 'channel' && caller.principal === principal
 
-/** A webhook belongs to who registered it. */
-export const owns = ({ principal }: Caller, thing: Thing): boolean =>
+/** A webhook belongs to the caller that registered it. */
+export const ownsWebhook = ({ principal }: Caller, thing: Thing): boolean =>
   principal !== null && principal === thing.principal
 
-/** What changed is told to whose sale it is; of the stock, to all who sell for the organization. */
+/** A change of a sale is visible to its owners, a change of stock to everyone who sells for the organization.
+ *  */
 export const seesChange = (caller: Caller, thing: Thing): boolean =>
   thing.principal === null ? seesCatalogue(caller, thing) : seesSale(caller, thing)
 
-export const rules = { catalogue: seesCatalogue, sale: seesSale, webhook: owns, change: seesChange }
+export const rules = { catalogue: seesCatalogue, sale: seesSale, webhook: ownsWebhook, change: seesChange }
 export type Rule = keyof typeof rules
 
 const ofCatalogue = (table: string) => `select id, organization_id, null from ${table}`
@@ -40,7 +42,7 @@ const everything = [
     from webhooks left join integrations on integrations.id = integration_id`,
 ].join(' union all ')
 
-/** Whose each thing is that the database holds, by its identifier. */
+/** Reads the owner of every object in the database, by ID. */
 export async function ownersIn(db: Database): Promise<Map<string, Thing>> {
   const rows = await db
     .select({
@@ -52,7 +54,7 @@ export async function ownersIn(db: Database): Promise<Map<string, Thing>> {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-const namesIn = async (db: Database): Promise<string[]> => {
+const tableNames = async (db: Database): Promise<string[]> => {
   const rows = await db
     .select({ name: sql<string>`relname::text` })
     .from(sql`pg_class`)
@@ -60,9 +62,9 @@ const namesIn = async (db: Database): Promise<string[]> => {
   return rows.map(({ name }) => name)
 }
 
-/** The rows of every table in short, a line a table: what is written anywhere changes one. */
+/** Digests all rows, one line per table. Any write changes a line. */
 export async function digestOf(db: Database, except: string[] = []): Promise<string> {
-  const tables = (await namesIn(db)).filter((name) => !except.includes(name))
+  const tables = (await tableNames(db)).filter((name) => !except.includes(name))
   const digests = tables.map(
     (
       name,

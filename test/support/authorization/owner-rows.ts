@@ -1,50 +1,50 @@
 import type { Caller } from './callers.ts'
-import { owns, seesCatalogue, seesChange, seesSale } from './oracle.ts'
-import { graphqlOf, isChannel, isIntegration, type Row, type Rows } from './rows.ts'
+import { graphqlAsk, isChannel, isIntegration, type Row, type Rows } from './matrix-row.ts'
+import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
 import { register, type Thing, type World } from './world.ts'
 
-// What is done with what a caller owns: its payments and tickets, its webhooks and what they are told.
+// Matrix rows for what a caller owns: payments, tickets, webhooks, changes and deliveries.
 
 const verb = (name: string, argument: string, row: Pick<Row, 'kind' | 'sees'>, more = ''): Row => {
-  const ask = graphqlOf('mutation', name, '$id: ID!', `${argument}: $id${more}`)
+  const ask = graphqlAsk('mutation', name, '$id: ID!', `${argument}: $id${more}`)
   return { ...row, writes: true, ask: (_caller, id) => ask({ id }) }
 }
 
-const webhook = (name: string, more = '') => verb(name, 'id', { kind: 'webhook', sees: owns }, more)
+const webhook = (name: string, more = '') => verb(name, 'id', { kind: 'webhook', sees: ownsWebhook }, more)
 
 const ofChannel: Row['sees'] = (caller, thing) => isChannel(caller) && seesSale(caller, thing)
 const ofIntegration: Row['sees'] = (caller, thing) => isIntegration(caller) && seesSale(caller, thing)
 
 const ownedBy = (things: Thing[], caller: Caller) =>
-  things.find((thing) => owns(caller, thing))?.id ?? 'whk_0'
+  things.find((thing) => ownsWebhook(caller, thing))?.id ?? 'whk_0'
 
 const soldFor = ({ things }: World, caller: Caller) =>
   things.ticket.find((thing) => seesSale(caller, thing))?.id ?? 'tkt_0'
 
-const deliveries = graphqlOf(
+const deliveries = graphqlAsk(
   'query',
   'webhookDeliveries',
   '$id: ID!, $after: ID',
   'webhookId: $id, after: $after, first: 5',
 )
-const redeliver = graphqlOf(
+const redeliver = graphqlAsk(
   'mutation',
   'redeliverWebhook',
   '$id: ID!, $changeId: ID!',
   'webhookId: $id, changeId: $changeId',
 )
-const changes = graphqlOf('query', 'changes', '$after: ID', 'after: $after, first: 20')
+const changes = graphqlAsk('query', 'changes', '$after: ID', 'after: $after, first: 20')
 
 let scans = 0
-// The moment is told, because each scan has its own.
-const scanned = graphqlOf(
+// A fixed `at` keeps responses comparable.
+const scanned = graphqlAsk(
   'mutation',
   'checkInTicket',
   '$id: ID, $code: String, $eventId: ID, $nonce: String!',
   'ticketId: $id, qrCode: $code, eventId: $eventId, nonce: $nonce, at: "2026-01-01"',
 )
 const scan = (given: object) => scanned({ ...given, nonce: `scan-${++scans}` })
-// A scan is noted whatever it comes to, so that it is answered the same again.
+// Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
 
 export const ownerRows: Rows = {
@@ -57,11 +57,11 @@ export const ownerRows: Rows = {
   'Query.webhooks': {
     open: true,
     isFor: ['channel', 'integration'],
-    ask: () => graphqlOf('query', 'webhooks', '', '')(),
+    ask: () => graphqlAsk('query', 'webhooks', '', '')(),
   },
   'Query.webhookDeliveries(webhookId)': {
     kind: 'webhook',
-    sees: owns,
+    sees: ownsWebhook,
     ask: (_caller, id) => deliveries({ id }),
   },
   'Query.webhookDeliveries(after)': {
@@ -70,7 +70,7 @@ export const ownerRows: Rows = {
     ask: (caller, id, { things }) =>
       deliveries({ id: ownedBy(things.webhook, caller), after: Buffer.from(id).toString('base64url') }),
   },
-  // A code that has expired is free again, so scans come before what ends a checkout.
+  // An expired ticket's code is free again, so scans come before the mutations that end a checkout.
   'Mutation.checkInTicket': { ...scanRow, open: true, isFor: ['integration'], ask: () => scan({}) },
   'Mutation.checkInTicket(qrCode)': {
     ...scanRow,
@@ -104,7 +104,7 @@ export const ownerRows: Rows = {
     open: true,
     isFor: ['channel', 'integration'],
     ask: ({ name }: Caller) =>
-      graphqlOf(
+      graphqlAsk(
         'mutation',
         'registerWebhook',
         '$url: String!',
@@ -115,7 +115,7 @@ export const ownerRows: Rows = {
   'Mutation.rotateWebhookSecret(id)': webhook('rotateWebhookSecret'),
   'Mutation.redeliverWebhook(webhookId)': {
     kind: 'webhook',
-    sees: owns,
+    sees: ownsWebhook,
     writes: true,
     ask: (_caller, id) => redeliver({ id, changeId: 'chg_0' }),
   },

@@ -1,9 +1,9 @@
 import { toSnakeCase } from '../../../src/rest/snake-case.ts'
 import { checkoutPlaces, checkoutRow } from './catalogue-rows.ts'
+import { type Ask, isChannel, isIntegration, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
-import { type Ask, isChannel, isIntegration, type Row, type Rows } from './rows.ts'
 
-// REST: each operation of the OpenAPI document, and each identifier that it takes.
+// Matrix rows for REST: each operation of the OpenAPI document, and each identifier that it takes.
 
 function inSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inSnakeCase)
@@ -67,7 +67,7 @@ export const restRows: Rows = {
   'GET /integrations/tickets/{ticketId} ticketId': lookup,
 }
 
-/** The same rows asked for by `HEAD`, which tells by headers alone. */
+/** The GET rows as `HEAD` requests, which could leak through headers. */
 export const headRows: Record<string, Row> = Object.fromEntries(
   Object.entries(restRows).flatMap(([at, row]): [string, Row][] => {
     if ('open' in row || !at.startsWith('GET ')) return []
@@ -77,8 +77,9 @@ export const headRows: Record<string, Row> = Object.fromEntries(
   }),
 )
 
-/** How a route is held against the matrix. `keyed`: by the rows above, `HEAD` as `GET` is. `graphql`: by those of GraphQL.
- *  `token`: its address entitles, whoever sends it. `signed`: what is sent to it is. `public`: it is the same for all. */
+/** Authorization of a route. `keyed`: by an API key, checked by the rows above, `HEAD` like `GET`.
+ *  `graphql`: checked by the GraphQL rows. `token`: by a secret in its URL. `signed`: by a signature of the
+ *  body. `public`: not at all. */
 export type RouteKind = 'keyed' | 'graphql' | 'token' | 'signed' | 'public'
 
 const both = (url: string, kind: RouteKind): [string, RouteKind][] => [

@@ -6,11 +6,11 @@ import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
 import { type Caller, type Callers, openCallers } from './callers.ts'
 import { catalogueOfTwo } from './catalogue.ts'
 
-/** Something that an identifier leads to, and whose it is. */
+/** An object behind an identifier, and its owner. */
 export type Thing = {
   id: string
   organization: string
-  /** The channel that sold it, or the caller that registered it; null for what belongs to the organization alone. */
+  /** Channel that sold it or caller that registered it; null if it belongs to the organization alone. */
   principal: string | null
 }
 
@@ -24,11 +24,11 @@ export type Things = Record<Kind, Thing[]>
 type Answer<Data> = { data: Data | null | undefined; errors: unknown }
 const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
   expect(errors).toBeUndefined()
-  if (!data) throw new Error('it is answered with data')
+  if (!data) throw new Error('the response has no data')
   return data
 }
 
-/** Lets a caller be told of changes. */
+/** Registers a webhook for a caller and returns its ID. */
 export async function register(sale: StripeSale, caller: Caller): Promise<string> {
   const mutation = `mutation ($url: String!) { registerWebhook(url: $url) {
     ... on WebhookSecretPayload { webhook { id } } ... on Refused { errors { message } } } }`
@@ -41,7 +41,7 @@ export async function register(sale: StripeSale, caller: Caller): Promise<string
   return dataOf(answer).registerWebhook.webhook.id
 }
 
-/** A checkout of a caller, of one ticket with all that can be bought with it. */
+/** Checks out one ticket with a supplement, an answer and a warranty as this caller. */
 export async function checkOutAs(sale: StripeSale, caller: Caller, organization: number): Promise<Checkout> {
   const part = (prefix: string) => `${prefix}_${organization}_a`
   const mark = `mk-sale-${caller.name}`
@@ -111,7 +111,7 @@ async function eventCursors(sale: StripeSale, callers: Callers): Promise<Thing[]
   return Promise.all(cursors)
 }
 
-/** The same place in the list, of an event that there is not. */
+/** The cursor of an absent event at the same place in the list. */
 export const absentCursor = (cursor: string, id: string): string =>
   toEventCursor({ ...readEventCursor(cursor), id }) ?? ''
 
@@ -128,8 +128,9 @@ async function changesOf(sale: StripeSale, caller: Caller) {
   }
 }
 
-/** Two organizations in the middle of a sale: for each channel a payment that is open and one that is paid and partly
- *  given back, for each caller a webhook that was told of it, and a channel whose grant is revoked since. */
+/** Opens two organizations in the middle of a sale: each selling channel has a pending payment and a paid,
+ *  partly refunded one; each caller has a webhook that received changes; the grant of one channel is revoked
+ *  at the end. */
 export async function openWorld(options: GatewayOptions = {}) {
   const sale = await openStripeSale(catalogueOfTwo(), options)
   const { callers, bad, lapse } = await openCallers(sale.db)
@@ -160,7 +161,7 @@ export async function openWorld(options: GatewayOptions = {}) {
         codes.push({ ...whose, id: qr_code })
       }
     }
-  const told = await Promise.all([shop, rival, foreign, lapsed].map((caller) => changesOf(sale, caller)))
+  const feeds = await Promise.all([shop, rival, foreign, lapsed].map((caller) => changesOf(sale, caller)))
   const things: Things = {
     event: catalogueThings('evt'),
     rate: partThings('rate'),
@@ -173,8 +174,8 @@ export async function openWorld(options: GatewayOptions = {}) {
     ticket: tickets,
     code: codes,
     webhook: webhooks,
-    change: told.flatMap(({ changes }) => changes),
-    changeCursor: told.map(({ cursor }) => cursor),
+    change: feeds.flatMap(({ changes }) => changes),
+    changeCursor: feeds.map(({ cursor }) => cursor),
     eventCursor: await eventCursors(sale, callers),
   }
   await lapse()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { anything, text } from './values.ts'
 
-/** As much of JSON Schema as the OpenAPI document uses. */
+/** The subset of JSON Schema that the OpenAPI document uses. */
 export type JsonSchema = {
   type?: string | string[]
   anyOf?: JsonSchema[]
@@ -18,7 +18,7 @@ export type JsonSchema = {
   maximum?: number
 }
 
-/** What a field of this name may be meant to hold, such as identifiers that there are. */
+/** Returns plausible values of a field by its name, such as existing IDs. */
 export type Pool = (name: string) => unknown[]
 
 const soon = fc
@@ -29,7 +29,7 @@ function textOf({ format, pattern, minLength, maxLength }: JsonSchema): fc.Arbit
   if (format === 'date') return soon
   if (format === 'email') return fc.constantFrom('ana@example.com', 'o.k+1@sub.example.org')
   if (format === 'uri') return fc.webUrl()
-  // A pattern of dates matches more than years that anybody is born in.
+  // Strings generated from the date pattern would mostly be years in which no buyer is born.
   if (pattern?.includes('T(?:')) return soon.map((day) => `${day}T12:00:00Z`)
   if (pattern) return fc.stringMatching(new RegExp(pattern))
   return fc.string({ minLength, maxLength: Math.min(40, maxLength ?? 40) })
@@ -42,7 +42,7 @@ function numberOf({ type, minimum, exclusiveMinimum, maximum }: JsonSchema): fc.
   return fc.double({ min, max, noNaN: true })
 }
 
-// Few of the fields that may be left out at a time: each is one more that another rule may refuse.
+// Includes at most three optional fields, because each one is another chance of being refused.
 export function objectOf(properties: Record<string, JsonSchema>, required: string[], pool: Pool) {
   const optional = Object.keys(properties).filter((key) => !required.includes(key))
   const fields = (keys: string[]) =>
@@ -52,13 +52,13 @@ export function objectOf(properties: Record<string, JsonSchema>, required: strin
     .chain((keys) => fields([...required, ...keys]))
 }
 
-/** Values that a schema allows, as far as a schema tells. */
+/** Generates values that are valid under a schema. */
 export function arbitraryOf(schema: JsonSchema, pool: Pool, name = ''): fc.Arbitrary<unknown> {
   const { type, anyOf, enum: values, properties, items } = schema
   if (values) return fc.constantFrom(...values)
-  if (anyOf) return fc.oneof(...anyOf.map((one) => arbitraryOf(one, pool, name)))
+  if (anyOf) return fc.oneof(...anyOf.map((option) => arbitraryOf(option, pool, name)))
   if (Array.isArray(type))
-    return fc.oneof(...type.map((one) => arbitraryOf({ ...schema, type: one }, pool, name)))
+    return fc.oneof(...type.map((option) => arbitraryOf({ ...schema, type: option }, pool, name)))
   if (properties) return objectOf(properties, schema.required ?? [], pool)
   if (type === 'object')
     return fc.dictionary(fc.string({ maxLength: 10 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
@@ -87,8 +87,8 @@ function replaced(value: unknown, [key, ...rest]: Path, change: (old: unknown) =
   return { ...fields, [key]: replaced(fields[key], rest, change) }
 }
 
-/** The same values, with one place or two of each made into anything, or given a field that it has not. */
-export const brokenOf = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+/** Mutates valid values: replaces one or two places by anything, or adds an unknown field there. */
+export const mutatedFrom = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .tuple(valid, fc.array(fc.tuple(fc.nat(), anything, fc.option(text)), { minLength: 1, maxLength: 2 }))
     .map(([value, changes]) =>

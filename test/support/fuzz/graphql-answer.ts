@@ -14,7 +14,7 @@ import {
 } from 'graphql'
 import { statusOf } from '../../../src/shared/errors.ts'
 
-// Holds an answer against its operation: what was selected and nothing else, each value as its type says.
+// Validates a response against its operation: exactly the selected fields, each value of its type.
 
 type Fields = Record<string, unknown>
 const isFields = (value: unknown): value is Fields =>
@@ -38,7 +38,7 @@ const scalars: Record<string, (value: unknown) => boolean> = {
 type Selected = { name: string; sets: SelectionSetNode[] }
 type Asked = { schema: GraphQLSchema; fragments: Map<string, FragmentDefinitionNode>; variables: Fields }
 
-/** The response keys that a selection has for objects of a type. */
+/** Collects the response keys that a selection has for objects of a type. */
 function collect(
   asked: Asked,
   type: GraphQLNamedType,
@@ -73,7 +73,7 @@ function collect(
   return into
 }
 
-function wrongValue(
+function valueMistakes(
   asked: Asked,
   type: GraphQLOutputType,
   value: unknown,
@@ -81,11 +81,11 @@ function wrongValue(
   at: string,
 ): string[] {
   if (isNonNullType(type))
-    return value === null ? [`${at} is null`] : wrongValue(asked, type.ofType, value, sets, at)
+    return value === null ? [`${at} is null`] : valueMistakes(asked, type.ofType, value, sets, at)
   if (value === null) return []
   if (isListType(type)) {
     if (!Array.isArray(value)) return [`${at} is no list`]
-    return value.flatMap((item, index) => wrongValue(asked, type.ofType, item, sets, `${at}.${index}`))
+    return value.flatMap((item, index) => valueMistakes(asked, type.ofType, item, sets, `${at}.${index}`))
   }
   if (isEnumType(type)) return type.getValue(String(value)) ? [] : [`${at} is no ${type.name}`]
   if (isLeafType(type))
@@ -94,10 +94,10 @@ function wrongValue(
   const actual = isObjectType(type) ? type : asked.schema.getType(String(value.__typename))
   const possible = isObjectType(type) ? [type] : asked.schema.getPossibleTypes(type)
   if (!isObjectType(actual) || !possible.includes(actual)) return [`${at} is no ${type.name}`]
-  return wrongObject(asked, actual, value, sets, at)
+  return objectMistakes(asked, actual, value, sets, at)
 }
 
-function wrongObject(
+function objectMistakes(
   asked: Asked,
   type: GraphQLNamedType,
   value: Fields,
@@ -114,12 +114,12 @@ function wrongObject(
     if (name === '__typename') return value[key] === type.name ? [] : [`${at}.${key} is no ${type.name}`]
     const field = isObjectType(type) ? type.getFields()[name] : undefined
     if (!field || !(key in value)) return []
-    return wrongValue(asked, field.type, value[key], sets, `${at}.${key}`)
+    return valueMistakes(asked, field.type, value[key], sets, `${at}.${key}`)
   })
   return [...wrong, ...below]
 }
 
-function wrongError(error: unknown, data: unknown): string[] {
+function errorMistakes(error: unknown, data: unknown): string[] {
   if (!isFields(error) || !isFields(error.extensions)) return ['an error that is none']
   const { message, extensions, path } = error
   const { code, request_id } = extensions
@@ -137,8 +137,8 @@ function wrongError(error: unknown, data: unknown): string[] {
   ]
 }
 
-/** What is wrong with an answer to an operation. An answer without data must tell an error; one with data may. */
-export function wrongAnswer(
+/** Lists what is wrong with a response. A response without data must have an error. */
+export function findAnswerMistakes(
   schema: GraphQLSchema,
   { query, variables }: { query: string; variables: Fields },
   answer: unknown,
@@ -147,21 +147,21 @@ export function wrongAnswer(
   const { data, errors = [], ...more } = answer
   const strange = Object.keys(more).map((key) => `${key} beside data and errors`)
   if (!Array.isArray(errors)) return ['errors that are no list']
-  const told = errors.flatMap((error) => wrongError(error, data))
+  const mistakes = errors.flatMap((error) => errorMistakes(error, data))
   if (data === undefined || data === null)
-    return [...strange, ...told, ...(errors.length > 0 ? [] : ['neither data nor an error'])]
+    return [...strange, ...mistakes, ...(errors.length > 0 ? [] : ['neither data nor an error'])]
   const { definitions } = parse(query)
   const fragments = new Map(
-    definitions.flatMap((one) =>
-      one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
+    definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
     ),
   )
-  const operation = definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION)
+  const operation = definitions.find((definition) => definition.kind === Kind.OPERATION_DEFINITION)
   const root = operation && schema.getRootType(operation.operation)
   if (!operation || !root || !isFields(data)) return [...strange, 'data of no operation']
   return [
     ...strange,
-    ...told,
-    ...wrongObject({ schema, fragments, variables }, root, data, [operation.selectionSet], 'data'),
+    ...mistakes,
+    ...objectMistakes({ schema, fragments, variables }, root, data, [operation.selectionSet], 'data'),
   ]
 }

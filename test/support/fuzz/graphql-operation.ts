@@ -18,10 +18,11 @@ import {
   isRequiredInputField,
 } from 'graphql'
 import type { Pool } from './from-json-schema.ts'
-import { aligned } from './requests.ts'
+import { alignWithRate } from './requests.ts'
 import { anything } from './values.ts'
 
-// Operations of a schema, made as they are drawn: fast-check shrinks and repeats them by what was drawn.
+// Random operations of a schema. Every choice is drawn from fast-check, which can therefore shrink and replay
+// them.
 
 type Draw = fc.GeneratorValue
 type Kind = 'query' | 'mutation'
@@ -80,7 +81,7 @@ class Operations {
     return this.#given(Object.values(type.getFields()), isRequiredInputField)
   }
 
-  // What must be there, and few of the others.
+  // Every required field, and a quarter of the others.
   #given<Field extends GraphQLArgument | GraphQLInputField>(
     fields: Field[],
     isRequired: (field: Field) => boolean,
@@ -91,7 +92,7 @@ class Operations {
 
   #arguments(field: GraphQLField<unknown, unknown>): string {
     const given = this.#given([...field.args], isRequiredArgument)
-    const values = this.#once(5) ? given : (aligned(given) as Record<string, unknown>)
+    const values = this.#once(5) ? given : (alignWithRate(given) as Record<string, unknown>)
     const args = field.args.filter(({ name }) => name in values)
     if (args.length === 0) return ''
     return `(${args.map((arg) => `${arg.name}: ${this.#written(arg, values[arg.name])}`).join(', ')})`
@@ -149,12 +150,12 @@ class Operations {
   }
 }
 
-/** A value as a document spells it. */
+/** Prints a value as a GraphQL literal. */
 function literal(value: unknown, type: GraphQLInputType): string {
   const nullable = isNonNullType(type) ? type.ofType : type
   if (Array.isArray(value)) {
-    const of = isListType(nullable) ? nullable.ofType : nullable
-    return `[${value.map((item) => literal(item, of)).join(', ')}]`
+    const itemType = isListType(nullable) ? nullable.ofType : nullable
+    return `[${value.map((item) => literal(item, itemType)).join(', ')}]`
   }
   if (typeof value === 'object' && value !== null) {
     const fields = isInputObjectType(nullable) ? nullable.getFields() : {}
@@ -165,7 +166,7 @@ function literal(value: unknown, type: GraphQLInputType): string {
   return JSON.stringify(value) ?? 'null'
 }
 
-/** An operation that asks for a field of a root type, with what it needs of variables, and at times for another field. */
+/** Draws an operation that selects a root field, sometimes with a second one, and the variables it needs. */
 export const drawOperation = (
   draw: Draw,
   { schema, pool }: { schema: GraphQLSchema; pool: Pool },

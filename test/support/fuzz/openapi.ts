@@ -20,8 +20,9 @@ export const routesOf = ({ paths }: Document): Route[] =>
 
 type Answer = { statusCode: number; headers: Record<string, unknown>; body: string }
 
-/** Holds answers against what the document says of the operation and its status. Tells what is wrong, or null. */
-export function answerChecker() {
+/** Creates a function that validates a response against the documented operation and status. It returns the
+ *  mistake, or null. */
+export function createAnswerChecker() {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)
   const compiled = new Map<JsonSchema, ValidateFunction>()

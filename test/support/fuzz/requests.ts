@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import type { InjectOptions } from 'fastify'
 import type { Caller, Headers } from '../authorization/callers.ts'
-import { absentOf } from '../authorization/told.ts'
+import { absentId } from '../authorization/fingerprint.ts'
 import type { Kind, World } from '../authorization/world.ts'
-import { arbitraryOf, brokenOf, type JsonSchema, objectOf, type Pool } from './from-json-schema.ts'
+import { arbitraryOf, type JsonSchema, mutatedFrom, objectOf, type Pool } from './from-json-schema.ts'
 import type { Route } from './openapi.ts'
 import { text } from './values.ts'
 
-/** A request as somebody sends it. `caller` is nobody where its credentials are not good. */
+/** A request with its caller, which is `nobody` if the credentials are bad. */
 export type Asked = { caller: Caller; request: InjectOptions }
 
 const kindsOf: Record<string, Kind[]> = {
@@ -25,8 +25,8 @@ const kindsFor = (name: string, things: World['things']): Kind[] => {
   return kindsOf[named] ?? (isKind(named, things) ? [named] : [])
 }
 
-// What a field that names nothing is mostly given, so that what follows is reached at all.
-const meant: Record<string, unknown[]> = {
+// Usual values of fields that are no identifiers, so that most requests pass validation.
+const usualValues: Record<string, unknown[]> = {
   email: ['ana@example.com'],
   phone: ['+34600123123'],
   birthday: ['1990-01-02'],
@@ -45,20 +45,19 @@ const meant: Record<string, unknown[]> = {
 }
 const inCamelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** What a field of this name may be meant to hold: the identifiers of this database, whoever's they are, some of nothing,
- *  and what else is good there. */
-export const poolOf =
+/** Plausible values of a field by its name: IDs of all owners, some absent IDs, and usual values. */
+export const poolFor =
   ({ things }: World): Pool =>
   (name) => {
     const ids = kindsFor(name, things).flatMap((kind) => things[kind].map(({ id }) => id))
-    return [...ids, ...ids.slice(0, 2).map(absentOf), ...(meant[inCamelCase(name)] ?? [])]
+    return [...ids, ...ids.slice(0, 2).map(absentId), ...(usualValues[inCamelCase(name)] ?? [])]
   }
 
 const visible = fc.string({ unit: 'grapheme-ascii', maxLength: 80 })
 
 const asCaller = (caller: Caller) => ({ caller, headers: caller.headers })
 
-/** Credentials of all kinds: mostly of those who may ask, each other kind now and then. */
+/** Generates credentials: mostly those of permitted callers, sometimes any other kind. */
 export function credentials(
   { callers, bad }: World,
   may: Caller[] = [callers.shop, callers.foreign, callers.door],
@@ -81,21 +80,22 @@ export function credentials(
   )
 }
 
-// Random objects may have a field that is called toString.
+// Not String(value): a random object may have a field called toString.
 const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 const partOf: Record<string, string> = { price: 'price', supplement: 'sup', question: 'que' }
 
-/** The same checkout, with the parts of the rate that it names: random ones would hardly ever be of one rate. */
-export function aligned(value: unknown, rate = 'rate_1_a'): unknown {
-  if (Array.isArray(value)) return value.map((item) => aligned(item, rate))
+/** Replaces the parts of a checkout by parts of its rate. Random parts would hardly ever belong to one rate.
+ *  */
+export function alignWithRate(value: unknown, rate = 'rate_1_a'): unknown {
+  if (Array.isArray(value)) return value.map((item) => alignWithRate(item, rate))
   if (typeof value !== 'object' || value === null) return value
   const fields = value as Record<string, unknown>
   const named = asText(fields.ticket_rate_id ?? fields.ticketRateId ?? rate)
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
       const part = partOf[name.replace(/_?[iI]d$/, '')]
-      return [name, part === undefined ? aligned(field, named) : `${part}${named.slice(4)}`]
+      return [name, part === undefined ? alignWithRate(field, named) : `${part}${named.slice(4)}`]
     }),
   )
 }
@@ -106,14 +106,14 @@ const encoded = (value: unknown) => {
 }
 
 const oneOf = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 2, arbitrary: valid }, { weight: 1, arbitrary: brokenOf(valid) })
+  fc.oneof({ weight: 2, arbitrary: valid }, { weight: 1, arbitrary: mutatedFrom(valid) })
 
 const bodies = (schema: JsonSchema, pool: Pool): fc.Arbitrary<unknown> =>
   fc
     .tuple(arbitraryOf(schema, pool), fc.integer({ min: 0, max: 4 }))
-    .map(([body, random]) => (random === 0 ? body : aligned(body)))
+    .map(([body, random]) => (random === 0 ? body : alignWithRate(body)))
 
-// What a server must be told of a body, and what it is told besides.
+// Content types: mostly the right one.
 const types = fc.oneof(
   { weight: 30, arbitrary: fc.constant('application/json') },
   fc.constantFrom('text/plain', 'application/json; charset=latin1', 'application/x-www-form-urlencoded', 'x'),
@@ -127,9 +127,9 @@ const accepts = fc.constantFrom(
   '',
 )
 
-/** Requests of a documented route: right ones, broken ones, and what has nothing to do with it. */
+/** Generates requests of a documented route: valid, mutated and unrelated ones. */
 export function requestsOf({ method, path, operation }: Route, world: World): fc.Arbitrary<Asked> {
-  const pool = poolOf(world)
+  const pool = poolFor(world)
   const { shop, rival, foreign, door, doorV1, far } = world.callers
   const may = path.includes('/integrations/') ? [door, doorV1, far] : [shop, rival, foreign]
   const { parameters = [], requestBody } = operation

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto'
 
-const given = process.env.FUZZ_SEED
+const { FUZZ_SEED } = process.env
 
-/** Where the random values of a run begin: `FUZZ_SEED=<number>` chooses the same ones again. */
-export const seed = given === undefined ? randomInt(2 ** 31) : Number(given)
+/** Seed of a run's random values. Set `FUZZ_SEED=<number>` to repeat a run. */
+export const seed = FUZZ_SEED === undefined ? randomInt(2 ** 31) : Number(FUZZ_SEED)
 
-// Set by what runs long.
+// Set by the long suite.
 const times = Number(process.env.FUZZ_TIMES ?? 1)
 
-/** How often a property is tried. Its time ends only what a very busy machine would take too long for. */
-export const tries = (numRuns: number, seconds: number) => ({
+/** fast-check parameters: the number of runs, and a time limit that only a very busy machine reaches. */
+export const fuzzRuns = (numRuns: number, seconds: number) => ({
   seed,
   numRuns: numRuns * times,
   interruptAfterTimeLimit: seconds * 1000 * times,

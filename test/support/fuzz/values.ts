@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-// Whatever a client may send for a value, right or wrong.
+// Arbitrary values that a client may send, valid or not.
 
 const dates =
   '0000-01-01 0001-01-01 2026-02-30 2026-01-01 2026-01-01T00:00:00.000Z 9999-12-31T23:59:59-23:59'.split(' ')
@@ -26,7 +26,7 @@ const oddities = [
   ...["' or ''='", '#{7*7}', '<script>', 'a'.repeat(5_000), '💥'.repeat(300)],
 ]
 
-/** Any unit of UTF-16, and what a parser or a database has stumbled over before. */
+/** Any UTF-16 code unit, and strings that are known to break parsers and databases. */
 export const text = fc.oneof(
   fc.constantFrom(...dates, ...oddities),
   fc.string({ unit: 'binary', maxLength: 30 }),
@@ -45,12 +45,12 @@ export const number = fc.oneof(
   fc.constantFrom(0, -0, 5e-324, 1e-160, 1e308, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 2 ** 63),
 )
 
-/** So deep as a body may nest without ending a parser. */
+/** Nesting as deep as a parser can bear. */
 const deep = fc
   .tuple(fc.integer({ min: 5, max: 60 }), fc.boolean())
   .map(([depth, isList]) => nested(depth, isList))
 
-/** A value inside of so many others. */
+/** Nests a value `depth` levels deep. */
 export function nested(depth: number, isList: boolean): unknown {
   let value: unknown = 'x'
   for (let level = 0; level < depth; level++) value = isList ? [value] : { a: value }

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql'
 
-/** A request that nobody sends who means well. */
+/** A request that no well-meaning client sends. */
 export type Hostile = {
   name: string
   method: 'GET' | 'POST'
@@ -9,17 +9,17 @@ export type Hostile = {
   body?: string
 }
 
-// Bytes. Just less than the service reads of a body.
-const most = 256 * 1024 - 512
+// Just below the service's limit of a body.
+const maxBodyBytes = 256 * 1024 - 512
 const json = { 'content-type': 'application/json' }
 
-/** As many parts as fit beside what takes `less` bytes. */
+/** Joins as many parts as fit into a body, leaving `less` bytes for the rest. */
 function fill(part: (index: number) => string, less = 0, separator = ','): string {
   const parts: string[] = []
   for (let bytes = less, index = 0; ; index++) {
     const next = part(index)
     bytes += next.length + separator.length
-    if (bytes > most) return parts.join(separator)
+    if (bytes > maxBodyBytes) return parts.join(separator)
     parts.push(next)
   }
 }
@@ -54,9 +54,9 @@ const entry = '{"priceId":"price_1","fullName":"A","email":"a@b.co"}'
 const longName = 'x'.repeat(20_000)
 
 const variables: Hostile[] = [
-  graphql('unknown fields by the ten thousand', buy, `{"i":{${fill((index) => `"a${index}":1`, 400)}}}`),
+  graphql('tens of thousands of unknown fields', buy, `{"i":{${fill((index) => `"a${index}":1`, 400)}}}`),
   graphql(
-    'entries that are no objects',
+    'entries that are not objects',
     buy,
     entries(() => '0'),
   ),
@@ -66,45 +66,45 @@ const variables: Hostile[] = [
     entries(() => '[]'),
   ),
   graphql(
-    'entries without anything',
+    'empty entries',
     buy,
     entries(() => '{}'),
   ),
   graphql(
-    'entries by the thousand',
+    'thousands of entries',
     buy,
     entries(() => entry),
   ),
-  graphql('enum values that are none', register, `{"t":[${fill(() => '"PAYMENT_PAD"', 400)}]}`),
-  graphql('a value where a list of lists is', register, `{"t":${nested(120_000)}}`),
-  graphql('arrays nested in a variable that is text', list, `{"s":${nested(120_000)}}`),
+  graphql('invalid enum values', register, `{"t":[${fill(() => '"PAYMENT_PAD"', 400)}]}`),
+  graphql('nested lists instead of a list', register, `{"t":${nested(120_000)}}`),
+  graphql('nested arrays in a string variable', list, `{"s":${nested(120_000)}}`),
   graphql('arrays nested 5,000 deep', list, `{"s":${nested(5_000)}}`),
-  graphql('objects nested deep', list, `{"s":${nested(40_000, '{"a":', '}', '1')}}`),
-  graphql('objects nested deep in metadata', buy, input(`"metadata":${nested(40_000, '{"a":', '}', '1')}`)),
-  graphql('a wide metadata', buy, input(`"metadata":{${fill((index) => `"a${index}":[{}]`, 400)}}`)),
+  graphql('deeply nested objects', list, `{"s":${nested(40_000, '{"a":', '}', '1')}}`),
+  graphql('deeply nested metadata', buy, input(`"metadata":${nested(40_000, '{"a":', '}', '1')}`)),
+  graphql('wide metadata', buy, input(`"metadata":{${fill((index) => `"a${index}":[{}]`, 400)}}`)),
   graphql(
-    'supplements by the ten thousand',
+    'tens of thousands of supplements',
     buy,
     `{"i":{"ticketRateId":"r","tickets":[{"supplements":[${fill(() => '1', 400)}]}]}}`,
   ),
-  graphql('variables that nobody asked for', list, `{${fill((index) => `"v${index}":[{}]`, 400)}}`),
-  graphql('a long text', list, `{"s":"${'ñ'.repeat(120_000)}"}`),
-  graphql('a text of escapes', list, `{"s":"${'\\u0000'.repeat(40_000)}"}`),
+  graphql('undeclared variables', list, `{${fill((index) => `"v${index}":[{}]`, 400)}}`),
+  graphql('a long string', list, `{"s":"${'ñ'.repeat(120_000)}"}`),
+  graphql('a string of escapes', list, `{"s":"${'\\u0000'.repeat(40_000)}"}`),
   graphql('a long name', buy, input(`"${'x'.repeat(250_000)}":1`)),
-  graphql('names that are long', buy, input(fill((index) => `"${'x'.repeat(1000)}${index}":1`, 600))),
-  graphql('a number of a quarter of a million digits', list, `{"s":${'9'.repeat(250_000)}}`),
-  graphql('numbers that are too large', register, `{"t":[${fill(() => '1e400', 400)}]}`),
+  graphql('long field names', buy, input(fill((index) => `"${'x'.repeat(1000)}${index}":1`, 600))),
+  graphql('a number with 250,000 digits', list, `{"s":${'9'.repeat(250_000)}}`),
+  graphql('numbers beyond the range', register, `{"t":[${fill(() => '1e400', 400)}]}`),
 ]
 
 const parameters: Hostile[] = [
   graphql('deep extensions', list, `{},"extensions":{"a":${nested(120_000)}}`),
   graphql('wide extensions', list, `{},"extensions":{${fill((index) => `"v${index}":[]`, 500)}}`),
-  graphql('parameters that nobody knows', list, `{},${fill((index) => `"v${index}":[]`, 500)}`),
+  graphql('unknown parameters', list, `{},${fill((index) => `"v${index}":[]`, 500)}`),
   { ...graphql('a batch', list), body: `[${fill(() => '{"query":"{a}"}')}]` },
-  { ...graphql('arrays alone', list), body: nested(125_000) },
-  { ...graphql('text that may be __proto__', list), body: `[${fill(() => '"__proto__ "')}]` },
+  { ...graphql('nested arrays as the body', list), body: nested(125_000) },
+  { ...graphql('strings similar to __proto__', list), body: `[${fill(() => '"__proto__ "')}]` },
   {
-    name: 'GraphQL: variables in the address',
+    name: 'GraphQL: nested variables in the URL',
     method: 'GET',
     url: `/graphql?query=${encodeURIComponent(list)}&variables=${encodeURIComponent('{"s":')}${nested(7_000)}${encodeURIComponent('}')}`,
   },
@@ -126,40 +126,40 @@ const documents: Hostile[] = [
       .slice(0, 50_000),
   ),
   graphql(
-    'all of the schema in 30 ways',
+    'introspection by fragment under 30 aliases',
     `{ ${times(30, (index) => `a${index}: __schema { ...S }`)} } fragment S on __Schema ${schemaSelection} ${fragments.join(' ')}`,
   ),
-  graphql('types in 28 ways', `{ __schema { ${everyType} } }`),
+  graphql('types under 28 aliases', `{ __schema { ${everyType} } }`),
   graphql(
     'fields of fields',
     '{ __schema { types { fields { type { fields { args { type { ofType { name enumValues { name } ofType { name } } } } } } } } } }',
   ),
   graphql('a wide selection', `{ ${times(1_990, () => '__typename')} }`),
   graphql('a wide selection of one field', `{ events { nodes { ${times(600, () => 'id name')} } } }`),
-  graphql('fields that nobody knows', `{ ${times(1_900, (index) => `f${index}`)} }`),
+  graphql('unknown fields', `{ ${times(1_900, (index) => `f${index}`)} }`),
   graphql(
-    'fields that nobody knows, in as many lines',
+    'unknown fields before many lines',
     `{ ${times(1_900, (index) => `f${index}`)} ${'\n'.repeat(35_000)} ${'x '.repeat(80)} }`,
   ),
   graphql(
-    'lines before fields that nobody knows',
+    'many lines before unknown fields',
     `{ ${'\n'.repeat(40_000)} ${times(1_500, (index) => `f${index}`)} }`,
   ),
-  graphql('selections that conflict', `{ ${times(190, (index) => `a: event(id: "${index}") { id }`)} }`),
+  graphql('conflicting selections', `{ ${times(190, (index) => `a: event(id: "${index}") { id }`)} }`),
   graphql(
-    'selections that conflict deep below',
+    'deeply nested conflicting selections',
     `{ ${times(70, (index) => `events(first: ${index}) { nodes { ticketRates { prices { a: id } } } }`)} }`,
   ),
   graphql(
-    'fragments that nobody uses',
+    'unused fragments',
     `{ __typename } ${times(280, (index) => `fragment F${index} on Event { id }`)}`,
   ),
   graphql(
-    'fragments in a chain',
+    'a chain of fragments',
     `{ events { nodes { ...F0 } } } ${times(220, (index) => `fragment F${index} on Event { ...F${index + 1} }`)} fragment F220 on Event { id }`,
   ),
   graphql(
-    'fragments in circles',
+    'cycles of fragments',
     `{ events { nodes { ...F0 } } } ${times(240, (index) => `fragment F${index} on Event { ...F${(index * 7) % 240} id }`)}`,
   ),
   graphql(
@@ -167,13 +167,13 @@ const documents: Hostile[] = [
     `{ events { nodes { ...F0 } } } ${times(40, (index) => `fragment F${index} on Event { ${times(15, (other) => `...F${(index + other + 1) % 40}`)} }`)}`,
   ),
   graphql(
-    'fragments that double',
+    'fragments that double at each level',
     `{ events { nodes { ...F0 } } } ${times(100, (index) => `fragment F${index} on Event { ...F${index + 1} ...F${index + 1} }`)} fragment F100 on Event { id }`,
   ),
   graphql('directives', `{ __typename ${times(600, () => '@include(if: true)')} }`),
-  graphql('directives that nobody knows', `{ __typename ${times(990, () => '@x')} }`),
+  graphql('unknown directives', `{ __typename ${times(990, () => '@x')} }`),
   graphql(
-    'directives of variables',
+    'directives with variables',
     `query (${times(30, (index) => `$v${index}: Boolean = true`)}) { ${times(200, (index) => `__typename @include(if: $v${index % 30})`)} }`,
   ),
   graphql(
@@ -181,46 +181,46 @@ const documents: Hostile[] = [
     times(280, (index) => `query Q${index} { __typename }`),
   ),
   graphql(
-    'operations that spread all fragments',
+    'operations that spread a chain of fragments',
     `${times(90, (index) => `query Q${index} { ...F0 }`)} ${times(110, (index) => `fragment F${index} on Query { ...F${index + 1} }`)} fragment F110 on Query { __typename }`,
   ),
   graphql(
-    'an operation of a long name',
+    'an operation with a long name',
     `query ${longName} { events(first: 1) { ${times(900, (index) => `f(a: $v${index})`)} } }`,
   ),
   graphql('variables', `query (${times(480, (index) => `$v${index}: Int`)}) { __typename }`),
   graphql(
-    'variables that are all used wrong',
+    'variables all used with a wrong type',
     `query Q(${times(240, (index) => `$v${index}: Int`)}) { ${times(29, (index) => `a${index}: events(${times(8, (arg) => `search: $v${index * 8 + arg}`)}) { totalCount }`)} }`,
   ),
   graphql(
-    'variables that are all given wrong',
+    'variables all with wrong values',
     `query (${times(330, (index) => `$v${index}: Int`)}) { event(id: "x") { id } }`,
     `{${times(330, (index) => `"v${index}":"${'x'.repeat(700)}"`, ',')}}`,
   ),
-  graphql('a literal as deep as can be', `{ event(id: ${nested(980)}) { id } }`),
+  graphql('a deeply nested literal', `{ event(id: ${nested(980)}) { id } }`),
   graphql(
-    'a literal object as wide as can be',
+    'a wide object literal',
     `mutation { checkout(input: { ${times(600, (index) => `a${index}: 1`)} }) { __typename } }`,
   ),
   graphql(
-    'a literal list of what is none',
+    'a long list literal of wrong items',
     `mutation { checkout(input: { ticketRateId: "a", tickets: [${times(1_900, () => '1')}] }) { __typename } }`,
   ),
   graphql(
-    'enum literals that are none',
+    'invalid enum literals',
     `mutation { registerWebhook(url: "a", types: [${times(1_900, () => 'PAYMENT_PAD')}]) { __typename } }`,
   ),
   graphql(
     'a long name in many errors',
     `query ($${longName}: Int) { ${times(29, (index) => `a${index}: event(id: $${longName.slice(0, 900)}${index}) { id }`)} }`,
   ),
-  graphql('a long text in a literal', `{ event(id: "${'x'.repeat(49_000)}") { id } }`),
-  graphql('a block of lines', `{ event(id: """${' \n'.repeat(24_000)}""") { id } }`),
-  graphql('digits in a literal', `{ events(first: ${'9'.repeat(49_000)}) { totalCount } }`),
+  graphql('a long string literal', `{ event(id: "${'x'.repeat(49_000)}") { id } }`),
+  graphql('a block string of many lines', `{ event(id: """${' \n'.repeat(24_000)}""") { id } }`),
+  graphql('an integer literal with many digits', `{ events(first: ${'9'.repeat(49_000)}) { totalCount } }`),
   graphql('comments', `{ ${'#\n'.repeat(24_900)} __typename }`),
   graphql('commas', `{ __typename ${','.repeat(49_900)} }`),
-  graphql('a document of no end', `{ ${'a { '.repeat(990)}`),
+  graphql('an unterminated document', `{ ${'a { '.repeat(990)}`),
 ]
 
 const restEntry = '{"price_id":"price_1","full_name":"A","email":"a@b.co"}'
@@ -231,27 +231,27 @@ const inEntry = (inside: string) =>
 
 const bodies: Hostile[] = [
   checkout(
-    'entries that are no objects',
+    'entries that are not objects',
     restEntries(() => '0'),
   ),
   checkout(
-    'entries without anything',
+    'empty entries',
     restEntries(() => '{}'),
   ),
   checkout(
-    'entries by the thousand',
+    'thousands of entries',
     restEntries(() => restEntry),
   ),
   checkout(
-    'entries of the wrong kind',
+    'entries with fields of wrong types',
     restEntries(() => '{"price_id":1,"full_name":2,"email":3,"gender":4}'),
   ),
-  checkout('fields that nobody knows', `{${fill((index) => `"a${index}":1`)}}`),
-  checkout('fields in entries that nobody knows', inEntry(fill((index) => `"a${index}":1`, 200))),
-  checkout('arrays nested deep', nested(125_000)),
-  checkout('arrays nested in an entry', inEntry(`"phone":${nested(120_000)}`)),
+  checkout('unknown fields', `{${fill((index) => `"a${index}":1`)}}`),
+  checkout('unknown fields in an entry', inEntry(fill((index) => `"a${index}":1`, 200))),
+  checkout('deeply nested arrays', nested(125_000)),
+  checkout('nested arrays in an entry', inEntry(`"phone":${nested(120_000)}`)),
   checkout(
-    'objects nested in metadata',
+    'nested objects in metadata',
     `{"ticket_rate_id":"a","tickets":[],"metadata":${nested(40_000, '{"a":', '}', '1')}}`,
   ),
   checkout(
@@ -260,28 +260,28 @@ const bodies: Hostile[] = [
   ),
   checkout('long metadata', `{"ticket_rate_id":"a","tickets":[],"metadata":{"a":"${'ñ'.repeat(120_000)}"}}`),
   checkout(
-    'supplements by the ten thousand',
+    'tens of thousands of supplements',
     inEntry(`"supplements":[${fill(() => '{"supplement_id":"a"}', 200)}]`),
   ),
-  checkout('answers of the wrong kind', inEntry(`"answers":[${fill(() => '{"a":[]}', 200)}]`)),
+  checkout('answers of wrong types', inEntry(`"answers":[${fill(() => '{"a":[]}', 200)}]`)),
   checkout('a long name', `{"${'x'.repeat(250_000)}":1}`),
-  checkout('a long text for a person', inEntry(`"address":"${'x '.repeat(120_000)}"`)),
+  checkout('a long postal address', inEntry(`"address":"${'x '.repeat(120_000)}"`)),
   checkout(
-    'a long address',
+    'a long redirect URL',
     inEntry(`"redirect_url":1`).replace('{', `{"redirect_url":"http://${'a.'.repeat(120_000)}",`),
   ),
   checkout('a long e-mail address', inEntry(`"email":"${'a.'.repeat(60_000)}@${'b.'.repeat(60_000)}"`)),
   checkout('a long telephone number', inEntry(`"phone":"+${'1'.repeat(240_000)}"`)),
-  checkout('a number of a quarter of a million digits', `{"ticket_rate_id":${'9'.repeat(250_000)}}`),
-  checkout('half a body', `{"a":"${'\\'.repeat(250_000)}`),
-  checkout('white space', ' '.repeat(most)),
+  checkout('a number with 250,000 digits', `{"ticket_rate_id":${'9'.repeat(250_000)}}`),
+  checkout('a truncated body', `{"a":"${'\\'.repeat(250_000)}`),
+  checkout('white space', ' '.repeat(maxBodyBytes)),
   {
-    name: 'REST: parameters that nobody knows',
+    name: 'REST: unknown parameters',
     method: 'GET',
     url: `/events?${times(3_500, (index) => `${index.toString(36)}`, '&')}`,
   },
   { name: 'REST: a search of many words', method: 'GET', url: `/events?search=${'a+'.repeat(7_000)}` },
-  { name: 'REST: one parameter a thousand times', method: 'GET', url: `/events?${'limit=1&'.repeat(1_800)}` },
+  { name: 'REST: one parameter 1,800 times', method: 'GET', url: `/events?${'limit=1&'.repeat(1_800)}` },
   {
     name: 'page: a form of many fields',
     method: 'POST',
@@ -291,22 +291,22 @@ const bodies: Hostile[] = [
   },
 ]
 
-/** Each of at most 256 kB, and none of it of any use. */
+/** Useless requests of at most 256 kB each. */
 export const corpus: Hostile[] = [...variables, ...parameters, ...documents, ...bodies]
 
 const slow = new Set([
-  'GraphQL: unknown fields by the ten thousand',
-  'GraphQL: entries that are no objects',
+  'GraphQL: tens of thousands of unknown fields',
+  'GraphQL: entries that are not objects',
   'GraphQL: entries that are lists',
-  'GraphQL: entries without anything',
-  'GraphQL: enum values that are none',
-  'GraphQL: supplements by the ten thousand',
-  'GraphQL: names that are long',
-  'GraphQL: numbers that are too large',
-  'GraphQL: all of the schema in 30 ways',
-  'REST: entries that are no objects',
-  'REST: entries without anything',
+  'GraphQL: empty entries',
+  'GraphQL: invalid enum values',
+  'GraphQL: tens of thousands of supplements',
+  'GraphQL: long field names',
+  'GraphQL: numbers beyond the range',
+  'GraphQL: introspection by fragment under 30 aliases',
+  'REST: entries that are not objects',
+  'REST: empty entries',
 ])
 
-/** Those that hold up a service which has no bounds for a fifth of a second and more. */
+/** Requests that block a service without limits for at least 0.2 s. */
 export const slowRequests = corpus.filter(({ name }) => slow.has(name))

@@ -19,26 +19,28 @@ type Headers = Record<string, string>
 type Answer = {
   status: number
   text: string
-  /** Milliseconds of the processor that the longest turn took, as if nobody else were at this machine. */
+  /** CPU time of the longest turn of the event loop, in milliseconds, corrected for the load of the machine.
+   *  */
   longest: number
 }
 
 export type HostileService = {
-  /** The headers of a channel. */
+  /** Headers of a channel. */
   channel: Headers
-  /** Sends one request, and resolves to how long the service stood still and what it answered; to null where that took
-   *  it `patienceMs` and more, after which it is killed and begins anew. */
-  send(request: Hostile, headers?: Headers, patienceMs?: number): Promise<Answer | null>
-  /** Sends many, a few at a time, and resolves to the last answer's text. Nothing is measured. */
+  /** Sends one request. Resolves to its response and the longest turn of the event loop, or to null after
+   *  `timeoutMs`, in which case the service is killed and restarted. */
+  send(request: Hostile, headers?: Headers, timeoutMs?: number): Promise<Answer | null>
+  /** Sends many requests, eight at a time, and resolves to the body of the last response. Measures nothing.
+   *  */
   flood(requests: Hostile[], headers?: Headers): Promise<string>
-  /** How many bytes the process holds, once it has collected its garbage. */
+  /** Resident memory of the process after a garbage collection, in bytes. */
   memory(): Promise<number>
   close(): Promise<void>
 }
 
 const program = fileURLToPath(new URL('measured-server.js', import.meta.url))
 
-// As many as a page shows at most, so that what costs most is there to be asked for.
+// As many as the largest page shows, so that the most expensive requests find data.
 const rates = () =>
   Array.from({ length: 4 }, () =>
     aRate({ prices: [aPrice(), aPrice()], supplements: [aSupplement()], questions: [aQuestion()] }),
@@ -51,13 +53,13 @@ const catalogue = () =>
     ],
   })
 
-async function tell<Told>(child: ChildProcess, asked: string): Promise<Told> {
+async function askChild<Reply>(child: ChildProcess, asked: string): Promise<Reply> {
   child.send(asked)
-  const [told] = await once(child, 'message')
-  return told
+  const [reply] = await once(child, 'message')
+  return reply
 }
 
-/** The built service in a process of its own, with the bounds of a request or without them. */
+/** Starts the built service in its own process, with or without request limits. */
 export async function openHostileService(bounds: 'bounded' | 'unbounded'): Promise<HostileService> {
   const database = await createTestDatabase()
   const opened = await database.open()
@@ -78,15 +80,15 @@ export async function openHostileService(bounds: 'bounded' | 'unbounded'): Promi
   }
   let service = await start()
 
-  async function send({ method, url, headers, body }: Hostile, more: Headers = {}, patienceMs = 30_000) {
+  async function send({ method, url, headers, body }: Hostile, more: Headers = {}, timeoutMs = 30_000) {
     const { child } = service
-    const { slowness } = await tell<{ slowness: number }>(child, 'start')
+    const { slowness } = await askChild<{ slowness: number }>(child, 'start')
     try {
-      const signal = AbortSignal.timeout(patienceMs)
+      const signal = AbortSignal.timeout(timeoutMs)
       const init = { method, headers: { ...headers, ...more }, body, signal }
       const answer = await fetch(service.url + url, init)
       const text = await answer.text()
-      const { longest } = await tell<{ longest: number }>(child, 'stop')
+      const { longest } = await askChild<{ longest: number }>(child, 'stop')
       return { status: answer.status, text, longest: longest / slowness }
     } catch {
       await end(service)
@@ -113,7 +115,7 @@ export async function openHostileService(bounds: 'bounded' | 'unbounded'): Promi
     channel,
     send,
     flood,
-    memory: async () => (await tell<{ memory: number }>(service.child, 'memory')).memory,
+    memory: async () => (await askChild<{ memory: number }>(service.child, 'memory')).memory,
     async close() {
       await end(service)
       await database.drop()

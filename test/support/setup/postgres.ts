@@ -5,8 +5,8 @@ import { openDatabase } from '../../../src/database/open.ts'
 import { inDatabase } from './database.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
-/** A server for this run: the one that TEST_DATABASE_URL names, else one of our own. Migrates a database once;
- *  each test has it copied. At the end every database of this run is dropped. */
+/** Uses the server in TEST_DATABASE_URL, or starts one. Migrates a template once, which each test copies.
+ *  Drops every database of this run at the end. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
   const server: PostgresServer = given ? { url: given, stop: async () => {} } : await startPostgres()

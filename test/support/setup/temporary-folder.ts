@@ -2,23 +2,23 @@ import { access, constants, mkdtemp, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// A file system in memory, as Linux has it. A database is a thousand files, and on a disk their making costs more than
-// what most tests do with it.
-const inMemory = '/dev/shm'
-// Bytes: four times what a run was seen to need.
-const enough = 2 * 1024 ** 3
+// A file system in memory, as Linux has it. Creating the thousand files of a database on a disk costs more
+// than most tests do.
+const memoryFolder = '/dev/shm'
+// Four times the measured need of a run.
+const minFreeBytes = 2 * 1024 ** 3
 
 async function hasRoom(folder: string): Promise<boolean> {
   try {
     await access(folder, constants.W_OK | constants.X_OK)
     const { bavail, bsize } = await statfs(folder)
-    return bavail * bsize >= enough
+    return bavail * bsize >= minFreeBytes
   } catch {
     return false
   }
 }
 
-// What Linux calls a file system in memory, as many have /tmp.
+// Linux's magic number of tmpfs, which many systems use for /tmp.
 const tmpfs = 0x01021994
 
 const isOnDisk = (folder: string): Promise<boolean> =>
@@ -27,19 +27,19 @@ const isOnDisk = (folder: string): Promise<boolean> =>
     () => false,
   )
 
-/** Where a temporary folder should lie: in memory, where there is enough of it; on a disk, where what is synchronized is
- *  to take what it takes. */
+/** Preferred place of a temporary folder: `memory`, if there is enough of it, or `disk`, where a sync has its
+ *  real cost. */
 export type Place = 'memory' | 'disk'
 
-/** Where temporary folders may be made, the best first. */
+/** Parents for temporary folders, best first. */
 export async function temporaryParents(place: Place = 'memory'): Promise<string[]> {
   const parents = [tmpdir(), '/tmp', '/var/tmp']
-  if (place === 'memory') return (await hasRoom(inMemory)) ? [inMemory, ...parents] : parents
+  if (place === 'memory') return (await hasRoom(memoryFolder)) ? [memoryFolder, ...parents] : parents
   const onDisk = await Promise.all(parents.map(isOnDisk))
   return parents.filter((_, index) => onDisk[index])
 }
 
-/** Makes a folder for databases, which whoever asked for it removes. */
+/** Makes a folder for databases. The caller removes it. */
 export async function makeDatabaseFolder(name: string): Promise<string> {
   const [parent = tmpdir()] = await temporaryParents()
   return mkdtemp(join(parent, `boxoffice-${name}-`))

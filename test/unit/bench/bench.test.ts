@@ -13,9 +13,9 @@ import { parseOptions } from '../../bench/options.ts'
 import { tableOf } from '../../bench/report.ts'
 import { nestedPageAsk } from '../../bench/requests.ts'
 import { disagreement } from '../../bench/same-answer.ts'
-import { asked, counted, draining } from '../../bench/sides.ts'
+import { requestSide, withDrainCheck, withHoldCheck } from '../../bench/sides.ts'
 import { median, percentile } from '../../bench/statistics.ts'
-import { aClock } from '../../support/clock.ts'
+import { mockClock } from '../../support/mock-clock.ts'
 import { temporaryParents } from '../../support/setup/temporary-folder.ts'
 
 const round = (requests: number, problem: string | null = null): Round => ({
@@ -27,7 +27,7 @@ const round = (requests: number, problem: string | null = null): Round => ({
   problem,
 })
 
-/** Does so many requests in each round; the first is the warm-up. */
+/** A side that makes these numbers of requests per round; the first round is the warm-up. */
 const sideOf = (name: string, ...requests: number[]): Side => ({
   name,
   clients: 1,
@@ -62,11 +62,11 @@ test.each([
   [{ atLeast: 1.6 }, 1.5, false],
   [{ atMost: 0.7 }, 2 / 3, true],
   [{ atMost: 0.6 }, 2 / 3, false],
-])('what is to be reached, %j, is a ratio of requests or of times', async (reach, ratio, reached) => {
+])('the goal %j compares a ratio of requests or of times', async (reach, ratio, reached) => {
   expect(await measure(jobOf({ reach }), threeRounds)).toMatchObject({ ratio, reached })
 })
 
-test('there is no ratio where the two answer differently, and nothing is reached', async () => {
+test('sides with different responses have no ratio and miss the goal', async () => {
   const job = jobOf({ reach: { atLeast: 1 }, disagreement: async () => 'rows.data: 50 and 49' })
   expect(await measure(job, threeRounds)).toMatchObject({
     ratio: null,
@@ -75,7 +75,7 @@ test('there is no ratio where the two answer differently, and nothing is reached
   })
 })
 
-test('what must be done before is done before the two are compared', async () => {
+test('preparation of a job runs before the comparison', async () => {
   let isPrepared = false
   const job = jobOf({
     async prepare() {
@@ -86,7 +86,7 @@ test('what must be done before is done before the two are compared', async () =>
   expect(await measure(job, threeRounds)).toMatchObject({ ratio: 1.5, problem: null })
 })
 
-test('the table is Markdown, and tells what is reached and why a ratio is missing', async () => {
+test('the report is a Markdown table with goals and the reasons of missing ratios', async () => {
   const results = [
     await measure(jobOf({ reach: { atLeast: 1 } }), threeRounds),
     await measure(jobOf({ reach: { atMost: 1.2 }, disagreement: async () => 'no rows' }), threeRounds),
@@ -104,16 +104,18 @@ test('the table is Markdown, and tells what is reached and why a ratio is missin
   expect(lines.at(-1)).toBe('No ratio for job: no rows')
 })
 
-test('there is no ratio where fewer were written than were answered', async () => {
+test('a side that writes less than it acknowledges has no ratio', async () => {
   const counts = [0, 5, 5, 10, 10, 15, 15, 20]
-  const gateway = counted(sideOf('gateway', 1, 10, 10, 10), async () => ({ tickets: counts.shift() ?? 0 }))
+  const gateway = withHoldCheck(sideOf('gateway', 1, 10, 10, 10), async () => ({
+    tickets: counts.shift() ?? 0,
+  }))
   expect(await measure(jobOf({ gateway }), threeRounds)).toMatchObject({
     ratio: null,
     problem: 'gateway: 1 done, but written: tickets 5',
   })
 })
 
-test('answers agree where rows and values do, whatever the order of fields', () => {
+test('responses with equal rows and values agree in any field order', () => {
   const answer = { data: [{ id: 1, rates: [{ price: 10.5 }] }], success: true }
   const same = { success: true, data: [{ rates: [{ price: 10.5 }], id: 1 }] }
   expect(disagreement(answer, same)).toBe(null)
@@ -124,7 +126,7 @@ test('answers agree where rows and values do, whatever the order of fields', () 
   expect(disagreement({ errors: null }, { errors: null })).toBe('the answers hold no rows')
 })
 
-test('percentiles and medians', () => {
+test('percentiles and medians are computed from unsorted values', () => {
   expect(percentile([3, 1, 2, 4], 0.5)).toBe(2)
   expect(percentile([3, 1, 2, 4], 0.99)).toBe(4)
   expect(median([3, 1, 2])).toBe(2)
@@ -137,15 +139,15 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A load's clock, which goes by what it is told: by that of a machine that stands still for a moment, a load is over
- *  before anything was asked twice. */
+/** Freezes the clock of a load and returns how to advance it. With real time, a pause of the machine could
+ *  end a load before any request is repeated. */
 function timeByRequests() {
-  const { pass, restore } = aClock({ stands: true })
+  const { advance, restore } = mockClock({ isFrozen: true })
   onTestFinished(restore)
-  return pass
+  return advance
 }
 
-test('a load is answered to its end, counted by status and spread over its requests', async () => {
+test('a load counts every response by status and spreads over its requests', async () => {
   const seen = new Map<string, number>()
   const server = createServer((request, response) => {
     const asked = `${request.method} ${request.url}`
@@ -176,7 +178,7 @@ test('a load is answered to its end, counted by status and spread over its reque
   expect([shortest, longest]).toEqual([200_000, 200_002])
 })
 
-test('clients that have something of their own to ask for stay with it', async () => {
+test('clients with their own requests repeat only these', async () => {
   const seen = new Map<unknown, Set<unknown>>()
   const pass = timeByRequests()
   const server = createServer((request, response) => {
@@ -198,30 +200,33 @@ test('clients that have something of their own to ask for stay with it', async (
 test.each([
   [150, null],
   [40, 'gateway: answers of 40 and of 100 bytes'],
-])('an answer of %i bytes among those of 100', async (length, problem) => {
-  let answers = 0
-  const pass = timeByRequests()
-  const server = createServer((_, response) => {
-    pass(10)
-    const body = 'x'.repeat(answers++ % 2 ? 100 : length)
-    response.writeHead(200, { 'content-length': body.length }).end(body)
-  })
-  const side = asked(
-    'gateway',
-    { port: await listen(server), pid: process.pid, stop: async () => {} },
-    { run: runLoad, stop: async () => {} },
-    { clients: 1, asks: [{ method: 'GET', path: '/', headers: {} }] },
-  )
-  expect(await side.run(0.1)).toMatchObject({ problem })
-})
+])(
+  'responses of %i and of 100 bytes are comparable unless one is less than half as long',
+  async (length, problem) => {
+    let answers = 0
+    const pass = timeByRequests()
+    const server = createServer((_, response) => {
+      pass(10)
+      const body = 'x'.repeat(answers++ % 2 ? 100 : length)
+      response.writeHead(200, { 'content-length': body.length }).end(body)
+    })
+    const side = requestSide(
+      'gateway',
+      { port: await listen(server), pid: process.pid, stop: async () => {} },
+      { run: runLoad, stop: async () => {} },
+      { clients: 1, asks: [{ method: 'GET', path: '/', headers: {} }] },
+    )
+    expect(await side.run(0.1)).toMatchObject({ problem })
+  },
+)
 
-test('a load fails where the server hangs up', async () => {
+test('a load fails if the server hangs up', async () => {
   const port = await listen(createServer((request) => void request.socket.destroy()))
   const asks = [{ method: 'GET' as const, path: '/', headers: {} }]
   await expect(runLoad({ port, clients: 2, seconds: 0.1, asks })).rejects.toThrow('the connection ended')
 })
 
-test('the command line is checked', () => {
+test('the command line is validated', () => {
   expect(parseOptions([])).toMatchObject({ events: 20_000, rounds: 3, only: [''] })
   expect(parseOptions(['--quick'])).toMatchObject({ events: 200, seconds: 1, rounds: 1 })
   expect(parseOptions(['--only', 'page,shared'])).toMatchObject({ only: ['page', 'shared'] })
@@ -229,7 +234,7 @@ test('the command line is checked', () => {
   expect(() => parseOptions(['--fast'])).toThrow('--fast')
 })
 
-test('each job has a name of its own, and each size is held against the smallest', () => {
+test('job names are unique, and each size is compared with the smallest', () => {
   const grown = growthPlans({ events: [10, 20, 30], tickets: [1, 2], deliveries: 3 })
   const names = [...plans, ...grown].map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
@@ -244,8 +249,8 @@ test.each([
   [[9, 9, 9, 8], null],
   [[9, 9, 9, 9], 'side: nothing was drained'],
   [[9, 5, 5, 0], 'side: nothing is queued any more'],
-])('a queue of %j is drained in two rounds besides, or there is no ratio', async (counts, problem) => {
-  const side = draining(sideOf('side', 4, 5), async () => counts.shift() ?? 0)
+])('a queue of lengths %j must shrink in two rounds without running empty', async (counts, problem) => {
+  const side = withDrainCheck(sideOf('side', 4, 5), async () => counts.shift() ?? 0)
   expect(await side.run(1)).toMatchObject({ requests: 4, problem: null })
   expect(await side.run(1)).toMatchObject({ requests: 5, problem })
 })
@@ -260,7 +265,7 @@ const fieldsOf = (schema: GraphQLSchema) =>
         : [],
     )
 
-test('what Mercurius serves is a part of what the gateway serves', () => {
+test('the schema of Mercurius is a part of the gateway’s', () => {
   const ours = new Set(fieldsOf(schemaOf('../../../schema.graphql')))
   const theirs = fieldsOf(schemaOf('../../bench/mercurius/schema.graphql'))
   expect(theirs.length).toBeGreaterThan(70)
@@ -269,7 +274,7 @@ test('what Mercurius serves is a part of what the gateway serves', () => {
   expect(validate(schemaOf('../../bench/mercurius/schema.graphql'), parse(asked.query))).toEqual([])
 })
 
-test('Mercurius runs on the same versions of what both are built on', () => {
+test('Mercurius and the gateway share the versions of common dependencies', () => {
   const read = (path: string): { dependencies: Record<string, string> } =>
     JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
   const ours = read('../../../package.json').dependencies
@@ -281,11 +286,11 @@ test('Mercurius runs on the same versions of what both are built on', () => {
   ).not.toContain('"resolved"')
 })
 
-test('what is synchronized lies on a disk, and never in memory', async () => {
+test('folders on disk are never in memory', async () => {
   vi.stubEnv('TMPDIR', '/dev/shm')
   onTestFinished(() => void vi.unstubAllEnvs())
   const parents = await temporaryParents('disk')
   expect(parents).not.toContain('/dev/shm')
-  // The control: it is what the temporary folder is called.
+  // Control: TMPDIR does point into memory.
   expect(await temporaryParents('memory')).toContain('/dev/shm')
 })

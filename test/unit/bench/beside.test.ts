@@ -6,10 +6,10 @@ import { openClient, toBytes } from '../../bench/http-client.ts'
 import { runLoad } from '../../bench/load.ts'
 import { measure, type Side } from '../../bench/measure.ts'
 import { runPace } from '../../bench/pace.ts'
-import { besideAsks, besideProblem, quiet, whilePaid } from '../../bench/payment-beside.ts'
+import { besideAsks, besideProblem, busySide, quietSide } from '../../bench/payment-beside.ts'
 import { runPayments } from '../../bench/payment-load.ts'
 import { tableOf } from '../../bench/report.ts'
-import { dueOf, payingFive, round, serve, sideOf, worker } from '../../support/bench-doubles.ts'
+import { duePaymentsOf, payingFive, roundOf, serve, sideOf, workerOf } from '../../support/bench-doubles.ts'
 
 const jobOf = (reach: Parameters<typeof measure>[0]['reach'], gateway: Side, yardstick: Side | null) => ({
   ...{ name: 'job', description: 'a job', reach, gateway, yardstick },
@@ -20,37 +20,37 @@ const oneRound = { seconds: 1, rounds: 1, warmUpSeconds: 1 }
 test.each([
   [25, 2.5, true],
   [35, 3.5, false],
-])('a median of %i ms beside one of 10 ms, at the same pace', async (p50, ratio, reached) => {
-  const side = (p50: number) => sideOf('side', 1, [round(20), round(20, { p50 })])
+])('a median of %i ms is compared with one of 10 ms', async (p50, ratio, reached) => {
+  const side = (p50: number) => sideOf('side', 1, [roundOf(20), roundOf(20, { p50 })])
   const job = jobOf({ atMost: 3, by: 'medians' }, side(p50), side(10))
   expect(await measure(job, oneRound)).toMatchObject({ ratio, reached })
-  // By requests a second, which are its pace, it could not be told.
+  // Requests per second are fixed by the pace, so they cannot show the difference.
   const blind = jobOf({ atMost: 3 }, side(p50), side(10))
   expect(await measure(blind, oneRound)).toMatchObject({ ratio: 1 })
 })
 
 test.each([
   [
-    [round(1), round(0)],
-    [round(1), round(5)],
+    [roundOf(1), roundOf(0)],
+    [roundOf(1), roundOf(5)],
   ],
   [
-    [round(1), round(5)],
-    [round(1), round(0)],
+    [roundOf(1), roundOf(5)],
+    [roundOf(1), roundOf(0)],
   ],
-])('there is no ratio of nothing', async (gateway, yardstick) => {
+])('a round without requests gives no ratio', async (gateway, yardstick) => {
   const job = jobOf({ atLeast: 2 }, sideOf('gateway', 1, gateway), sideOf('pgbench', 1, yardstick))
   const problem = 'there was a round in which nothing was done'
   expect(await measure(job, oneRound)).toMatchObject({ ratio: null, reached: false, problem })
 })
 
-test('what has no yardstick is recorded without a ratio, unless it went wrong', async () => {
-  const lives = () => sideOf('gateway', 64, [round(1), round(30)])
+test('a job without a yardstick is recorded without a ratio, unless it failed', async () => {
+  const lives = () => sideOf('gateway', 64, [roundOf(1), roundOf(30)])
   const recorded = await measure(jobOf(null, lives(), null), oneRound)
   expect(recorded).toMatchObject({ ratio: null, reached: null, problem: null, yardstick: null })
   const broken = {
     ...jobOf(null, lives(), null),
-    disagreement: async () => 'a series of invoices has a gap: 1',
+    disagreement: async () => 'an invoice series has a gap: 1',
   }
   const lines = tableOf([recorded, await measure(broken, oneRound)]).split('\n')
   const cells = lines.map((line) => line.split('|').map((cell) => cell.trim()))
@@ -73,10 +73,10 @@ test('what has no yardstick is recorded without a ratio, unless it went wrong', 
     '',
   ])
   expect(cells[3]?.at(-4)).toBe('none')
-  expect(lines.at(-1)).toBe('No ratio for job: a series of invoices has a gap: 1')
+  expect(lines.at(-1)).toBe('No ratio for job: an invoice series has a gap: 1')
 })
 
-test('who comes at a pace does not wait for who came before', async () => {
+test('requests at a pace do not wait for earlier ones', async () => {
   const paths: string[] = []
   const port = await serve(({ url = '' }) => {
     paths.push(url)
@@ -89,12 +89,12 @@ test('who comes at a pace does not wait for who came before', async () => {
   expect(paced.slow).toMatchObject({ answers: 10, statuses: { 200: 10 } })
   expect(paced.slow?.p50).toBeGreaterThan(350)
   expect(paced.quick?.p50).toBeLessThan(paced.slow?.p50 ?? 0)
-  // The control: one after another, far fewer come.
+  // Control: sequential requests are far fewer.
   const load = { port, clients: 1, seconds: 1, asks: ask('/slow') }
   expect((await runLoad(load)).answers).toBeLessThan(5)
 })
 
-test('a pace fails where the server hangs up', async () => {
+test('a pace fails if the server hangs up', async () => {
   const hung = createServer((request) => void request.socket.destroy())
   onTestFinished(() => void hung.close())
   await once(hung.listen(0, '127.0.0.1'), 'listening')
@@ -107,39 +107,39 @@ test.each([
   [{ 200: 20 }, null],
   [{ 200: 19, 503: 1 }, 'lookup is answered with {"200":19,"503":1}'],
   [{}, 'lookup is answered with {}'],
-])('others who were answered with %j', (statuses, problem) => {
+])('requests beside payments with statuses %j are checked', (statuses, problem) => {
   const answers = Object.values(statuses).reduce((sum: number, count) => sum + count, 0)
   const good = { answers: 20, p50: 1, p99: 1, statuses: { 200: 20 } }
   expect(besideProblem({ ready: good, lookup: { ...good, answers, statuses } })).toBe(problem)
 })
 
-test('others are asked for while payments run, and not after them', async () => {
+test('requests beside payments are sent only while payments run', async () => {
   let paid = 0
-  let beside = 0
+  let readyRequests = 0
   const payments: number[] = []
   const port = await serve(({ url = '' }) => {
     if (url.startsWith('/pay/')) paid++
     else payments.push(paid)
-    if (url === '/ready') beside++
+    if (url === '/ready') readyRequests++
     return { status: url.startsWith('/pay/') ? 303 : 200, waitMs: url.startsWith('/pay/') ? 20 : 0 }
   })
   const kinds = besideAsks('key', { key: 'door', ids: ['tkt_1'] }, { rateId: 'rate_2', priceId: 'price_2' })
-  const one = { port, pace: worker(runPace), kinds }
-  const quietRound = await quiet('itself, quiet', one, 'ready').run(1)
+  const beside = { port, pace: workerOf(runPace), kinds }
+  const quietRound = await quietSide('itself, quiet', beside, 'ready').run(1)
   expect(quietRound).toMatchObject({ requests: 20, problem: null })
-  expect([paid, beside]).toEqual([0, 20])
-  const busy = { ...payingFive(port), load: worker(runPayments), makeDue: async () => dueOf(2000) }
-  const whole = whilePaid('gateway', one, 'ready', busy, async () => ({ payments: paid }))
+  expect([paid, readyRequests]).toEqual([0, 20])
+  const busy = { ...payingFive(port), load: workerOf(runPayments), makeDue: async () => duePaymentsOf(2000) }
+  const whole = busySide('gateway', beside, 'ready', busy, async () => ({ payments: paid }))
   payments.length = 0
   expect(await whole.run(1)).toMatchObject({ requests: 20, problem: null })
-  // Before the first of them payments were made, and after the last as well.
+  // Payments were made before the first of them and after the last.
   expect(payments[0]).toBeGreaterThan(0)
   expect(paid).toBeGreaterThan(payments.at(-1) ?? 0)
-  const lost = whilePaid('gateway', one, 'ready', busy, async () => ({ payments: 0 }))
+  const lost = busySide('gateway', beside, 'ready', busy, async () => ({ payments: 0 }))
   expect((await lost.run(1)).problem).toMatch(/^payments: \d+ done, but written: payments 0$/)
 })
 
-test('an answer’s text is kept where it is asked for, across chunks', async () => {
+test('a client that keeps text returns the whole body across chunks', async () => {
   const port = await serve(({ url }) => ({ status: 200, body: url === '/long' ? 'ñ'.repeat(200_000) : 'x' }))
   const client = await openClient(port, { keepsText: true })
   onTestFinished(() => client.close())

@@ -3,11 +3,11 @@ import { plans } from '../../bench/jobs.ts'
 import type { LoadResult } from '../../bench/load.ts'
 import { paymentPlans } from '../../bench/payment-jobs.ts'
 import { runPayments } from '../../bench/payment-load.ts'
-import { fastestOf, paying, paymentProblem } from '../../bench/payment-sides.ts'
-import { counted } from '../../bench/sides.ts'
-import { dueOf, payingFive, round, serve, sideOf } from '../../support/bench-doubles.ts'
+import { fastestOf, paymentProblem, paymentSide } from '../../bench/payment-sides.ts'
+import { withHoldCheck } from '../../bench/sides.ts'
+import { duePaymentsOf, payingFive, roundOf, serve, sideOf } from '../../support/bench-doubles.ts'
 
-test('each payment is asked for once, by as many at a time as there are buyers', async () => {
+test('each payment is requested once, with one request in flight per buyer', async () => {
   const seen: string[] = []
   let open = 0
   let most = 0
@@ -17,24 +17,24 @@ test('each payment is asked for once, by as many at a time as there are buyers',
     setTimeout(() => open--, 5)
     return { status: 303, waitMs: 5 }
   })
-  const due = dueOf(40)
+  const due = duePaymentsOf(40)
   const result = await runPayments({ port, clients: 8, seconds: 30, provider: 'sandbox', due })
   expect(seen.toSorted()).toEqual(due.map(({ token }) => `POST /pay/${token} action=pay`).toSorted())
   expect(most).toBe(8)
   expect(result).toMatchObject({ answers: 40, statuses: { 303: 40 }, ranOut: true })
 })
 
-test('Stripe’s events are signed, each of a payment of its own', async () => {
-  const told: string[] = []
+test('Stripe events are signed, one per payment', async () => {
+  const bodies: string[] = []
   const signatures = new Set<string>()
   const port = await serve((request, body) => {
     signatures.add(String(request.headers['stripe-signature']))
     const { type, data } = JSON.parse(body)
-    told.push(`${request.url} ${type} ${data.object.metadata.payment_id} ${data.object.amount_total}`)
+    bodies.push(`${request.url} ${type} ${data.object.metadata.payment_id} ${data.object.amount_total}`)
     return { status: 200 }
   })
-  await runPayments({ port, clients: 2, seconds: 30, provider: 'stripe', due: dueOf(3) })
-  expect(told.toSorted()).toEqual(
+  await runPayments({ port, clients: 2, seconds: 30, provider: 'stripe', due: duePaymentsOf(3) })
+  expect(bodies.toSorted()).toEqual(
     [0, 1, 2].map((n) => `/webhooks/stripe checkout.session.completed pay_${n} 1944`),
   )
   expect(signatures.size).toBe(3)
@@ -49,40 +49,45 @@ test.each([
   [{}, null],
   [{ statuses: { 303: 8, 503: 1 } }, 'answers other than 303: {"503":1}'],
   [{ statuses: {} }, 'answers other than 303: {}'],
-  // Who is shown the payment's page has not paid.
+  // A 200 shows the payment page again: the buyer has not paid.
   [{ statuses: { 200: 9 } }, 'answers other than 303: {"200":9}'],
   [{ shortest: 10, longest: 900 }, 'answers of 10 and of 900 bytes'],
   [{ ranOut: true }, 'all payments that were due were paid before the time was over'],
-] satisfies [Partial<LoadResult>, string | null][])('answers to payments: %j', (more, problem) => {
-  expect(paymentProblem('sandbox', result(more))).toBe(problem)
-})
+] satisfies [Partial<LoadResult>, string | null][])(
+  'responses to payments are checked: %j',
+  (more, problem) => {
+    expect(paymentProblem('sandbox', result(more))).toBe(problem)
+  },
+)
 
 test.each([
   [[0, 5], null],
   [[0, 4], 'gateway: 5 done, but written: payments 4'],
-])('payments that are counted as %j before and after', async (counts, problem) => {
+])('payments counted as %j before and after are compared with the requests', async (counts, problem) => {
   const port = await serve(() => ({ status: 303 }))
   const left = [...counts]
-  const side = counted(paying('gateway', payingFive(port)), async () => ({ payments: left.shift() ?? 0 }))
+  const side = withHoldCheck(paymentSide('gateway', payingFive(port)), async () => ({
+    payments: left.shift() ?? 0,
+  }))
   expect(await side.run(1)).toMatchObject({ requests: 5, problem })
 })
 
-test('the yardstick is the fastest of those that were tried', async () => {
-  const slow = sideOf('slow', 64, [round(10), round(1000)])
-  const fast = sideOf('fast', 4, [round(30, { seconds: 2 }), round(7), round(8)])
+test('the yardstick is the fastest candidate', async () => {
+  const slow = sideOf('slow', 64, [roundOf(10), roundOf(1000)])
+  const fast = sideOf('fast', 4, [roundOf(30, { seconds: 2 }), roundOf(7), roundOf(8)])
   const side = fastestOf([slow, fast])
   expect(await side.run(1)).toMatchObject({ requests: 30, problem: null })
   expect([await side.run(1), await side.run(1)]).toMatchObject([{ requests: 7 }, { requests: 8 }])
   expect(side).toMatchObject({ clients: 4 })
-  // None of them may have gone wrong, not even a slow one.
+  // A failure of any candidate counts, even of a slow one.
   const broken = fastestOf([
-    sideOf('slow', 64, [round(1, { problem: 'slow: 1 done, but written: payments 0' })]),
-    sideOf('fast', 4, [round(30)]),
+    sideOf('slow', 64, [roundOf(1, { problem: 'slow: 1 done, but written: payments 0' })]),
+    sideOf('fast', 4, [roundOf(30)]),
   ])
   expect(await broken.run(1)).toMatchObject({ problem: 'slow: 1 done, but written: payments 0' })
 })
 
-test('jobs of payments have names of their own, and those through PgBouncer need one', () => {
+test('payment jobs have unique names, and those through PgBouncer need a PgBouncer', () => {
   const names = (hasPgbouncer: boolean) => paymentPlans({ hasPgbouncer }).map(({ name }) => name)
   const all = [...plans.map(({ name }) => name), ...names(true)]
   expect(new Set(all).size).toBe(all.length)

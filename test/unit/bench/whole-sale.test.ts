@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Answer, Ask } from '../../bench/http-client.ts'
 import { buyOne } from '../../bench/whole-sale.ts'
 
-// A life of a ticket, of which each answer is wrong once.
+// One whole sale of a ticket, with each response wrong once.
 
 const life = {
   key: 'channel',
@@ -34,7 +34,7 @@ const stepOf = ({ path }: Ask): keyof Answers => {
   return path === '/pay/token' ? 'payment' : 'lookup'
 }
 
-/** Buys one with these answers in the place of good ones; gives what was asked for, and by whom. */
+/** Buys a ticket with some good responses replaced. Returns each step with its caller. */
 async function live(answers: Partial<Answers> = {}): Promise<string[]> {
   const asked: string[] = []
   const send = async (ask: Ask) => {
@@ -61,7 +61,7 @@ test.each([
     json({ data: { ...JSON.parse(good.checkout.body ?? '').data, tickets: [] } }),
     'checked out at',
   ],
-  // Who is shown the page again has not paid, and who is sent to the other address has failed to.
+  // A 200 shows the payment page again, and a redirect to error_url is a failed payment.
   ['payment', { ...good.payment, status: 200 }, 'the payment was answered with 200'],
   [
     'payment',
@@ -76,7 +76,7 @@ test.each([
     'looked up as',
   ],
 ] satisfies [keyof Answers, Answer, string][])(
-  'a %s that goes wrong ends it',
+  'a wrong response to %s ends the sale with an error',
   async (step, answer, error) => {
     await expect(live({ [step]: answer })).rejects.toThrow(error)
   },

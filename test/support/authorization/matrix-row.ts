@@ -10,23 +10,23 @@ export type Ask = {
   body?: object
 }
 
-/** An identifier that a client names, and who sees what it leads to. `sees` is true for what must be shown, false for what
- *  must be answered as if there were no such thing, null for what is told by neither: a place in a list. */
+/** An identifier in a request, and who may see its object. `sees` is true if the object must be shown, false
+ *  if the response must equal that for an absent object, null if neither can be told, as for a cursor. */
 export type Row = {
   kind: Kind
   sees(caller: Caller, thing: Thing): boolean | null
   ask(caller: Caller, id: string, world: World): Ask
-  /** The same identifier, of nothing; else one that differs in its last characters. */
+  /** Returns an absent identifier of the same shape. Defaults to one with other last characters. */
   absent?(id: string): string
-  /** Whether it may change anything: what is refused must leave every table as it was. */
+  /** True if it may write. A refused request must leave every table unchanged. */
   writes?: boolean
-  /** Tables that note a request which is refused. */
+  /** Tables that record even refused requests. */
   notes?: string[]
-  /** Made anew for each request that is not to be refused, because that uses it up. */
+  /** Creates a new object for each permitted request, for requests that use it up. */
   fresh?(caller: Caller, world: World): Promise<string>
 }
 
-/** What is asked without naming anything: only for what is shown to whom. */
+/** A request without identifiers, and the kinds of caller that may send it. */
 export type OpenRow = { open: true; isFor: Caller['kind'][]; ask(caller: Caller): Ask; notes?: string[] }
 
 export type Rows = Record<string, Row | OpenRow>
@@ -36,8 +36,8 @@ type Operation = 'query' | 'mutation'
 const rootOf = (operation: Operation) =>
   operation === 'query' ? schema.getQueryType() : schema.getMutationType()
 
-/** A GraphQL request for everything that a field leads to. */
-export function graphqlOf(
+/** Builds a GraphQL request that selects everything below a root field. */
+export function graphqlAsk(
   operation: Operation,
   name: string,
   declared: string,
@@ -54,13 +54,13 @@ export function graphqlOf(
   return (variables = {}) => ({ method: 'POST', url: '/graphql', body: { query, variables } })
 }
 
-/** The number of an organization that the caller sees; of the first one where it sees none. */
+/** Number of an organization that the caller sees, or 1 if it sees none. */
 export const organizationOf = ({ organizations }: Caller): string => organizations[0]?.slice(-1) ?? '1'
 
 export const isChannel = ({ kind }: Caller) => kind === 'channel'
 export const isIntegration = ({ kind }: Caller) => kind === 'integration'
 
-/** The same row, asked for by an address. */
+/** The same row as a GET request. */
 export const byGet = (row: Row): Row => ({
   ...row,
   ask: (...asked) => {

@@ -3,15 +3,15 @@ import { type GraphQLFieldResolver, isObjectType } from 'graphql'
 import { createApp } from '../../../src/app/app.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { schema } from '../../../src/graphql-server/schema.ts'
-import { settingsFor } from '../stub-stripe.ts'
+import { stripeSettings } from '../stub-stripe.ts'
 import type { Matrix } from './checker.ts'
 import { watchRoutes } from './entry-points.ts'
 import type { World } from './world.ts'
 
-// The gateway with a leak in it.
+// Gateways with a deliberate leak, for control tests.
 
-/** Runs `work` against a gateway of the same database to which something was done. */
-export async function against<T>(
+/** Runs `work` against a modified gateway on the same database. */
+export async function withLeakyGateway<T>(
   world: World,
   change: (app: FastifyInstance) => void,
   work: (matrix: Matrix) => Promise<T>,
@@ -21,7 +21,7 @@ export async function against<T>(
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
     SHARED_READS_MS: '0',
-    ...settingsFor(sale.fake.url),
+    ...stripeSettings(sale.fake.url),
   }
   const options = { db: sale.db, config: parseConfig(settings), provider: sale.provider }
   const { result: app, routes } = await watchRoutes(() => createApp(options), change)
@@ -38,7 +38,7 @@ type Resolver = GraphQLFieldResolver<
   { id: string }
 >
 
-/** Runs `work` against a gateway one of whose fields is resolved by this. */
+/** Runs `work` against a gateway in which one field has another resolver. */
 export async function withResolver<T>(
   world: World,
   at: string,
@@ -52,7 +52,7 @@ export async function withResolver<T>(
   const original = field.resolve
   field.resolve = resolverOf(original)
   try {
-    return (await against(world, () => {}, work)).result
+    return (await withLeakyGateway(world, () => {}, work)).result
   } finally {
     field.resolve = original
   }

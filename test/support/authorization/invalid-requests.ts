@@ -1,14 +1,15 @@
-import { type Ask, graphqlOf } from './rows.ts'
+import { type Ask, graphqlAsk } from './matrix-row.ts'
 
 const graphql = (
   operation: 'query' | 'mutation',
   name: string,
   args: string,
   kinds: string,
-): [string, Ask, string] => [name, graphqlOf(operation, name, '', args)(), kinds]
+): [string, Ask, string] => [name, graphqlAsk(operation, name, '', args)(), kinds]
 
-/** What is not as it must be, and for whom it is at all: nobody else is told what was wrong with it. */
-export const wrongInput: [name: string, ask: Ask, isFor: string][] = [
+/** Invalid requests, and the kinds of caller that may send them. Other callers must not learn what is
+ *  invalid. */
+export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'events', 'first: 0', 'channel'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),
   graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),

@@ -9,14 +9,14 @@ import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { type Place, temporaryParents } from './temporary-folder.ts'
 
-// Servers that a test brings along: each in a temporary folder, on a free port, by a user that it may run as.
+// Servers that a test starts: each in a temporary folder, on a free port, as a user that it accepts.
 
 const run = promisify(execFile)
 
-/** Who runs a server: null is whoever runs the tests. */
+/** User that a server runs as; null for the user that runs the tests. */
 export type User = { uid: number; gid: number } | null
 
-/** A server refuses to run as root. Every Unix has a user that owns nothing. */
+/** Finds an unprivileged user if the tests run as root, because PostgreSQL refuses to. */
 export async function findUser(): Promise<User> {
   if (process.getuid?.() !== 0) return null
   const [uid, gid] = await Promise.all(
@@ -26,7 +26,7 @@ export async function findUser(): Promise<User> {
   return { uid, gid }
 }
 
-/** Where a program is, by the first of its names that the PATH has, or the folder of what an administrator runs. */
+/** Finds a program under the first of its names in the PATH or in /usr/sbin. */
 export async function findProgram(...names: string[]): Promise<string | null> {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   for (const folder of folders)
@@ -46,11 +46,11 @@ export const succeeds = (file: string, args: string[], user: User): Promise<bool
     () => false,
   )
 
-// Tells by its exit code whether the folder that it lies in can be written to.
+// Exits with 0 if its own folder is writable.
 const probe = '#!/bin/sh\ntest -w "$(dirname "$0")"\n'
 
-/** A folder that the user owns, can reach, and can run programs in: the temporary folder may be one that only root can
- *  enter, and one in memory may be closed to programs. */
+/** Makes a folder that the user owns, can enter and can run programs in. Temporary folders may be closed to
+ *  other users, and those in memory mounted noexec. */
 export async function makeFolder(name: string, user: User, place?: Place): Promise<string> {
   const parents = await temporaryParents(place)
   for (const parent of parents) {
@@ -78,8 +78,8 @@ const isFree = async (port: number): Promise<boolean> => {
   }
 }
 
-/** A free port that nobody else is given meanwhile: below those that a system hands out to whoever asks for any, and to
- *  connections, which on Linux begin at 32768. */
+/** Finds a free port below the ephemeral range, which begins at 32768 on Linux, so that the system gives it
+ *  to nobody else meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000)
@@ -87,35 +87,36 @@ export async function freePort(): Promise<number> {
   }
 }
 
-// Stops the server and removes its folder as soon as the pipe ends, however the process that holds it came to die.
+// Stops the server and removes its folder as soon as the pipe closes, even if the process that holds it was
+// killed.
 const keeper = `
 { cat; kill -"$SIGNAL" $$; while kill -0 $$; do sleep 0.05; done; rm -rf "$FOLDER"; } >/dev/null 2>&1 <&3 &
 exec "$@" 3<&-`
 
-type Kept = {
+type ManagedOptions = {
   folder: string
   user: User
-  /** What it ends by. */
+  /** Signal that stops it. */
   signal: 'QUIT' | 'TERM'
-  /** What it says once it can be used. */
+  /** Text in its log that reports readiness. */
   readyText: string
 }
 
-/** Stops a server, and removes its folder. */
+/** Stops a server and removes its folder. */
 export type Stop = (() => Promise<void>) & { pid: number | undefined }
 
-/** Starts a server that ends with the process that started it, and takes its folder with it. Resolves, once it is ready,
- *  to what stops it. */
-export async function spawnKept(
+/** Starts a server that stops with its parent process and removes its folder. Resolves, once it is ready, to
+ *  a function that stops it. */
+export async function spawnManaged(
   file: string,
   args: string[],
-  { folder, user, signal, readyText }: Kept,
+  { folder, user, signal, readyText }: ManagedOptions,
 ): Promise<Stop> {
   const server: ChildProcess = spawn('sh', ['-c', keeper, 'sh', file, ...args], {
     ...user,
     cwd: folder,
     env: { PATH: process.env.PATH, LC_ALL: 'C', FOLDER: folder, SIGNAL: signal },
-    // A terminal's Ctrl-C is for the tests; the server ends when they have.
+    // Ctrl-C in a terminal must end only the tests; the server ends after them.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })

@@ -3,9 +3,9 @@ import type { InjectOptions } from 'fastify'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import type { Caller, Headers } from './callers.ts'
 import type { Matrix } from './checker.ts'
-import { absentOf, difference, toldBy } from './told.ts'
+import { absentId, difference, fingerprint } from './fingerprint.ts'
 
-// Routes that look at no credentials: the same for all, or entitled to by their address alone.
+// Routes that ignore credentials: public ones, and those whose URL contains a secret token.
 
 type Request = Pick<InjectOptions, 'method' | 'url' | 'headers' | 'payload'>
 
@@ -24,7 +24,7 @@ const documentRoutes: Record<string, (token: string) => Request> = {
   'GET /tickets/:token.pdf': (token) => ({ method: 'GET', url: `/tickets/${token}.pdf` }),
   'HEAD /tickets/:token.pdf': (token) => ({ method: 'HEAD', url: `/tickets/${token}.pdf` }),
 }
-/** The routes that this file holds against their addresses. */
+/** Routes with a token in their URL. */
 export const tokenRoutes = { ...pageRoutes, ...documentRoutes }
 
 const everyHeaders = ({ world }: Matrix): Headers[] => [
@@ -32,16 +32,16 @@ const everyHeaders = ({ world }: Matrix): Headers[] => [
   ...Object.values<Headers>(world.bad),
 ]
 
-/** What a request is answered, to each caller and with each set of bad credentials. */
-async function tellings(
+/** Fingerprints of the responses to each caller and to each set of bad credentials. */
+async function fingerprintsFor(
   matrix: Matrix,
   { headers, ...request }: Request,
   sent: string,
 ): Promise<Set<string>> {
-  const told = everyHeaders(matrix).map(async (credentials) =>
-    toldBy(await matrix.app.inject({ ...request, headers: { ...headers, ...credentials } }), sent),
+  const fingerprints = everyHeaders(matrix).map(async (credentials) =>
+    fingerprint(await matrix.app.inject({ ...request, headers: { ...headers, ...credentials } }), sent),
   )
-  return new Set(await Promise.all(told))
+  return new Set(await Promise.all(fingerprints))
 }
 
 async function tokensIn({ world }: Matrix) {
@@ -53,8 +53,8 @@ async function tokensIn({ world }: Matrix) {
   return { page: world.pages[0]?.slice('/pay/'.length) ?? '', document: ticket?.token ?? '' }
 }
 
-/** Asks a page for what somebody may know who was never sent its address: identifiers, codes, the token of a page of the
- *  other kind, a token of the same shape. Each must be answered as what never was. */
+/** Tries to guess a token from what an outsider may know: IDs, codes, a token of the other kind of page, a
+ *  truncated token. Each must get the same response as an absent one. */
 async function checkGuesses(
   matrix: Matrix,
   routes: typeof tokenRoutes,
@@ -65,11 +65,11 @@ async function checkGuesses(
   const known = [things.payment, things.ticket, things.code].map(([thing]) => thing?.id ?? '')
   const wrong: string[] = []
   for (const [at, ask] of Object.entries(routes)) {
-    const absent = absentOf(token).replace(/0+$|Z+$/, (end) => end.replaceAll('Z', '0'))
-    const [expected = '', ...others] = await tellings(matrix, ask(absent), absent)
+    const absent = absentId(token).replace(/0+$|Z+$/, (end) => end.replaceAll('Z', '0'))
+    const [expected = '', ...others] = await fingerprintsFor(matrix, ask(absent), absent)
     for (const other of others) wrong.push(`${at}: not the same for all: ${difference(expected, other)}`)
     for (const guess of [...known, other, token.slice(1)])
-      for (const told of await tellings(matrix, ask(guess), guess))
+      for (const told of await fingerprintsFor(matrix, ask(guess), guess))
         if (told !== expected) wrong.push(`${at}: ${guess} can be told: ${difference(told, expected)}`)
     const opened = await matrix.app.inject({ ...ask(token), ...(at.startsWith('POST') && pressed) })
     if (opened.statusCode === 404) wrong.push(`${at}: its own address does not open it`)
@@ -77,7 +77,7 @@ async function checkGuesses(
   return wrong
 }
 
-/** Holds the pages of payments and tickets against their addresses. */
+/** Checks that payment pages and ticket documents open by their token only. */
 export async function checkTokens(matrix: Matrix): Promise<string[]> {
   const { page, document } = await tokensIn(matrix)
   return [
@@ -86,10 +86,10 @@ export async function checkTokens(matrix: Matrix): Promise<string[]> {
   ]
 }
 
-/** Holds a route against itself: whoever asks, it is answered the same. */
+/** Checks that a public route gives every caller the same response. */
 export async function checkPublic(matrix: Matrix, route: string): Promise<string[]> {
   const [method, path] = route.split(' ') as [NonNullable<Request['method']>, string]
   const url = path === '*' ? '/events' : path.replace('*', 'static/swagger-ui.css')
-  const [expected = '', ...others] = await tellings(matrix, { method, url }, '')
+  const [expected = '', ...others] = await fingerprintsFor(matrix, { method, url }, '')
   return others.map((other) => `${route}: ${difference(expected, other)}`)
 }

@@ -8,72 +8,72 @@ import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
 import type { StubSession, StubStripe } from './stub-stripe.ts'
 
-// Buyers who ask again until somebody answers, because the service may be dead.
+// Buyers that retry until they get a response, because the service may be down.
 
 type Answer = { status: number; location: string | null; text: string }
 
-// Milliseconds. They only bound what would never end.
-const maxSilenceMs = 120_000
-const maxPatienceMs = 15_000
-// Nobody is there, somebody is busy, or still at what was asked for before.
-const isNoAnswer = ({ status, text }: Answer) => status === 503 || text.includes('"IDEMPOTENCY_KEY_IN_USE"')
+// Safety limits for what would otherwise never end.
+const answerTimeoutMs = 120_000
+const statusTimeoutMs = 15_000
+// The service is unavailable or busy, or still works on the first try.
+const isRetryable = ({ status, text }: Answer) => status === 503 || text.includes('"IDEMPOTENCY_KEY_IN_USE"')
 
-async function insist(url: string, request: RequestInit): Promise<Answer> {
+async function askUntilAnswered(url: string, request: RequestInit): Promise<Answer> {
   const ask = async (): Promise<Answer> => {
     const answer = await fetch(url, { redirect: 'manual', ...request })
     return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() }
   }
-  const end = Date.now() + maxSilenceMs
+  const end = Date.now() + answerTimeoutMs
   while (Date.now() < end) {
     const answer = await ask().catch(() => null)
-    if (answer?.status === 500) throw new Error(`the service is at fault: ${answer.text}`)
-    if (answer && !isNoAnswer(answer)) return answer
+    if (answer?.status === 500) throw new Error(`internal error of the service: ${answer.text}`)
+    if (answer && !isRetryable(answer)) return answer
     await pause(20)
   }
-  throw new Error('nobody answers')
+  throw new Error('no response')
 }
 
-type Begun = { checkout: Checkout; page: string }
+type StartedSale = { checkout: Checkout; page: string }
 type Crowd = { sale: Sale; fake: StubStripe; url: string; random: Random }
 
-/** Buyers of `rate_1`, and of `rate_2` once that is sold out, of a service with the fake as its provider. Each of them does
- *  something else. */
-export function aCrowd({ sale, fake, url, random }: Crowd) {
-  const made: string[] = []
-  /** Sessions that Stripe can't end just now, so that a buyer can still pay in them. */
+/** Opens buyers of `rate_1`, and of `rate_2` once that is sold out. The service has the stub as its payment
+ *  provider. Each buyer follows the next of several behaviours. */
+export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
+  const paymentIds: string[] = []
+  /** Sessions that Stripe refuses to expire for now, so that a buyer can still pay in them. */
   const stuck = new Set<string>()
-  const isOf = ({ payment_id }: Checkout) => eq(payments.id, payment_id)
+  const hasId = ({ payment_id }: Checkout) => eq(payments.id, payment_id)
 
   const press = (page: string, action: 'pay' | 'cancel') =>
-    insist(`${url}${page}`, {
+    askUntilAnswered(`${url}${page}`, {
       method: 'POST',
       headers: { 'content-type': formType },
       body: `action=${action}`,
     })
-  async function goToStripe({ checkout, page }: Begun): Promise<StubSession> {
+  async function goToStripe({ checkout, page }: StartedSale): Promise<StubSession> {
     const { status, location } = await press(page, 'pay')
     const session = fake.sessionFor(checkout.payment_id)
     if (status !== 303 || location !== session.url) throw new Error(`Pay led to ${status} ${location}`)
     return session
   }
-  // What never comes is found when all is over.
-  async function becomes({ checkout }: Begun, status: string): Promise<boolean> {
-    const end = Date.now() + maxPatienceMs
+  // A timeout is not an error here: the checks after the run find the payment.
+  async function reachesStatus({ checkout }: StartedSale, status: string): Promise<boolean> {
+    const end = Date.now() + statusTimeoutMs
     while (Date.now() < end) {
-      const [row] = await sale.db.select().from(payments).where(isOf(checkout))
+      const [row] = await sale.db.select().from(payments).where(hasId(checkout))
       if (row?.status === status) return true
       await pause(20)
     }
     return false
   }
-  const lapse = ({ checkout }: Begun) =>
-    sale.db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` }).where(isOf(checkout))
-  async function refund({ checkout }: Begun) {
+  const expire = ({ checkout }: StartedSale) =>
+    sale.db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` }).where(hasId(checkout))
+  async function refund({ checkout }: StartedSale) {
     const [ticket] = checkout.tickets
     const query = `mutation ($ticketId: ID!, $idempotencyKey: String!) {
       refundTicket(ticketId: $ticketId, idempotencyKey: $idempotencyKey) { __typename } }`
     const variables = { ticketId: ticket?._id, idempotencyKey: randomUUID() }
-    const { text } = await insist(`${url}/graphql`, {
+    const { text } = await askUntilAnswered(`${url}/graphql`, {
       method: 'POST',
       headers: { ...sale.integration.v2, 'content-type': 'application/json' },
       body: JSON.stringify({ query, variables }),
@@ -81,20 +81,20 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
     if (!text.includes('RefundPayload')) throw new Error(`a refund was answered with ${text}`)
   }
 
-  const fates: ((begun: Begun) => Promise<unknown>)[] = [
+  const behaviours: ((begun: StartedSale) => Promise<unknown>)[] = [
     async function pays(begun) {
       fake.pay((await goToStripe(begun)).id)
     },
     async function paysLate(begun) {
       const { id } = await goToStripe(begun)
       stuck.add(id)
-      await lapse(begun)
-      await becomes(begun, 'expired')
+      await expire(begun)
+      await reachesStatus(begun, 'expired')
       fake.pay(id)
     },
     async function paysAndIsBack(begun) {
       fake.pay((await goToStripe(begun)).id)
-      await insist(`${url}${begun.page}?paid`, {})
+      await askUntilAnswered(`${url}${begun.page}?paid`, {})
     },
     async function cancels(begun) {
       await goToStripe(begun)
@@ -102,11 +102,11 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
     },
     async function paysAndIsRefunded(begun) {
       fake.pay((await goToStripe(begun)).id)
-      if (await becomes(begun, 'paid')) await refund(begun)
+      if (await reachesStatus(begun, 'paid')) await refund(begun)
     },
     async function leaves(begun) {
       await goToStripe(begun)
-      await lapse(begun)
+      await expire(begun)
     },
     async function transfers(begun) {
       const { id } = await goToStripe(begun)
@@ -128,10 +128,10 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
     },
   ]
 
-  /** Asks for tickets of a rate until it is answered; null where it is sold out. */
+  /** Checks out tickets of a rate. Returns null if it is sold out. */
   async function checkOut(rate: 1 | 2, emails: string[]): Promise<Checkout | null> {
     const tickets = emails.map((email) => anEntry(`price_${rate}`, { email }))
-    const { status, text } = await insist(`${url}/tickets/checkout`, {
+    const { status, text } = await askUntilAnswered(`${url}/tickets/checkout`, {
       method: 'POST',
       headers: { ...sale.channel, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
       body: JSON.stringify({ ticket_rate_id: `rate_${rate}`, tickets, send_resourcers: true }),
@@ -142,30 +142,30 @@ export function aCrowd({ sale, fake, url, random }: Crowd) {
   }
 
   let turns = 0
-  async function take() {
+  async function buyNext() {
     const turn = turns++
     const emails = Array.from(
       { length: random.between(1, 3) },
       (_, index) => `buyer-${turn}-${index % 2}@example.com`,
     )
     const checkout = (await checkOut(1, emails)) ?? (await checkOut(2, emails))
-    if (!checkout) throw new Error('there are places enough of rate_2')
-    made.push(checkout.payment_id)
-    await fates[turn % fates.length]?.({ checkout, page: new URL(checkout.payment_url).pathname })
+    if (!checkout) throw new Error('rate_2 must not sell out')
+    paymentIds.push(checkout.payment_id)
+    await behaviours[turn % behaviours.length]?.({ checkout, page: new URL(checkout.payment_url).pathname })
   }
   return {
-    /** The payments that buyers were told of. */
-    made,
-    /** How many of them there are who each do something else. */
-    fates: fates.length,
+    /** Payments that buyers got a response for. */
+    paymentIds,
+    /** Number of different behaviours. */
+    behaviourCount: behaviours.length,
     isStuck: (sessionId: string) => stuck.has(sessionId),
-    /** Stripe can end all sessions again. */
-    free: () => stuck.clear(),
-    /** Lets so many buyers at a time do what they do, until they are told that it is over. */
-    async rush(atOnce: number, isOver: () => boolean) {
+    /** Lets Stripe expire all sessions again. */
+    releaseSessions: () => stuck.clear(),
+    /** Runs `atOnce` buyers concurrently until `isOver`. */
+    async buyUntil(atOnce: number, isOver: () => boolean) {
       const buyOn = async () => {
         while (!isOver()) {
-          await take()
+          await buyNext()
           await pause(random.between(150, 350))
         }
       }

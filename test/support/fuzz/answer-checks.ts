@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import type { Caller } from '../authorization/callers.ts'
 import { marks } from '../authorization/catalogue.ts'
-import { leaksIn } from '../authorization/checker.ts'
+import { findLeaks } from '../authorization/checker.ts'
 import type { World } from '../authorization/world.ts'
 
-type Answer = Parameters<typeof leaksIn>[0]
+type Answer = Parameters<typeof findLeaks>[0]
 
 function decoded(text: string): string {
   try {
@@ -14,23 +14,23 @@ function decoded(text: string): string {
   }
 }
 
-/** Fails where an answer is a fault of ours, or shows what its reader must not see. What the client sent itself, it may
- *  be shown: `sent` is all of that as text. */
+/** Fails if a response is a server error or leaks something. The client may be shown what it sent: `sent` is
+ *  all of that as text. */
 export function expectSafe(answer: Answer, caller: Caller, world: World, sent: string): void {
-  const wrong = leaksIn(answer, caller, world).filter((leak) => {
+  const wrong = findLeaks(answer, caller, world).filter((leak) => {
     const shown = / reads (.*)$/s.exec(leak)?.[1]
     return shown === undefined || !(sent.includes(shown) || decoded(sent).includes(shown))
   })
   expect(wrong, `${answer.statusCode} ${answer.body.slice(0, 500)}`).toEqual([])
-  expectWhole(answer)
+  expectHealthyAnswer(answer)
 }
 
-/** How many answers were looked at. */
-export const looked = { at: 0 }
+/** Counts the checked responses. */
+export const checkedAnswers = { count: 0 }
 
-/** Fails where an answer is a fault of ours, or lacks what every answer has. */
-export function expectWhole({ statusCode, headers, body }: Answer): void {
-  looked.at++
+/** Fails if a response is a server error or lacks a header that every response has. */
+export function expectHealthyAnswer({ statusCode, headers, body }: Answer): void {
+  checkedAnswers.count++
   expect(statusCode, body.slice(0, 500)).toBeLessThan(500)
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   expect(headers['x-content-type-options']).toBe('nosniff')
@@ -50,15 +50,15 @@ const facts: Record<string, RegExp> = {
   place: /^(src|dist)\/[\w./-]+:\d+$/,
 }
 
-/** What a provider has signed is told as it came. */
+/** Facts that a provider signed are logged unchanged. */
 const signed = new Set(['event', 'type'])
 
-/** What the log says beside the facts that it may say: each line's place and words. */
-export function strangeIn(lines: string[], { callers }: World): string[] {
+/** Lists what log lines contain beyond the permitted facts. */
+export function findLogLeaks(lines: string[], { callers }: World): string[] {
   const keys = Object.values<Caller>(callers).flatMap(({ headers }) => Object.values(headers))
   return lines.flatMap((line) => {
-    const told = Object.entries(JSON.parse(line) as Record<string, unknown>)
-    const strange = told.filter(([name, value]) => !signed.has(name) && !facts[name]?.test(String(value)))
+    const entries = Object.entries(JSON.parse(line) as Record<string, unknown>)
+    const strange = entries.filter(([name, value]) => !signed.has(name) && !facts[name]?.test(String(value)))
     const secret = [...keys, ...(line.match(marks) ?? []), '@'].filter((text) => line.includes(text))
     return [
       ...strange.map(([name, value]) => `${name}: ${value}`),

@@ -4,32 +4,32 @@ import { text } from 'node:stream/consumers'
 import { sql } from 'drizzle-orm'
 import { payments } from '../../src/domain/payment/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { anEntry, camelCase, countersOf } from './checkouts.ts'
+import { anEntry, countersOf, toCamelCase } from './checkouts.ts'
 import type { Sale } from './sale.ts'
 
-// Buyers who speak to a listening service over a bounded number of connections, each of which is kept.
+// Buyers that call a listening service over a limited number of keep-alive connections.
 
 export type Surface = 'rest' | 'graphql'
 
-/** What a buyer was told: a payment, or a code and what is left. */
+/** Result of a checkout: a payment, or an error code and the remaining availability. */
 export type Outcome = {
   status: number
-  /** From when a connection was free to the answer's last byte. */
+  /** Milliseconds from the time a connection was free to the last byte of the response. */
   ms: number
   payment?: { id: string; url: string }
   code?: string
   available?: number | null
 }
 
-export type Wanted = { rate: string; price: string; surface: Surface; idempotencyKey?: string }
+export type Purchase = { rate: string; price: string; surface: Surface; idempotencyKey?: string }
 
 const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
   ... on CheckoutPayload { payment { id url } }
   ... on CheckoutRefused { errors { code ... on AvailabilityError { available } } } } }`
 
-function bodyOf({ rate, price, surface, idempotencyKey }: Wanted) {
+function bodyOf({ rate, price, surface, idempotencyKey }: Purchase) {
   const body = { ticket_rate_id: rate, tickets: [anEntry(price)] }
-  const input = { ...(camelCase(body) as object), idempotencyKey }
+  const input = { ...(toCamelCase(body) as object), idempotencyKey }
   return surface === 'rest' ? body : { query: mutation, variables: { input } }
 }
 
@@ -54,13 +54,13 @@ function outcomeOf({ data, errors }: Answered): Pick<Outcome, 'payment' | 'code'
   return { code, available: problem?.available ?? null }
 }
 
-/** Buyers with one channel's key, over at most so many connections. */
-export function theBuyers(channel: Record<string, string>, connections: number) {
+/** Opens buyers that share one channel's key and at most `connections` connections. */
+export function openHttpBuyers(channel: Record<string, string>, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   async function send(url: string, headers: Record<string, string>, body: string) {
     const asked = request(url, { method: 'POST', agent, headers })
     let sentAt = performance.now()
-    // Not before there is a connection free for it.
+    // Time spent waiting for a free connection does not count.
     asked.once('socket', () => {
       sentAt = performance.now()
     })
@@ -70,7 +70,7 @@ export function theBuyers(channel: Record<string, string>, connections: number) 
     return { status: answer.statusCode ?? 0, said, ms: performance.now() - sentAt }
   }
   return {
-    async buy(url: string, wanted: Wanted): Promise<Outcome> {
+    async buy(url: string, wanted: Purchase): Promise<Outcome> {
       const headers = {
         ...channel,
         'content-type': 'application/json',
@@ -82,7 +82,7 @@ export function theBuyers(channel: Record<string, string>, connections: number) 
       const { status, said, ms } = await send(`${url}${path}`, headers, JSON.stringify(bodyOf(wanted)))
       return { status, ms, ...outcomeOf(JSON.parse(said)) }
     },
-    /** Presses the payment page's button; the page of another process than the one that sold may do as well. */
+    /** Presses Pay on the payment page. `url` may be another process than the one that sold the ticket. */
     async pay(url: string, payment: { url: string }): Promise<number> {
       const page = new URL(new URL(payment.url).pathname, url)
       const headers = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -92,8 +92,8 @@ export function theBuyers(channel: Record<string, string>, connections: number) 
   }
 }
 
-/** The counters of a rate beside its tickets and their payments, counted row by row. */
-export async function booksOf(sale: Sale, rate: string) {
+/** Reads the counters of a rate, and counts its tickets and payments from the rows, for comparison. */
+export async function readStockTotals(sale: Sale, rate: string) {
   const rows = await sale.db
     .select({
       tickets: sql<number>`count(*)`.mapWith(Number),

@@ -4,8 +4,8 @@ import type { Outcome } from '../../src/domain/payment/provider.ts'
 import { type Payment, payments } from '../../src/domain/payment/table.ts'
 import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
 
-/** Settles a payment by its identifier alone, and gives its status. */
-export async function settlePayment(
+/** Settles the payment with this ID and returns its new status. */
+export async function settlePaymentById(
   db: Database,
   paymentId: string,
   outcome: Outcome,

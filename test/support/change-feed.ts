@@ -3,44 +3,44 @@ import type { Gateway } from './harness.ts'
 
 type Headers = Record<string, string>
 
-/** A change as the feed tells it. */
-export type FeedNode = { id: string; type: string; subjectId: string; sequence: number }
+/** A change as the feed returns it. */
+export type ChangeNode = { id: string; type: string; subjectId: string; sequence: number }
 
 const query = `query ($after: ID, $first: Int! = 50) { changes(after: $after, first: $first) {
   nodes { id type subjectId sequence } edges { cursor } pageInfo { hasNextPage endCursor } } }`
 
 type Answer = {
   changes: {
-    nodes: FeedNode[]
+    nodes: ChangeNode[]
     edges: { cursor: string }[]
     pageInfo: { hasNextPage: boolean; endCursor: string | null }
   }
 }
 
-/** A page of the feed. */
-export async function readFeed(
+/** Reads one page of the feed. */
+export async function readChangesPage(
   gateway: Pick<Gateway, 'graphql'>,
   headers: Headers,
   variables: { after?: string | null; first?: number } = {},
 ) {
   const { data, errors } = await gateway.graphql<Answer>(query, variables, headers)
   expect(errors).toBeUndefined()
-  if (!data) throw new Error('the feed answers')
+  if (!data) throw new Error('the feed returned no data')
   const { nodes, edges, pageInfo } = data.changes
   return { nodes, cursors: edges.map(({ cursor }) => cursor), ...pageInfo }
 }
 
-/** The subjects of all that there is behind a cursor, page by page, and the cursor at the end of it. */
-export async function readOn(
+/** Reads all changes after a cursor, page by page. Returns them with the last cursor. */
+export async function readChanges(
   gateway: Pick<Gateway, 'graphql'>,
   headers: Headers,
   after: string | null = null,
   first = 50,
-): Promise<{ nodes: FeedNode[]; end: string | null }> {
-  const nodes: FeedNode[] = []
+): Promise<{ nodes: ChangeNode[]; end: string | null }> {
+  const nodes: ChangeNode[] = []
   let end = after
   for (let goesOn = true; goesOn; ) {
-    const page = await readFeed(gateway, headers, { after: end, first })
+    const page = await readChangesPage(gateway, headers, { after: end, first })
     nodes.push(...page.nodes)
     end = page.endCursor
     goesOn = page.hasNextPage
@@ -48,8 +48,8 @@ export async function readOn(
   return { nodes, end }
 }
 
-/** The code that the feed refuses a cursor with; undefined where it takes it. */
-export async function refusalOf(gateway: Pick<Gateway, 'graphql'>, headers: Headers, after: string) {
+/** Returns the error code for a cursor, or undefined if the feed accepts it. */
+export async function cursorRefusal(gateway: Pick<Gateway, 'graphql'>, headers: Headers, after: string) {
   const { data, errors } = await gateway.graphql<Answer>(query, { after }, headers)
   expect(data?.changes === null).toBe(errors !== undefined)
   return errors?.[0]?.extensions?.code
