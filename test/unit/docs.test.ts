@@ -34,8 +34,8 @@ const anchorsOf = (page: string): string[] =>
       .replace(/\s/g, '-'),
   )
 
-// Made when the service is built or runs.
-const madeElsewhere = /^(data|dist|node_modules)\//
+// Made when the service is built or runs; the last is the driver's name.
+const madeElsewhere = /^(data|dist|node_modules)\/|^postgres\.js$/
 // Comments cite these pages in capitals.
 const renamed: Record<string, string> = {
   'INTERFACE.md': 'docs/interface.md',

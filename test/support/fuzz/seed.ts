@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 
-const { FUZZ_SEED } = process.env
+const text = process.env.FUZZ_SEED
 
 /** Seed of a run's random values. Set `FUZZ_SEED=<number>` to repeat a run. */
-export const seed = FUZZ_SEED === undefined ? randomInt(2 ** 31) : Number(FUZZ_SEED)
+export const seed = text === undefined ? randomInt(2 ** 31) : Number(text)
 
 // Set by the long suite.
 const times = Number(process.env.FUZZ_TIMES ?? 1)
