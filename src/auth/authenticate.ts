@@ -67,11 +67,11 @@ type FindKey = (db: Database, id: string) => Promise<KnownKey | null>
 /** Query for keys by their public ids. */
 export const findKeys: Find<KeyRow> = {
   rows: keyRows,
-  query: (select) =>
+  query: (select, keyIds) =>
     select
       .from(keys)
       .leftJoin(integrations, eq(integrations.id, keys.integrationId))
-      .where(anyOf(keys.id, 'keys')),
+      .where(anyOf(keys.id, keyIds)),
 }
 
 function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow): Caller {

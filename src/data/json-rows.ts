@@ -5,7 +5,7 @@ import { PgColumn } from 'drizzle-orm/pg-core'
 export type Rows<Row> = {
   fields: Record<string, SQL.Aliased>
   /** `prefix` keeps the columns of different kinds of rows apart in one result. */
-  wrap(statement: string, prefix?: string): string
+  wrap(statement: SQL, prefix?: string): SQL
   read(result: Record<string, string | null>, prefix?: string): Row[]
 }
 
@@ -81,8 +81,10 @@ export function rowsOf<Columns extends Record<string, Column>>(columns: Columns)
   return {
     fields: fieldsOf(named),
     wrap(statement, prefix = '') {
-      const lists = names.map((name) => `json_agg("${name}")::text as "${prefix}${name}"`)
-      return `select ${lists.join(', ')} from (${statement}) as rows`
+      const lists = names.map(
+        (name) => sql`json_agg(${sql.identifier(name)})::text as ${sql.identifier(prefix + name)}`,
+      )
+      return sql`select ${sql.join(lists, sql`, `)} from (${statement}) as rows`
     },
     read(result, prefix = '') {
       // json_agg of no rows is null.
@@ -96,12 +98,16 @@ export function rowsOf<Columns extends Record<string, Column>>(columns: Columns)
  *  rows. At most 100 columns: PostgreSQL passes no more arguments to a function. */
 export function fewRowsOf<Columns extends Record<string, Column>>(columns: Columns): Rows<RowOf<Columns>> {
   const named = Object.entries(columns)
-  const values = named.map(([name]) => `"${name}"`).join(', ')
+  const values = sql.join(
+    named.map(([name]) => sql.identifier(name)),
+    sql`, `,
+  )
   const toRows = rowFactory<RowOf<Columns>>(named, (index) => `values[row][${index}]`)
   return {
     fields: fieldsOf(named),
     wrap: (statement, prefix = '') =>
-      `select json_agg(json_build_array(${values}))::text as "${prefix}rows" from (${statement}) as rows`,
+      sql`select json_agg(json_build_array(${values}))::text as ${sql.identifier(`${prefix}rows`)}
+        from (${statement}) as rows`,
     read(result, prefix = '') {
       const values: unknown[][] = JSON.parse(result[`${prefix}rows`] ?? '[]')
       return toRows(values, values.length)

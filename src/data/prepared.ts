@@ -1,4 +1,4 @@
-import { is, Placeholder, type Query, type SQL, sql } from 'drizzle-orm'
+import { type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type PgColumn, PgDialect, type PgSelectBuilder, type SelectedFields } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../database/database.ts'
 import type { Rows } from './json-rows.ts'
@@ -37,18 +37,19 @@ export const statement = <Row>(
   build: (db: Database) => { prepare(name: string): Prepared<Row> },
 ): Prepared<Row> => cached(db, name, () => build(db).prepare(name))
 
-/** A query for rows of one kind, and their JSON encoding. */
-export type Find<Row> = { rows: Rows<Row>; query: (select: Select) => { toSQL(): Query } }
+/** A query for rows of one kind, and their JSON encoding. `keys` is the name of the parameter that the rows are found
+ *  by. */
+export type Find<Row> = { rows: Rows<Row>; query: (select: Select, keys: string) => SQLWrapper }
 
-function queryOf<Row>(db: Database, { rows, query }: Find<Row>, prefix?: string): Query {
-  const { sql, params } = query(db.select(rows.fields)).toSQL()
-  return { sql: rows.wrap(sql, prefix), params }
-}
+const toQuery = (text: SQL): Query => new PgDialect().sqlToQuery(text)
+
+const encode = <Row>(connection: Connection, { rows, query }: Find<Row>, prefix?: string): SQL =>
+  rows.wrap(query(connection.select(rows.fields), 'keys').getSQL(), prefix)
 
 /** Prepares a statement whose rows travel as JSON, for reads of many rows: see json-rows.ts. */
 export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): Prepared<Row> =>
   cached(db, name, () => {
-    const query = queryOf(db, find)
+    const query = toQuery(encode(db, find))
     return {
       async execute(values) {
         const [row] = await fetchRows<Record<string, string | null>>(db, name, query, values)
@@ -63,49 +64,30 @@ export function preparedRows<Row>(name: string, find: () => Find<Row>) {
   let built: { query: Query; rows: Rows<Row> } | undefined
   return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
     if (!built) {
-      const { rows, query } = find()
-      const { sql, params } = query(connection.select(rows.fields)).toSQL()
-      built = { query: { sql: rows.wrap(sql), params }, rows }
+      const found = find()
+      built = { query: toQuery(encode(connection, found)), rows: found.rows }
     }
     const [row] = await fetchRows<Record<string, string | null>>(connection, name, built.query, values)
     return row ? built.rows.read(row) : []
   }
 }
 
-/** Renames the parameter `keys` of a query, so that it can be combined with other queries by keys. */
-export const keyedBy = <Row>(name: string, { rows, query }: Find<Row>): Find<Row> => ({
+/** Gives the parameter `keys` of a query another name, so that it can be combined with other queries by keys. */
+export const keyedBy = <Row>(keys: string, { rows, query }: Find<Row>): Find<Row> => ({
   rows,
-  query: (select) => ({
-    toSQL() {
-      const { sql: text, params } = query(select).toSQL()
-      const rename = (param: unknown) =>
-        is(param, Placeholder) && param.name === 'keys' ? sql.placeholder(name) : param
-      return { sql: text, params: params.map(rename) }
-    },
-  }),
+  query: (select) => query(select, keys),
 })
 
 /** Queries for rows of several kinds, and the rows that they find. */
 export type Finds<All extends unknown[]> = { [Kind in keyof All]: Find<All[Kind]> }
 export type Found<All extends unknown[]> = { [Kind in keyof All]: All[Kind][] }
 
-// Joins statements into one. Parameters of the same name become one parameter.
-function joinStatements(statements: Query[]): Query {
-  const params: unknown[] = []
-  const numbers = new Map<unknown, number>()
-  const numberOf = (param: unknown): number => {
-    const name = is(param, Placeholder) ? param.name : {}
-    const known = numbers.get(name) ?? params.push(param)
-    numbers.set(name, known)
-    return known
-  }
-  const kinds = statements.map(({ sql, params }, kind) => {
-    const text = sql.replace(/\$(\d+)/g, (_, number) => `$${numberOf(params[number - 1])}`)
-    return `(${text}) as kind_${kind}`
-  })
-  // Each statement returns exactly one row, so their cross join is one row too.
-  return { sql: `select * from ${kinds.join(', ')}`, params }
-}
+// Each statement returns exactly one row, so their cross join is one row too.
+const crossJoin = (statements: SQL[]): SQL =>
+  sql`select * from ${sql.join(
+    statements.map((statement, kind) => sql`(${statement}) as ${sql.identifier(`kind_${kind}`)}`),
+    sql`, `,
+  )}`
 
 /** Finds rows of several kinds in one statement. Each query uses the values that it names. */
 export async function findTogether<All extends unknown[]>(
@@ -115,7 +97,7 @@ export async function findTogether<All extends unknown[]>(
   values: Record<string, unknown>,
 ): Promise<Found<All>> {
   const query = cached(db, name, () =>
-    joinStatements(finds.map((find, kind) => queryOf(db, find, `${kind}.`))),
+    toQuery(crossJoin(finds.map((find, kind) => encode(db, find, `${kind}.`)))),
   )
   const [row] = await fetchRows<Record<string, string | null>>(db, name, query, values)
   const found = finds.map(({ rows }, kind) => rows.read(row ?? {}, `${kind}.`))
@@ -127,7 +109,7 @@ export async function findTogether<All extends unknown[]>(
 export function preparedSql<Row>(name: string, text: () => SQL) {
   let query: Query | undefined
   return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
-    query ??= new PgDialect().sqlToQuery(text())
+    query ??= toQuery(text())
     return fetchRows(connection, name, query, values)
   }
 }

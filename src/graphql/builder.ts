@@ -2,7 +2,6 @@ import SchemaBuilder from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
-import { formatTimestamp } from '../shared/format-timestamp.ts'
 import { moment } from '../shared/input-types.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
@@ -35,7 +34,7 @@ export const builder = new SchemaBuilder<{
 
 builder.scalarType('DateTime', {
   description: 'Timestamp in ISO 8601, UTC, with milliseconds. In input, a plain date means midnight UTC.',
-  serialize: formatTimestamp,
+  serialize: (date) => date.toISOString(),
   parseValue: (input) => {
     const parsed = moment.safeParse(input)
     if (!parsed.success) throw new GraphQLError('DateTime must be an ISO 8601 date or timestamp.')

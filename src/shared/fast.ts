@@ -3,7 +3,6 @@ export const optimisations = [
   'coalesce',
   'compiler',
   'encoded-literal',
-  'format-timestamp',
   'hold-together',
   'joined-reads',
   'lookahead',

@@ -58,7 +58,6 @@ export const ablationPlans: JobPlan<AblationStage>[] = [
   ablationJob('compiler', 'page', 'graphql'),
   ablationJob('compiler', 'lookup', 'graphql'),
   ...onBoth('encoded-literal', 'page'),
-  ...onBoth('format-timestamp', 'page'),
   ...onBoth('hold-together', 'one rate', 'many rates'),
   ...onBoth('joined-reads', 'page'),
   ablationJob('lookahead', 'page', 'graphql'),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { formatTimestamp } from '../../shared/format-timestamp.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
@@ -47,9 +46,9 @@ export const toEventBody = (event: Event, ticketRates?: TicketRateBody[]): Event
   ambiences: event.ambiences,
   music_genres: event.musicGenres,
   artists: event.artists.map(({ name, imageUrl }) => ({ name, image_url: imageUrl })),
-  display_date: event.displayDate && formatTimestamp(event.displayDate),
-  start_date: formatTimestamp(event.startDate),
-  end_date: formatTimestamp(event.endDate),
+  display_date: event.displayDate?.toISOString() ?? null,
+  start_date: event.startDate.toISOString(),
+  end_date: event.endDate.toISOString(),
   organization_id: event.organizationId,
   image_url: event.imageUrl,
   location_id: event.locationId,

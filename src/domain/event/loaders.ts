@@ -10,8 +10,8 @@ const { searchWords: _, ...shown } = getTableColumns(events)
 const byId: NamedFind<Event & { revision: string }> = {
   name: 'event_by_id',
   rows: rowsOf(shown),
-  query: (select) =>
-    select.from(events).where(and(anyOf(events.id, 'keys'), anyOf(events.organizationId, 'organizationIds'))),
+  query: (select, keys) =>
+    select.from(events).where(and(anyOf(events.id, keys), anyOf(events.organizationId, 'organizationIds'))),
 }
 
 const load = versionedLoaders<Event>(

@@ -7,10 +7,10 @@ import { type Location, locations } from './table.ts'
 const byId: Batch<Location> = {
   name: 'location_by_id',
   rows: rowsOf(getTableColumns(locations)),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(locations)
-      .where(and(anyOf(locations.id, 'keys'), anyOf(locations.organizationId, 'organizationIds'))),
+      .where(and(anyOf(locations.id, keys), anyOf(locations.organizationId, 'organizationIds'))),
   key: ({ id }) => id,
 }
 

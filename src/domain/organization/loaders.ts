@@ -7,10 +7,10 @@ import { type Organization, organizations } from './table.ts'
 const byId: Batch<Organization> = {
   name: 'organization_by_id',
   rows: rowsOf(getTableColumns(organizations)),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(organizations)
-      .where(and(anyOf(organizations.id, 'keys'), anyOf(organizations.id, 'organizationIds'))),
+      .where(and(anyOf(organizations.id, keys), anyOf(organizations.id, 'organizationIds'))),
   key: ({ id }) => id,
 }
 

@@ -7,12 +7,12 @@ import { type Payment, payments } from './table.ts'
 const byId: Batch<Payment> = {
   name: 'payment_by_id',
   rows: rowsOf(getTableColumns(payments)),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(payments)
       .where(
         and(
-          anyOf(payments.id, 'keys'),
+          anyOf(payments.id, keys),
           or(
             eq(payments.channelId, sql.placeholder('channelId')),
             anyOf(payments.organizationId, 'ownOrganizationIds'),

@@ -15,20 +15,20 @@ const own = or(
 const byTicketId: Batch<Refund> = {
   name: 'refunds_by_ticket_id',
   rows: refundRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(refunds)
-      .where(and(anyOf(refunds.ticketId, 'keys'), own))
+      .where(and(anyOf(refunds.ticketId, keys), own))
       .orderBy(asc(refunds.createdAt), asc(refunds.id)),
   key: ({ ticketId }) => ticketId ?? '',
 }
 const byPaymentId: Batch<Refund> = {
   name: 'refunds_by_payment_id',
   rows: refundRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(refunds)
-      .where(and(anyOf(refunds.paymentId, 'keys'), own))
+      .where(and(anyOf(refunds.paymentId, keys), own))
       .orderBy(asc(refunds.createdAt), asc(refunds.id)),
   key: ({ paymentId }) => paymentId,
 }

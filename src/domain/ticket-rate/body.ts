@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { formatTimestamp } from '../../shared/format-timestamp.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, visiblePrices } from './current-price.ts'
@@ -91,7 +90,7 @@ export const toPriceBody = (price: Price): z.output<typeof priceBody> => ({
   _id: price.id,
   name: price.name,
   price: toMajor(price.amount, price.currency),
-  valid_until: price.validUntil && formatTimestamp(price.validUntil),
+  valid_until: price.validUntil?.toISOString() ?? null,
   quantity: price.capacity ?? 0,
   includes: price.includes,
   additional_info: price.additionalInfo,
@@ -134,7 +133,7 @@ export const toTicketRateBody = (
   event_id: rate.eventId,
   name: rate.name,
   slug: rate.slug,
-  valid_from: rate.validFrom && formatTimestamp(rate.validFrom),
+  valid_from: rate.validFrom?.toISOString() ?? null,
   complete: rate.complete,
   type: rate.type,
   prices: visiblePrices(rate, prices, now).map(toPriceBody),

@@ -28,34 +28,34 @@ const questionRows = fewRowsOf(getTableColumns(questions))
 /** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
 export const ratePrices: Find<Price> = {
   rows: priceRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(prices)
       .innerJoin(stock, eq(stock.id, prices.id))
-      .where(and(anyOf(prices.ticketRateId, 'keys'), not(prices.removed)))
+      .where(and(anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
 }
 export const rateSupplements: Find<Supplement> = {
   rows: supplementRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(supplements)
-      .where(and(anyOf(supplements.ticketRateId, 'keys'), not(supplements.removed)))
+      .where(and(anyOf(supplements.ticketRateId, keys), not(supplements.removed)))
       .orderBy(asc(supplements.position), asc(supplements.id)),
 }
 export const rateQuestions: Find<Question> = {
   rows: questionRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(questions)
-      .where(and(anyOf(questions.ticketRateId, 'keys'), not(questions.removed)))
+      .where(and(anyOf(questions.ticketRateId, keys), not(questions.removed)))
       .orderBy(asc(questions.position), asc(questions.id)),
 }
 
 const stockById: NamedFind<Stock> = {
   name: 'stock_by_id',
   rows: rowsOf(getTableColumns(stock)),
-  query: (select) => select.from(stock).where(anyOf(stock.id, 'keys')),
+  query: (select, keys) => select.from(stock).where(anyOf(stock.id, keys)),
 }
 
 const priceBatch: Batch<Price> = {
@@ -76,18 +76,18 @@ const questionBatch: Batch<Question> = {
 const rateByIdBatch: Batch<TicketRate> = {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(ticketRates)
       .innerJoin(stock, eq(stock.id, ticketRates.id))
-      .where(and(anyOf(ticketRates.id, 'keys'), anyOf(ticketRates.organizationId, 'organizationIds'))),
+      .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
   key: ({ id }) => id,
 }
 const priceByIdBatch: Batch<Price> = {
   name: 'price_by_id',
   rows: priceRows,
-  query: (select) =>
-    select.from(prices).innerJoin(stock, eq(stock.id, prices.id)).where(anyOf(prices.id, 'keys')),
+  query: (select, keys) =>
+    select.from(prices).innerJoin(stock, eq(stock.id, prices.id)).where(anyOf(prices.id, keys)),
   key: ({ id }) => id,
 }
 

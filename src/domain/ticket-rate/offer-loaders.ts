@@ -37,45 +37,51 @@ export type Offer = {
   stockIds: string[]
 }
 
-const isListed = (child: typeof prices | typeof supplements | typeof questions): SQL | undefined =>
+const isListed = (
+  child: typeof prices | typeof supplements | typeof questions,
+  keys: string,
+): SQL | undefined =>
   and(
     eq(
       child.ticketRateId,
       sql`any(array(select ${ticketRates.id} from ${ticketRates}
-        where ${anyOf(ticketRates.eventId, 'keys')} and not ${ticketRates.removed}))`,
+        where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed}))`,
     ),
     not(child.removed),
   )
 
 const revisions: Find<Revision> = {
   rows: rowsOf({ id: events.id, revision: events.revision }),
-  query: (select) => select.from(events).where(anyOf(events.id, 'keys')),
+  query: (select, keys) => select.from(events).where(anyOf(events.id, keys)),
 }
 const offerRates: Find<ListedRate> = {
   rows: rowsOf(getTableColumns(ticketRates)),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(ticketRates)
-      .where(and(anyOf(ticketRates.eventId, 'keys'), not(ticketRates.removed)))
+      .where(and(anyOf(ticketRates.eventId, keys), not(ticketRates.removed)))
       .orderBy(asc(ticketRates.position), asc(ticketRates.id)),
 }
 const offerPrices: Find<ListedPrice> = {
   rows: rowsOf(getTableColumns(prices)),
-  query: (select) =>
-    select.from(prices).where(isListed(prices)).orderBy(asc(prices.position), asc(prices.id)),
+  query: (select, keys) =>
+    select.from(prices).where(isListed(prices, keys)).orderBy(asc(prices.position), asc(prices.id)),
 }
 const offerSupplements: Find<Supplement> = {
   rows: rowsOf(getTableColumns(supplements)),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(supplements)
-      .where(isListed(supplements))
+      .where(isListed(supplements, keys))
       .orderBy(asc(supplements.position), asc(supplements.id)),
 }
 const offerQuestions: Find<Question> = {
   rows: rowsOf(getTableColumns(questions)),
-  query: (select) =>
-    select.from(questions).where(isListed(questions)).orderBy(asc(questions.position), asc(questions.id)),
+  query: (select, keys) =>
+    select
+      .from(questions)
+      .where(isListed(questions, keys))
+      .orderBy(asc(questions.position), asc(questions.id)),
 }
 
 const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)

@@ -37,13 +37,13 @@ const own = or(
  *  would double the cost. */
 const findTickets: Find<LookupTicket> = {
   rows: lookupRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(tickets)
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, tickets.eventId))
       .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(anyOf(tickets.id, 'keys')),
+      .where(anyOf(tickets.id, keys)),
 }
 
 // Coalesces the lookups of all callers, so it is unscoped.
@@ -69,10 +69,10 @@ function toVisible(ticket: LookupTicket | null, scope: Scope): LookupTicket | nu
 const byPaymentId: Batch<Ticket> = {
   name: 'tickets_by_payment_id',
   rows: rowsOf(getTableColumns(tickets)),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(tickets)
-      .where(and(anyOf(tickets.paymentId, 'keys'), own))
+      .where(and(anyOf(tickets.paymentId, keys), own))
       .orderBy(asc(tickets.position), asc(tickets.id)),
   key: ({ paymentId }) => paymentId,
 }

@@ -43,21 +43,21 @@ const saleRows = fewRowsOf({ ...rateColumns, startDate, age, currency, platformF
 type SaleRow = ReturnType<typeof saleRows.read>[number]
 const sales: Find<SaleRow> = {
   rows: saleRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(ticketRates)
       .innerJoin(stock, eq(stock.id, ticketRates.id))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(anyOf(ticketRates.id, 'keys')),
+      .where(anyOf(ticketRates.id, keys)),
 }
 const overdueHolds: Find<{ ticketRateId: string }> = {
   rows: fewRowsOf({ ticketRateId: payments.ticketRateId }),
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(payments)
-      .where(and(anyOf(payments.ticketRateId, 'keys'), isOverdue))
+      .where(and(anyOf(payments.ticketRateId, keys), isOverdue))
       .groupBy(payments.ticketRateId),
 }
 
