@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import type { Connection, Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
+import { transaction } from '../database/transaction.ts'
 import { busy } from '../shared/errors.ts'
 
 /** Limits of a bulkhead: work that runs at once, and work that waits. Anything beyond is refused. */
@@ -20,5 +21,5 @@ export function createBulkhead({ maxAtOnce, maxWaiting }: BulkheadLimits) {
 export function boundedTransactions(limits: BulkheadLimits) {
   const bulkheadOf = perDatabase(() => createBulkhead(limits))
   return <Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> =>
-    bulkheadOf(db)(() => db.transaction(work))
+    bulkheadOf(db)(() => transaction(db, work))
 }

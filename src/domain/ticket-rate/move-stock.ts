@@ -41,9 +41,8 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
 )
 
 /** Moves the counters of rates and prices: all of them, or none if a capacity does not allow it, and then
- *  returns null. Returns those that flipped between used up and available; if there are any, call
- *  `invalidateCatalogue` after the commit. Rows are locked in order of their ids, which prevents deadlocks.
- *  Call it late in a transaction, because sales wait for these locks. */
+ *  returns null. Returns those that flipped between used up and available: pass them to `recordAvailability`.
+ *  Rows are locked in order of their ids, which prevents deadlocks. Call it late in a transaction, because sales wait for these locks. */
 export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {
   if (moves.length === 0) return []
   const moved = await movement(tx, {

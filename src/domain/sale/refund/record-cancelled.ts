@@ -5,18 +5,14 @@ import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
 import { lookupStatus } from '../../ticket/views.ts'
-import { moveStock, type StockFlip, stockMoves } from '../../ticket-rate/move-stock.ts'
+import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability } from '../record-availability.ts'
 import { recordChanges } from '../record-changes.ts'
-
-/** Cancelled ticket, and the rates and prices that are available again. If there are any, call
- *  `invalidateCatalogue` after the commit. */
-export type CancelledTicket = { ticket: Ticket; flipped: StockFlip[] }
 
 /** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
  *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with
  *  it; ILLEGAL_TRANSITION if it is not active (DECISIONS 5). */
-export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<CancelledTicket> {
+export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Ticket> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
   if (ticket.entered > 0 || ticket.firstEntryAt)
@@ -31,5 +27,5 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<C
   const flipped = await moveStock(tx, stockMoves([cancelled], { sold: -1 }))
   if (!flipped) throw new Error(`stock of ticket ${ticket.id} was not released`)
   await recordAvailability(tx, flipped)
-  return { ticket: cancelled, flipped }
+  return cancelled
 }

@@ -1,6 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { nowMs } from '../../../data/leased-jobs.ts'
-import { invalidateCatalogue } from '../../../database/catalogue-version.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
@@ -56,22 +55,20 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
   requireChannel(ctx)
   const { db, provider } = ctx.services
   const { id, paymentId } = await requireTicket(ticketId, ctx)
-  const { refund, isNew, flipped } = await refundTransaction(db, async (tx) => {
+  const { refund, isNew } = await refundTransaction(db, async (tx) => {
     const payment = await lockPayment(tx, paymentId)
     const ticket = await lockTicket(tx, id)
     const earlier = await findWarrantyRefund(tx, id)
-    if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false, flipped: [] }
+    if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
     const refund = await openRefund(tx, payment, ticket, {
       reason: 'WARRANTY',
       nonRefundable: ticket.warrantyAmount,
     })
     // The ticket was cancelled with the earlier refund.
-    if (earlier) return { refund, isNew: true, flipped: [] }
-    const { flipped } = await recordCancelled(tx, ticket)
-    return { refund, isNew: true, flipped }
+    if (!earlier) await recordCancelled(tx, ticket)
+    return { refund, isNew: true }
   })
-  if (flipped.length > 0) invalidateCatalogue(db)
   const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
   ctx.loaders.clear()
   return current

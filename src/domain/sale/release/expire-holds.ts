@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
-import { invalidateCatalogue } from '../../../database/catalogue-version.ts'
 import type { Database } from '../../../database/database.ts'
+import { transaction } from '../../../database/transaction.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
 
@@ -8,8 +8,8 @@ const toExpired = ({ id }: { id: string }): Ending => ({ id, status: 'expired' }
 
 /** Expires up to `limit` overdue payments and returns their number. Safe to run in many processes: each skips
  *  rows that another has locked (DECISIONS 5). */
-export async function expireHolds(db: Database, limit: number): Promise<number> {
-  const { expired, freed } = await db.transaction(async (tx) => {
+export const expireHolds = (db: Database, limit: number): Promise<number> =>
+  transaction(db, async (tx) => {
     const found = await tx
       .select({ id: payments.id })
       .from(payments)
@@ -17,11 +17,9 @@ export async function expireHolds(db: Database, limit: number): Promise<number> 
       .orderBy(asc(payments.expiresAt), asc(payments.id))
       .limit(limit)
       .for('update', { skipLocked: true })
-    return { expired: found.length, freed: await releaseHolds(tx, found.map(toExpired)) }
+    await releaseHolds(tx, found.map(toExpired))
+    return found.length
   })
-  if (freed) invalidateCatalogue(db)
-  return expired
-}
 
 /** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
  *  are expiring them already. */
@@ -31,7 +29,7 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
     .from(payments)
     .where(and(isOverdue, eq(payments.ticketRateId, ticketRateId)))
   if (overdue.length === 0) return
-  const freed = await db.transaction(async (tx) => {
+  await transaction(db, async (tx) => {
     const locked = await tx
       .select({ id: payments.id })
       .from(payments)
@@ -46,7 +44,6 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
       )
       .orderBy(asc(payments.id))
       .for('update')
-    return releaseHolds(tx, locked.map(toExpired))
+    await releaseHolds(tx, locked.map(toExpired))
   })
-  if (freed) invalidateCatalogue(db)
 }

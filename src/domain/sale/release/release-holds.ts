@@ -25,10 +25,9 @@ async function endAs(tx: Connection, status: Ending['status'], endings: Ending[]
 }
 
 /** Ends unpaid payments and releases the stock that they hold. Requires this transaction to hold their row
- *  locks. Returns true if a used-up rate or price is available again: call `invalidateCatalogue` after the
- *  commit. */
-export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<boolean> {
-  if (endings.length === 0) return false
+ *  locks. */
+export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<void> {
+  if (endings.length === 0) return
   const failed = await endAs(tx, 'failed', endings)
   const expired = await endAs(tx, 'expired', endings)
   await endAs(tx, 'cancelled', endings)
@@ -46,5 +45,4 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<b
   const flipped = await moveStock(tx, stockMoves(released, { held: -1 }))
   if (!flipped) throw new Error('stock of held tickets could not be released')
   await recordAvailability(tx, flipped)
-  return flipped.length > 0
 }

@@ -41,5 +41,6 @@ export async function endUnpaid(tx: Connection, settlements: LockedSettlement[])
   for (const id of processing) statuses.set(id, 'processing')
   const endings = own.flatMap(toEnding)
   for (const { id, status } of endings) statuses.set(id, status)
-  return { statuses, catalogueChanged: await releaseHolds(tx, endings) }
+  await releaseHolds(tx, endings)
+  return statuses
 }

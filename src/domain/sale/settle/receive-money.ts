@@ -13,8 +13,8 @@ import { type Payable, recordPaid } from './record-paid.ts'
 import { refuseMismatch, surplusOf } from './refuse-mismatch.ts'
 import { endsSession, isLate, isOwn, type LockedSettlement, settlesAlone } from './settlement.ts'
 
-/** Statuses of settled payments by id. If `catalogueChanged`, call `invalidateCatalogue` after the commit. */
-export type SettledStatuses = { statuses: Map<string, Payment['status']>; catalogueChanged: boolean }
+/** Statuses of settled payments by id. */
+export type SettledStatuses = Map<string, Payment['status']>
 
 type NewCharge = Omit<Charge, 'createdAt'>
 
@@ -128,13 +128,8 @@ export async function receiveMoney(
       unearned.push({ payment, charge: { ...charge, amount: surplus }, reason: 'AMOUNT_MISMATCH' })
   }
   await queueRefunds(tx, unearned)
-  for (const { payment } of paid?.paid ?? []) statuses.set(payment.id, payment.status)
-  let catalogueChanged = (paid?.flipped ?? []).length > 0
+  for (const { payment } of paid ?? []) statuses.set(payment.id, payment.status)
   for (const { payment, reason } of charged)
-    if (reason === 'AMOUNT_MISMATCH') {
-      const refused = await refuseMismatch(tx, payment)
-      statuses.set(payment.id, refused.status)
-      catalogueChanged ||= refused.catalogueChanged
-    }
-  return { statuses, catalogueChanged }
+    if (reason === 'AMOUNT_MISMATCH') statuses.set(payment.id, await refuseMismatch(tx, payment))
+  return statuses
 }

@@ -4,7 +4,7 @@ import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { Payment } from '../../payment/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
-import { moveStock, type StockFlip, stockMoves } from '../../ticket-rate/move-stock.ts'
+import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability } from '../record-availability.ts'
 import { recordChanges } from '../record-changes.ts'
 import type { SoldTicket } from './find-sold.ts'
@@ -13,9 +13,6 @@ import { markPaid, type PaymentToMark } from './mark-paid.ts'
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
  *  its provider session. */
 export type Payable<Sold extends SoldTicket> = { payment: Payment; tickets: Sold[]; endsSession?: boolean }
-
-/** Paid payments and their tickets, and the rates and prices that they used up. */
-export type PaidPayments<Sold extends SoldTicket> = { paid: Payable<Sold>[]; flipped: StockFlip[] }
 
 // Sells held places; takes the places of expired tickets again, if they are still available.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
@@ -28,8 +25,8 @@ export async function recordPaid<Sold extends SoldTicket>(
   tx: Connection,
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
-): Promise<PaidPayments<Sold> | null> {
-  if (payables.length === 0) return { paid: [], flipped: [] }
+): Promise<Payable<Sold>[] | null> {
+  if (payables.length === 0) return []
   const sold = payables.flatMap(({ tickets }) => tickets)
   const moves = stockMoves(sold, moveOf[from])
   // For expired tickets the counters decide whether anything happens at all. For held ones they are locked as
@@ -47,7 +44,7 @@ export async function recordPaid<Sold extends SoldTicket>(
   if (from === 'held' && !(await moveStock(tx, moves)))
     throw new Error('stock of held tickets could not be sold')
   await recordAvailability(tx, claimed)
-  return { paid: await writePaid(tx, payables, from), flipped: claimed }
+  return writePaid(tx, payables, from)
 }
 
 async function writePaid<Sold extends SoldTicket>(

@@ -13,12 +13,12 @@ export const surplusOf = (
 
 /** Fails a payment after a mismatching charge, because its session is over and nobody can pay there any more.
  *  A matching charge that arrives later still pays it. Requires this transaction to hold the payment's row
- *  lock. Returns its current status; if `catalogueChanged`, call `invalidateCatalogue` after the commit
- *  (DECISIONS 11). */
+ *  lock. Returns its current status (DECISIONS 11). */
 export async function refuseMismatch(
   tx: Connection,
   { id, status }: Pick<Payment, 'id' | 'status'>,
-): Promise<{ status: Payment['status']; catalogueChanged: boolean }> {
-  if (!mayBecome(status, 'failed')) return { status, catalogueChanged: false }
-  return { status: 'failed', catalogueChanged: await releaseHolds(tx, [{ id, status: 'failed' }]) }
+): Promise<Payment['status']> {
+  if (!mayBecome(status, 'failed')) return status
+  await releaseHolds(tx, [{ id, status: 'failed' }])
+  return 'failed'
 }

@@ -1,7 +1,7 @@
 import { and, inArray, sql } from 'drizzle-orm'
 import { deferred } from '../../../data/batch-queue.ts'
-import { invalidateCatalogue } from '../../../database/catalogue-version.ts'
 import type { Connection, Database } from '../../../database/database.ts'
+import { transaction } from '../../../database/transaction.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
 import { payments, providerEvents } from '../../payment/table.ts'
 import { endUnpaid } from './end-unpaid.ts'
@@ -78,22 +78,18 @@ export async function settleGroup(
   group: Settlement[],
   onLocked: 'wait' | 'skip',
 ): Promise<Outcome[]> {
-  const { outcomes, catalogueChanged } = await db.transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     const taken = await lockSettlements(tx, group, onLocked)
     const applied = await recordEvents(tx, [...taken.values()])
     const withCharge = applied.filter(({ settlement }) => settlement.outcome.kind === 'paid')
-    const { statuses, catalogueChanged } =
-      withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, applied)
+    const statuses = withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, applied)
     await closeSessionsOf(tx, applied)
     const appliedSet = new Set(applied)
-    const outcomes = group.map((settlement): Outcome => {
+    return group.map((settlement): Outcome => {
       const locked = taken.get(settlement)
       if (!locked) return deferred
       const { id, status } = locked.payment
       return { status: statuses.get(id) ?? status, isRepeated: !appliedSet.has(locked) }
     })
-    return { outcomes, catalogueChanged }
   })
-  if (catalogueChanged) invalidateCatalogue(db)
-  return outcomes
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, ne, not, sql } from 'drizzle-orm'
 import { anyOf } from '../../../../data/prepared.ts'
-import { invalidateCatalogue } from '../../../../database/catalogue-version.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
+import { transaction } from '../../../../database/transaction.ts'
 import type { Refusal } from '../../../../shared/errors.ts'
 import { idempotencyKeys, isFresh } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
@@ -72,7 +72,7 @@ async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | n
     const job = jobs[index]
     return checkout && job && isFree(job) ? [checkout] : []
   })
-  const { paid } = (await recordPaid(tx, free, 'held')) ?? { paid: [] }
+  const paid = (await recordPaid(tx, free, 'held')) ?? []
   for (const paidCheckout of paid) {
     const { id } = paidCheckout.payment
     checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === id)] = paidCheckout
@@ -88,7 +88,7 @@ async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | n
  *  optimistic statement holds them.
  *  Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS 4). */
 export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
-  const { outcomes, usedUp } = await db.transaction(async (tx) => {
+  return transaction(db, async (tx) => {
     const keys = await lockKeys(
       tx,
       jobs.flatMap(({ idempotency }) => idempotency ?? []),
@@ -101,14 +101,11 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const usedUp = totalMoves(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
     await recordAvailability(tx, usedUp)
     await payFree(tx, fitting, checkouts)
-    const outcomes = decisions.map((decision) => {
+    return decisions.map((decision) => {
       if (decision !== 'taken') return decision
       const checkout = checkouts.shift()
       if (!checkout) throw new Error('a job that fits was not held under its lock')
       return checkout
     })
-    return { outcomes, usedUp }
   })
-  if (usedUp.length > 0) invalidateCatalogue(db)
-  return outcomes
 }
