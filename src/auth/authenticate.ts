@@ -1,10 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
 import { coalesceReads } from '../data/coalesce.ts'
 import { fewRowsOf } from '../data/json-rows.ts'
-import { nowMs } from '../data/leased-jobs.ts'
 import { anyOf, type Find, rowStatement, statement } from '../data/prepared.ts'
+import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
+import { isIdentifier } from '../shared/ids.ts'
 import { matchesHash, readKey } from './key.ts'
 import { type Credentials, rememberValidity } from './known-credentials.ts'
 import { grants, integrations, keys } from './table.ts'
@@ -130,9 +131,10 @@ async function authenticateSecret(
 ): Promise<Authenticated> {
   if (!integrationId) throw unauthenticated('The header integration_id is missing.', 'integration_id')
   if (!secret) throw unauthenticated('The header secret is missing.', 'secret')
-  const wellFormed = /^[\w.:-]{1,64}$/.test(integrationId)
   const since = performance.now()
-  const [integration] = wellFormed ? await integrationById(db).execute({ id: integrationId }) : []
+  const [integration] = isIdentifier(integrationId)
+    ? await integrationById(db).execute({ id: integrationId })
+    : []
   if (!integration || !matchesHash(secret, integration.secretHash))
     throw unauthenticated('The integration or its secret is not known.', 'secret')
   return {

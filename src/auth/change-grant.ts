@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
-import { invalidateCatalogue } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
+import { changesCatalogue, transaction } from '../database/transaction.ts'
 import { addGrants, refuseUnknown } from './issue-key.ts'
 import { grants } from './table.ts'
 
@@ -11,7 +11,8 @@ export async function changeGrant(
   db: Database,
   { channelId, organizationId, granted }: { channelId: string; organizationId: string; granted: boolean },
 ): Promise<boolean> {
-  const isChanged = await db.transaction(async (tx) => {
+  return transaction(db, async (tx) => {
+    changesCatalogue(tx)
     await refuseUnknown(tx, 'channel', channelId)
     await refuseUnknown(tx, 'organization', organizationId)
     const changed = granted
@@ -22,6 +23,4 @@ export async function changeGrant(
           .returning()
     return changed.length > 0
   })
-  invalidateCatalogue(db)
-  return isChanged
 }

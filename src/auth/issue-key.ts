@@ -1,5 +1,5 @@
 import { inArray, sql } from 'drizzle-orm'
-import { nowMs } from '../data/leased-jobs.ts'
+import { nowMs } from '../database/clock.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'

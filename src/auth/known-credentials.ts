@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { nowMs } from '../data/leased-jobs.ts'
 import { preparedSql } from '../data/prepared.ts'
+import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { hashSecret } from './key.ts'
 import { integrations, keys } from './table.ts'

@@ -1,5 +1,5 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { nowMs } from '../data/leased-jobs.ts'
+import { nowMs } from '../database/clock.ts'
 import type { Connection } from '../database/database.ts'
 import { channels, grants, integrations, keys } from './table.ts'
 

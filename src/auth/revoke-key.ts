@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import { invalidateCatalogue } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
+import { changesCatalogue, transaction } from '../database/transaction.ts'
 import { Refusal } from '../shared/errors.ts'
 import { readKey } from './key.ts'
 import { channels, integrations, keys } from './table.ts'
@@ -12,7 +12,8 @@ export type Revocation = { keyIds: string[]; secret: boolean }
  *  and its secret. Takes effect at once, except for event lists that another process answers from memory
  *  until its caller cache expires. Idempotent. Refuses: NOT_FOUND (DECISIONS 2). */
 export async function revokeKey(db: Database, id: string): Promise<Revocation> {
-  const revoked = await db.transaction(async (tx) => {
+  return transaction(db, async (tx) => {
+    changesCatalogue(tx)
     const keyId = readKey(id)?.id ?? id
     const [known] = await tx
       .select({ id: keys.id })
@@ -39,6 +40,4 @@ export async function revokeKey(db: Database, id: string): Promise<Revocation> {
       .returning({ id: integrations.id })
     return { keyIds: revokedKeys.map((key) => key.id), secret: secrets.length > 0 }
   })
-  invalidateCatalogue(db)
-  return revoked
 }

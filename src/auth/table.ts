@@ -96,7 +96,3 @@ export const keys = pgTable(
     check('keys_have_one_owner', sql`num_nonnulls(${key.channelId}, ${key.integrationId}) = 1`),
   ],
 )
-
-export type Channel = typeof channels.$inferSelect
-export type Integration = typeof integrations.$inferSelect
-export type Key = typeof keys.$inferSelect

@@ -1,16 +1,10 @@
 import DataLoader from 'dataloader'
 import { type Database, isTransient, isUnavailable } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
+import { groupBy } from '../shared/group-by.ts'
+import { isIdentifier } from '../shared/ids.ts'
 import { Loader } from './loader.ts'
-import {
-  byKey,
-  type Find,
-  findTogether,
-  isIdentifier,
-  keyedBy,
-  rowStatement,
-  type Scope,
-} from './prepared.ts'
+import { type Find, findTogether, keyedBy, rowStatement, type Scope } from './prepared.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -104,13 +98,13 @@ export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string }
 /** Loads one row per key; null if there is none that the caller may see. */
 export const loadOne = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row | null> =>
   new Loader(async (keys) => {
-    const found = byKey(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
+    const found = groupBy(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
     return keys.map((key) => found.get(key)?.[0] ?? null)
   })
 
 /** Loads all rows of each key, in the order of the statement. */
 export const loadMany = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row[]> =>
   new Loader(async (keys) => {
-    const found = byKey(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
+    const found = groupBy(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
     return keys.map((key) => found.get(key) ?? [])
   })

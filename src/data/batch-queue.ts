@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-
 /** Limits of a queue. */
 export type BatchLimits = {
   /** Jobs per run. */
@@ -16,9 +14,6 @@ export type BatchLimits = {
 
 /** Outcome of a job that a mixed run skipped: the jobs of its key run by themselves. */
 export const deferred = Symbol('deferred')
-
-/** Jobs resolved per turn of the event loop. Resolving 64 at once blocks everything else for milliseconds. */
-const resolvedPerTurn = 8
 
 export type BatchRuns<Job, Outcome> = {
   /** Runs jobs of any keys without waiting for row locks. Required unless `maxMixed` is 0. */
@@ -67,13 +62,6 @@ export function batchByKey<Job, Outcome>(
   let alone = 0
   let isScheduled = false
 
-  async function resolveAll(group: Group, outcomes: Outcome[]): Promise<void> {
-    for (const [index, { resolve }] of group.entries()) {
-      if (index > 0 && index % resolvedPerTurn === 0) await nextTurn()
-      resolve(outcomes[index] as Outcome)
-    }
-  }
-
   async function runEach(group: Group): Promise<void> {
     for (const { job, resolve, reject } of group)
       await runs.alone([job]).then(([outcome]) => resolve(outcome as Outcome), reject)
@@ -82,8 +70,9 @@ export function batchByKey<Job, Outcome>(
   async function runAlone(group: Group): Promise<void> {
     try {
       const outcomes = await runs.alone(group.map(({ job }) => job))
-      // Not awaited: the next run may start meanwhile.
-      void resolveAll(group, outcomes)
+      group.forEach(({ resolve }, index) => {
+        resolve(outcomes[index] as Outcome)
+      })
     } catch (error) {
       if (group.length > 1 && !runs.concernsAll(error)) return runEach(group)
       for (const { reject } of group) reject(error)

@@ -1,5 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm'
-import { integer, type PgColumn, type PgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { integer, type PgColumn, type PgTable, text } from 'drizzle-orm/pg-core'
+import { inSeconds, nowMs } from '../database/clock.ts'
+import { timestampMs } from '../database/columns.ts'
 import type { Connection } from '../database/database.ts'
 
 /** Columns that make a table a job queue. A row is a job while its status is `pending`. */
@@ -8,14 +10,10 @@ export const dueColumns = () => ({
   attempts: integer().notNull().default(0),
   /** Time of the next attempt. Claiming a job moves this to the end of the lease, so that another process
    *  takes over if this one dies. */
-  dueAt: timestamp('due_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  dueAt: timestampMs('due_at').notNull().defaultNow(),
   /** Code or status of the last failure. Never personal data. */
   lastError: text('last_error'),
 })
-
-/** `now()` rounded to milliseconds, as `timestamptz(3)` stores it. Compare columns with this: a column set to
- *  `now()` may be rounded up to half a millisecond ahead of the clock. */
-export const nowMs = sql`now()::timestamptz(3)`
 
 type DueTable = PgTable & { status: PgColumn; dueAt: PgColumn; attempts: PgColumn }
 
@@ -38,9 +36,6 @@ export function claimDue<Table extends DueTable>(
     .where(sql`${row} = any(array${taken})`)
     .returning() as unknown as Promise<Table['$inferSelect'][]>
 }
-
-/** SQL for a time that many seconds from now, by the database's clock. */
-export const inSeconds = (seconds: number): SQL => sql`now() + ${seconds} * interval '1 second'`
 
 /** Seconds until the next attempt: exponential from `first` to `max`, with jitter in the upper half, so that
  *  jobs that failed together are not retried together. */

@@ -133,20 +133,7 @@ export type Scope = {
   ownOrganizationIds: string[]
 }
 
-// Shape of our identifiers and of imported ones. Anything else can't exist, and never reaches the database.
-const identifier = /^[\w.:-]{1,64}$/
-
-/** Reports whether a key has the shape of an identifier, so that a row with it may exist. */
-export const isIdentifier = (key: string) => identifier.test(key)
-
-/** Groups rows by key, in their order. */
-export function byKey<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {
-  const found = new Map<string, Row[]>()
-  for (const row of rows) {
-    const id = key(row)
-    const list = found.get(id)
-    if (list) list.push(row)
-    else found.set(id, [row])
-  }
-  return found
-}
+/** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was revoked, or one
+ *  of an integration's organization. */
+export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn }): SQL =>
+  sql`(${row.channelId} = ${sql.placeholder('channelId')} or ${anyOf(row.organizationId, 'ownOrganizationIds')})`

@@ -7,7 +7,6 @@ const backslash = 0x5c
 const zero = 0x30
 const point = 0x2e
 const maxDigits = 9
-
 const isShort = (value: number) => Number.isInteger(value) && value >= 0 && value < 10 ** maxDigits
 
 // Fits most responses. A larger buffer is released after use.

@@ -3,9 +3,10 @@ import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '.
 import { readKey } from '../auth/key.ts'
 import type { Credentials } from '../auth/known-credentials.ts'
 import { coalesceReads } from '../data/coalesce.ts'
-import { isIdentifier, keyedBy } from '../data/prepared.ts'
+import { keyedBy } from '../data/prepared.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
+import { isIdentifier } from '../shared/ids.ts'
 import { type Context, contextOf, createContext, type Services } from './context.ts'
 
 /** A key and a row, read in one statement. Neither says that the key's owner may see the row. */

@@ -21,6 +21,14 @@ type Prefix =
   | 'dlv'
   | 'whk'
 
+/** Shape of our identifiers and of imported ones, as part of a regular expression. */
+export const identifierPattern = '[\\w.:-]{1,64}'
+const identifier = new RegExp(`^${identifierPattern}$`)
+
+/** Reports whether a text has the shape of an identifier, so that a row with it may exist: anything else never reaches
+ *  the database. */
+export const isIdentifier = (text: string): boolean => identifier.test(text)
+
 // Random part of a ULID. The ulid library makes a system call for each character, which is slow.
 const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 

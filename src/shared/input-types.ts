@@ -2,6 +2,7 @@
 import isoCountries from 'i18n-iso-countries/index.js'
 import { z } from 'zod'
 import { type Code, type Facts, type Problem, Refusal } from './errors.ts'
+import { identifierPattern } from './ids.ts'
 
 // One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
 
@@ -16,7 +17,7 @@ export const text = (max: number) =>
     .max(max, `must be at most ${max} characters`)
     .refine(printable, 'must be printable text')
 
-export const identifier = z.string().regex(/^[\w.:-]{1,64}$/, 'must be an identifier')
+export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 
 export const email = z.email('must be an e-mail address').max(254, 'must be at most 254 characters')
 

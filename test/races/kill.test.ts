@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { byKey } from '../../src/data/prepared.ts'
 import { changes } from '../../src/domain/change/table.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
+import { groupBy } from '../../src/shared/group-by.ts'
 import { countersOf } from '../support/checkouts.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { type KilledSale, openKilledSale } from '../support/killed-sale.ts'
@@ -59,7 +59,7 @@ describe(`service killed with KILL_SEED=${seed}`, () => {
 
   test('turned all money into a ticket or a refund, and none into both', async () => {
     const { db } = killed.sale
-    const ticketsOf = byKey(await db.select().from(tickets), ({ paymentId }) => paymentId)
+    const ticketsOf = groupBy(await db.select().from(tickets), ({ paymentId }) => paymentId)
     const sums = (await db.select().from(payments)).map(({ id, paidAt, totalAmount, refundedAmount }) => {
       const came = paidSessions().filter(({ metadata }) => metadata.payment_id === id)
       const intents = new Set(came.map(({ payment_intent }) => payment_intent))
@@ -94,8 +94,8 @@ describe(`service killed with KILL_SEED=${seed}`, () => {
   test('sent each buyer a mail with the tickets, repeated only under the same Message-ID', async () => {
     const { db } = killed.sale
     const paid = (await db.select().from(tickets)).filter(({ status }) => status === 'active')
-    const paidByEmail = byKey(paid, ({ email }) => email)
-    const mailsTo = byKey(killed.mailServer.mails, ({ to }) => to.join())
+    const paidByEmail = groupBy(paid, ({ email }) => email)
+    const mailsTo = groupBy(killed.mailServer.mails, ({ to }) => to.join())
     for (const [email, expected] of paidByEmail) {
       const mails = (mailsTo.get(email) ?? []).map(({ mail }) => mail)
       const documents = mails.map(

@@ -1,6 +1,5 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { byKey } from '../../src/data/prepared.ts'
 import { changes } from '../../src/domain/change/table.ts'
 import { invoices } from '../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
@@ -8,6 +7,7 @@ import { refunds as table } from '../../src/domain/refund/table.ts'
 import { processDueRefunds } from '../../src/domain/sale/refund/process-due-refunds.ts'
 import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
+import { groupBy } from '../../src/shared/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
@@ -56,7 +56,7 @@ async function expectSound(checkout: Checkout) {
   expect(sumOf(['succeeded', 'pending'])).toBeLessThanOrEqual(payment?.totalAmount ?? 0)
   const all = await sale.db.select().from(invoices).orderBy(asc(invoices.number))
   // Series run by kind and year.
-  for (const series of byKey(all, ({ kind, year }) => `${kind} ${year}`).values())
+  for (const series of groupBy(all, ({ kind, year }) => `${kind} ${year}`).values())
     expect(series.map(({ number }) => number)).toEqual(series.map((_, index) => index + 1))
   expect(await sale.db.$count(invoices, eq(invoices.kind, 'corrective'))).toBe(
     await sale.db.$count(table, sql`${table.status} = 'succeeded' and ${table.ticketId} is not null`),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { invalidateCatalogue } from '../../database/catalogue-version.ts'
 import type { Database } from '../../database/database.ts'
+import { changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { checkCatalogue } from './check-catalogue.ts'
 import { findExisting } from './find-existing.ts'
@@ -36,7 +36,8 @@ function refuse(problems: Problem[]): void {
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
 export async function importCatalogue(db: Database, json: unknown) {
   const catalogue = readCatalogue(json)
-  const summary = await db.transaction(async (tx) => {
+  return transaction(db, async (tx) => {
+    changesCatalogue(tx)
     // One import at a time: two that add the same objects would both insert them.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
     const existing = await findExisting(tx, catalogue)
@@ -49,6 +50,4 @@ export async function importCatalogue(db: Database, json: unknown) {
     // Sales continue during the import, so stock is checked again under the lock.
     return { ...written, stock: await writeStock(tx, catalogue, refuse) }
   })
-  invalidateCatalogue(db)
-  return summary
 }

@@ -1,4 +1,5 @@
 import { Refusal } from '../../shared/errors.ts'
+import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 import type { Event } from './table.ts'
 
@@ -9,9 +10,11 @@ type Position = Pick<Event, 'startDate' | 'id'>
 export const toCursor = (event: Position | undefined): string | null =>
   event ? Buffer.from(`${event.startDate.getTime()} ${event.id}`).toString('base64url') : null
 
+const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
+
 /** Decodes a cursor. Refuses: INVALID, for a text that is not such a cursor. */
 export function readCursor(cursor: string): Position {
-  const match = /^(-?\d{1,15}) ([\w.:-]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString())
+  const match = shape.exec(Buffer.from(cursor, 'base64url').toString())
   const startDate = new Date(Number(match?.[1]))
   if (!match?.[2] || !isStorableDate(startDate))
     throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })

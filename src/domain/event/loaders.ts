@@ -1,8 +1,9 @@
 import { and, getTableColumns } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, isIdentifier } from '../../data/prepared.ts'
+import { anyOf } from '../../data/prepared.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
+import { isIdentifier } from '../../shared/ids.ts'
 import { type Event, events } from './table.ts'
 
 const { searchWords: _, ...shown } = getTableColumns(events)

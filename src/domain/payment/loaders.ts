@@ -1,24 +1,13 @@
-import { and, eq, getTableColumns, or, sql } from 'drizzle-orm'
+import { and, getTableColumns } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf } from '../../data/prepared.ts'
+import { anyOf, isOwn } from '../../data/prepared.ts'
 import { type Payment, payments } from './table.ts'
 
 const byId: Batch<Payment> = {
   name: 'payment_by_id',
   rows: rowsOf(getTableColumns(payments)),
-  query: (select, keys) =>
-    select
-      .from(payments)
-      .where(
-        and(
-          anyOf(payments.id, keys),
-          or(
-            eq(payments.channelId, sql.placeholder('channelId')),
-            anyOf(payments.organizationId, 'ownOrganizationIds'),
-          ),
-        ),
-      ),
+  query: (select, keys) => select.from(payments).where(and(anyOf(payments.id, keys), isOwn(payments))),
   key: ({ id }) => id,
 }
 

@@ -1,7 +1,7 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { nowMs } from '../../data/leased-jobs.ts'
 import { anyOf, type Find, preparedRows } from '../../data/prepared.ts'
+import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Payment, payments } from './table.ts'
 

@@ -3,9 +3,20 @@ import type { PaymentProvider } from './provider.ts'
 import { sandboxProvider } from './sandbox.ts'
 
 /** Creates the payment provider that the configuration selects. */
-export async function openProvider({ stripe }: Pick<Config, 'stripe'>): Promise<PaymentProvider> {
-  if (!stripe) return sandboxProvider
-  // Imported on demand, because the SDK costs memory and start-up time.
-  const { stripeProvider } = await import('./stripe/stripe.ts')
-  return stripeProvider(stripe)
+export async function openProvider({
+  paymentProvider,
+  stripe,
+}: Pick<Config, 'paymentProvider' | 'stripe'>): Promise<PaymentProvider> {
+  switch (paymentProvider) {
+    case 'sandbox':
+      return sandboxProvider
+    case 'stripe': {
+      if (!stripe) throw new Error('the settings of Stripe are missing')
+      // Imported on demand, because the SDK costs memory and start-up time.
+      const { stripeProvider } = await import('./stripe/stripe.ts')
+      return stripeProvider(stripe)
+    }
+    default:
+      return paymentProvider satisfies never
+  }
 }

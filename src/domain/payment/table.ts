@@ -12,7 +12,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
-import { nowMs } from '../../data/leased-jobs.ts'
+import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 

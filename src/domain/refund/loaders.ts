@@ -1,16 +1,10 @@
-import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
+import { and, asc, getTableColumns } from 'drizzle-orm'
 import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf } from '../../data/prepared.ts'
+import { anyOf, isOwn } from '../../data/prepared.ts'
 import { type Refund, refunds } from './table.ts'
 
 const refundRows = rowsOf(getTableColumns(refunds))
-
-// Callers that may read a payment may read its refunds.
-const own = or(
-  eq(refunds.channelId, sql.placeholder('channelId')),
-  anyOf(refunds.organizationId, 'ownOrganizationIds'),
-)
 
 const byTicketId: Batch<Refund> = {
   name: 'refunds_by_ticket_id',
@@ -18,7 +12,7 @@ const byTicketId: Batch<Refund> = {
   query: (select, keys) =>
     select
       .from(refunds)
-      .where(and(anyOf(refunds.ticketId, keys), own))
+      .where(and(anyOf(refunds.ticketId, keys), isOwn(refunds)))
       .orderBy(asc(refunds.createdAt), asc(refunds.id)),
   key: ({ ticketId }) => ticketId ?? '',
 }
@@ -28,7 +22,7 @@ const byPaymentId: Batch<Refund> = {
   query: (select, keys) =>
     select
       .from(refunds)
-      .where(and(anyOf(refunds.paymentId, keys), own))
+      .where(and(anyOf(refunds.paymentId, keys), isOwn(refunds)))
       .orderBy(asc(refunds.createdAt), asc(refunds.id)),
   key: ({ paymentId }) => paymentId,
 }

@@ -2,9 +2,10 @@ import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../data/batch-loader.ts'
 import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import type { Loader } from '../../data/loader.ts'
-import { anyOf, byKey, type Find, findTogether } from '../../data/prepared.ts'
+import { anyOf, type Find, findTogether } from '../../data/prepared.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import { events } from '../event/table.ts'
 import {
   type Left,
@@ -84,7 +85,7 @@ const offerQuestions: Find<Question> = {
       .orderBy(asc(questions.position), asc(questions.id)),
 }
 
-const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)
+const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, (row) => row.ticketRateId)
 
 // One statement, and so one snapshot: offers and revisions match.
 async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
@@ -93,7 +94,7 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
   >(db, 'offers_by_event_id', [revisions, offerRates, offerPrices, offerSupplements, offerQuestions], {
     keys: eventIds,
   })
-  const ratesOf = byKey(rates, (rate) => rate.eventId)
+  const ratesOf = groupBy(rates, (rate) => rate.eventId)
   const [prices, supplements, questions] = [byRate(children[0]), byRate(children[1]), byRate(children[2])]
   const offerOf = (eventId: string): Offer => {
     const rows = ratesOf.get(eventId) ?? []

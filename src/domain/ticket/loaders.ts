@@ -1,18 +1,12 @@
-import { and, asc, eq, getTableColumns, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns } from 'drizzle-orm'
 import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import {
-  anyOf,
-  type Find,
-  findTogether,
-  isIdentifier,
-  rowStatement,
-  type Scope,
-} from '../../data/prepared.ts'
+import { anyOf, type Find, findTogether, isOwn, rowStatement, type Scope } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
+import { isIdentifier } from '../../shared/ids.ts'
 import { events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type LookupTicket, type Ticket, tickets } from './table.ts'
@@ -25,13 +19,6 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
   priceIncludes: prices.includes,
   priceAdditionalInfo: prices.additionalInfo,
 })
-
-// A channel may read the tickets that it sold, even if its grant was revoked; an integration those of its
-// organization.
-const own = or(
-  eq(tickets.channelId, sql.placeholder('channelId')),
-  anyOf(tickets.organizationId, 'ownOrganizationIds'),
-)
 
 /** Query for tickets by id with everything that the lookup view shows. One join, because a second statement
  *  would double the cost. */
@@ -72,7 +59,7 @@ const byPaymentId: Batch<Ticket> = {
   query: (select, keys) =>
     select
       .from(tickets)
-      .where(and(anyOf(tickets.paymentId, keys), own))
+      .where(and(anyOf(tickets.paymentId, keys), isOwn(tickets)))
       .orderBy(asc(tickets.position), asc(tickets.id)),
   key: ({ paymentId }) => paymentId,
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { inSeconds } from '../../data/leased-jobs.ts'
+import { inSeconds } from '../../database/clock.ts'
 import type { Context } from '../../request/context.ts'
 import { isOwnWith, requireFound } from './own-webhook.ts'
 import type { WebhookWithSecret } from './register-webhook.ts'

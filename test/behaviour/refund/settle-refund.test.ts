@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inSeconds } from '../../../src/data/leased-jobs.ts'
+import { inSeconds } from '../../../src/database/clock.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'

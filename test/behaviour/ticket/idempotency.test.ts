@@ -33,7 +33,7 @@ test('checkout with a used key and the same body is replayed and sells once', as
   const again = await checkOut(sale, body(), under('a'))
   expect(again.headers['idempotent-replayed']).toBe('true')
   expect(again.json()).toEqual(first.json())
-  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, countHeld: before + 1 })
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: before + 1 })
 })
 
 test('checkout with a used key is replayed for reordered fields and a closed rate', async () => {

@@ -3,8 +3,9 @@ import type { Readers } from '../../../data/batch-loader.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { anyOf, byKey, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
+import { anyOf, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
@@ -61,7 +62,7 @@ const overdueHolds: Find<{ ticketRateId: string }> = {
       .groupBy(payments.ticketRateId),
 }
 
-const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => byKey(rows, (row) => row.ticketRateId)
+const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, (row) => row.ticketRateId)
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 

@@ -1,8 +1,9 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { coalesceReads } from '../../../data/coalesce.ts'
-import { nowMs } from '../../../data/leased-jobs.ts'
-import { anyOf, byKey, statement } from '../../../data/prepared.ts'
+import { anyOf, statement } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { payments } from '../../payment/table.ts'
@@ -71,7 +72,7 @@ const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) => {
 })
 
 const linesByPayment = coalesceReads<TicketLine[]>(async (db, paymentIds) =>
-  byKey(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
+  groupBy(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
 )
 
 const tokenPattern = /^[0-9A-Za-z]{43}$/

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, notExists, sql } from 'drizzle-orm'
-import { inSeconds } from '../../../data/leased-jobs.ts'
+import { inSeconds } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'

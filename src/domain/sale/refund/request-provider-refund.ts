@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
-import { backoff, inSeconds } from '../../../data/leased-jobs.ts'
+import { backoff } from '../../../data/leased-jobs.ts'
+import { inSeconds } from '../../../database/clock.ts'
 import { type Database, databaseCode, isUnavailable } from '../../../database/database.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'

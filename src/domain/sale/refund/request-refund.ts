@@ -1,5 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { nowMs } from '../../../data/leased-jobs.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'

@@ -1,5 +1,5 @@
 import { and, asc, eq, lte, sql } from 'drizzle-orm'
-import { nowMs } from '../../../data/leased-jobs.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import type { Services } from '../../../request/context.ts'
 import { payments } from '../../payment/table.ts'

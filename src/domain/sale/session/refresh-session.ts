@@ -1,5 +1,5 @@
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
-import { nowMs } from '../../../data/leased-jobs.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Services } from '../../../request/context.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { settlePayment } from '../settle/settle-payment.ts'

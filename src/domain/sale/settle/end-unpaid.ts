@@ -1,5 +1,5 @@
 import { and, inArray } from 'drizzle-orm'
-import { inSeconds } from '../../../data/leased-jobs.ts'
+import { inSeconds } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'

@@ -1,7 +1,8 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, byKey, preparedRows } from '../../../data/prepared.ts'
+import { anyOf, preparedRows } from '../../../data/prepared.ts'
 import type { Connection } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 
 const soldColumns = {
@@ -42,5 +43,5 @@ export async function findSold(
   paymentIds: string[],
   status: Ticket['status'],
 ): Promise<Map<string, SoldTicket[]>> {
-  return byKey(await find(tx, { paymentIds, status }), ({ paymentId }) => paymentId)
+  return groupBy(await find(tx, { paymentIds, status }), ({ paymentId }) => paymentId)
 }

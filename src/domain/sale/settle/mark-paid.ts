@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { nowMs } from '../../../data/leased-jobs.ts'
 import { preparedSql } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { inSeconds, nowMs } from '../../../data/leased-jobs.ts'
+import { inSeconds, nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'

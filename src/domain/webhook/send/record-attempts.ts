@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { nowMs } from '../../../data/leased-jobs.ts'
-import { byKey, preparedSql } from '../../../data/prepared.ts'
+import { preparedSql } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
 import type { ClaimedDelivery } from './claim-deliveries.ts'
 import type { Verdict } from './judge-answer.ts'
@@ -63,7 +64,7 @@ export async function recordAttempts(db: Database, tried: Attempt[]): Promise<vo
   }))
   await recordDeliveries(db, { tried: JSON.stringify(rows) })
   // Usually nothing fails and nothing did before, so no webhook needs an update.
-  const changed = [...byKey(tried, ({ claimed }) => claimed.webhookId).values()]
+  const changed = [...groupBy(tried, ({ claimed }) => claimed.webhookId).values()]
     .filter((attempts) =>
       attempts.some(({ claimed, verdict }) => claimed.isFailing || verdict.status !== 'delivered'),
     )

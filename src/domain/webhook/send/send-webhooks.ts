@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { byKey } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { sign } from '../webhook-secret.ts'
 import { type ClaimedDelivery, claimDeliveries, pace } from './claim-deliveries.ts'
 import { judgeAnswer } from './judge-answer.ts'
@@ -84,7 +84,7 @@ export async function sendWebhooks(
     const except = [...running.keys()]
     const claimed = limit > 0 ? await claimDeliveries(db, { limit, leaseSeconds, except }) : []
     second.left -= claimed.length
-    for (const [webhookId, batch] of byKey(claimed, ({ webhookId }) => webhookId))
+    for (const [webhookId, batch] of groupBy(claimed, ({ webhookId }) => webhookId))
       running.set(webhookId, run(webhookId, batch))
     hasMore = running.size > 0 || second.left === 0
     // Deliveries to idle webhooks that become due meanwhile wait no longer than this.

@@ -1,0 +1,10 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+// Every expiry is decided by the database's clock.
+
+/** `now()` rounded to milliseconds, as `timestamptz(3)` stores it. Compare columns with this: a column set to
+ *  `now()` may be rounded up to half a millisecond ahead of the clock. */
+export const nowMs = sql`now()::timestamptz(3)`
+
+/** SQL for a time that many seconds from now, by the database's clock. */
+export const inSeconds = (seconds: number): SQL => sql`now() + ${seconds} * interval '1 second'`

@@ -1,0 +1,11 @@
+/** Groups rows by a key, in their order. */
+export function groupBy<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {
+  const found = new Map<string, Row[]>()
+  for (const row of rows) {
+    const id = key(row)
+    const list = found.get(id)
+    if (list) list.push(row)
+    else found.set(id, [row])
+  }
+  return found
+}
