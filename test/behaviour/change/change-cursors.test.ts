@@ -143,7 +143,7 @@ test('a cursor of changes lost in a restore is refused', async () => {
 test('CURSOR_UNKNOWN says what to do', async () => {
   const { errors } = await sale.graphql('{ changes(after: "nonsense") { nodes { id } } }', {}, sale.channel)
   expect(errors?.[0]).toMatchObject({
-    message: expect.stringContaining('Ask without after'),
+    message: expect.stringContaining('Start again without after'),
     extensions: { code: 'CURSOR_UNKNOWN', path: 'after' },
   })
 })

@@ -34,7 +34,7 @@ test('joined statements are limited to 100, and further sets are answered alike'
     const found = await Promise.all(set.map((find) => reader.find(find, [id])))
     expect(found).toEqual(set.map(() => [{ id }]))
   }
-  const joined = new Set(sale.statements.filter((text) => text.includes('as kind_1')))
+  const joined = new Set(sale.statements.filter((text) => text.includes('as "kind_1"')))
   expect(sets).toHaveLength(247)
   expect(joined.size).toBe(100)
 })
