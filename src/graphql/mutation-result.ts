@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core'
 import { type Code, type Problem, Refusal, statusOf } from '../shared/errors.ts'
-import { problemsToTell } from '../shared/told-problems.ts'
+import { limitProblems } from '../shared/limit-problems.ts'
 import { builder } from './builder.ts'
 
 /** A `Refusal` as data, with all its problems. */
@@ -17,7 +17,7 @@ export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Ref
     return await result()
   } catch (error) {
     if (error instanceof Refusal && !error.problems.some(isException))
-      return { refused: problemsToTell(error.problems) }
+      return { refused: limitProblems(error.problems) }
     throw error
   }
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** `ticketRateId` → `ticket_rate_id`: how the code names a thing, and how REST does. */
+/** Converts a name from camelCase, as in the code, to snake_case, as in REST: `ticketRateId` → `ticket_rate_id`. */
 export const toSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The parser of a camelCase object, for the same object in REST's snake_case. Its result is camelCase still, and its
- *  mistakes are named by the snake_case path. */
+/** Converts the parser of a camelCase object into one for REST's snake_case. Its output is still camelCase, and the
+ *  paths of its errors are snake_case. */
 export function inSnakeCase<Output>(type: z.ZodType<Output>): z.ZodType<Output> {
   return rename(type) as z.ZodType<Output>
 }
