@@ -53,7 +53,7 @@ const hopByHop = new Set(
 )
 
 /** Drops the hop-by-hop headers of a response. */
-export const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<string, string> =>
+const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<string, string> =>
   Object.fromEntries(
     [...headers]
       .map(([name, value]) => [name.toLowerCase(), value])

@@ -30,12 +30,12 @@ export const eventBody = z.object({
   iframe: z
     .object({ tag_url: z.url().nullable(), script_url: z.url().nullable() })
     .nullable()
-    .meta({ description: 'Widget that sells the event on another web page; null if there is none.' }),
+    .meta({ description: 'Embeddable sales widget; null if there is none.' }),
 })
 
 export type EventBody = z.output<typeof eventBody>
 
-/** An event as INTERFACE.md shapes it. Omits `ticket_rates` if they are undefined. */
+/** Converts an event to its JSON shape, without `ticket_rates` if they are undefined (INTERFACE, Event). */
 export const toEventBody = (event: Event, ticketRates?: TicketRateBody[]): EventBody => ({
   _id: event.id,
   name: event.name,

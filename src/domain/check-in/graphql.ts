@@ -10,13 +10,16 @@ import { checkInResult } from './table.ts'
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   description:
-    'Outcome of a scan. `OK`: admitted, or counted out. `ALREADY_ENTERED`: everybody whom the ticket admits is inside. `NOT_INSIDE`: nobody is inside who could leave. `UNPAID`: not paid, or expired. `CANCELLED`: the ticket was cancelled. `WRONG_EVENT`: the ticket is for another event. `TOO_EARLY`: the doors are not open yet. `UNKNOWN`: no ticket of the organization matches.',
+    'Outcome of a scan. `OK`: admitted, or counted out. `ALREADY_ENTERED`: everybody that the ticket admits is inside. `NOT_INSIDE`: nobody is inside to leave. `UNPAID`: not paid, or expired. `CANCELLED`: the ticket was cancelled. `WRONG_EVENT`: the ticket is for another event. `TOO_EARLY`: the doors are not open yet. `UNKNOWN`: no ticket of the organization matches.',
   values: checkInResult.enumValues,
 })
 
 const DirectionRef = builder.enumType('CheckInDirection', {
   description: 'Direction of a scan.',
-  values: { IN: { value: 'in' }, OUT: { value: 'out' } } as const,
+  values: {
+    IN: { value: 'in', description: 'Somebody enters.' },
+    OUT: { value: 'out', description: 'Somebody leaves, and may enter again with the same ticket.' },
+  } as const,
 })
 
 const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
@@ -53,9 +56,12 @@ builder.mutationField('checkInTicket', (t) =>
   t.field({
     type: CheckInResultRef,
     description:
-      'Checks a ticket of the integration’s organization in or out. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.',
+      "Checks a ticket of the integration's organization in or out. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
     args: {
-      qrCode: t.arg.string({ description: 'Code that was scanned. Required unless `ticketId` is given.' }),
+      qrCode: t.arg.string({
+        description:
+          'Code that was scanned. Required unless `ticketId` is given. Give exactly one of the two.',
+      }),
       ticketId: t.arg.id({ description: 'Ticket identifier, for a check-in without a scan.' }),
       eventId: t.arg.id({
         description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.',

@@ -53,13 +53,13 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'Time at which it was queued.',
+      description: 'Time at which the delivery was queued.',
       resolve: ({ delivery }) => delivery.createdAt,
     }),
     deliveredAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time at which the webhook accepted it; null until then.',
+      description: 'Time at which the webhook accepted the change; null until then.',
       resolve: ({ delivery }) => delivery.deliveredAt,
     }),
   }),
@@ -125,7 +125,8 @@ const RedeliverWebhookResultRef = resultUnion(
 builder.mutationField('redeliverWebhook', (t) =>
   t.field({
     type: RedeliverWebhookResultRef,
-    description: 'Sends a change to a webhook again, with a fresh set of attempts, whatever its status.',
+    description:
+      "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status. The webhook must be enabled.",
     args: {
       webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
       changeId: t.arg.id({

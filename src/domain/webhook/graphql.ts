@@ -23,7 +23,10 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Webhook identifier.' }),
     url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
-    types: t.expose('types', { type: [ChangeTypeRef], description: 'Types of change that it receives.' }),
+    types: t.expose('types', {
+      type: [ChangeTypeRef],
+      description: 'Types of change that the webhook receives.',
+    }),
     status: t.field({
       type: WebhookStatusRef,
       description: 'Current status.',
@@ -111,7 +114,7 @@ builder.mutationFields((t) => {
     enableWebhook: t.field({
       type: WebhookResultRef,
       description:
-        'Enables a webhook and sends its pending deliveries at once. Changes made while it was disabled are only in the feed.',
+        'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
       args: { id },
       resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await enableWebhook(id, ctx) })),
     }),
