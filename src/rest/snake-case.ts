@@ -10,7 +10,14 @@ export function inSnakeCase<Output>(type: z.ZodType<Output>): z.ZodType<Output> 
   return rename(type) as z.ZodType<Output>
 }
 
+// Keeps descriptions, which belong to a schema instance and not to its copy.
 function rename(type: z.ZodType): z.ZodType {
+  const renamed = renameFields(type)
+  const meta = type.meta()
+  return meta && renamed !== type ? renamed.meta(meta) : renamed
+}
+
+function renameFields(type: z.ZodType): z.ZodType {
   if (type instanceof z.ZodOptional) return rename(type.unwrap() as z.ZodType).optional()
   if (type instanceof z.ZodNullable) return rename(type.unwrap() as z.ZodType).nullable()
   if (type instanceof z.ZodDefault) return rename(type.unwrap() as z.ZodType).default(type.def.defaultValue)
