@@ -11,12 +11,9 @@ export const priceBody = z.object({
   _id: z.string().meta({ description: 'Price identifier, the `price_id` of a checkout.' }),
   name: z.string().meta({ description: 'Display name.' }),
   price: z.number().meta({ description: 'Price in major units, without fees.' }),
-  valid_until: z.iso
-    .datetime()
-    .nullable()
-    .meta({
-      description: 'Time until which tickets can be bought at this price; null means until the sale ends.',
-    }),
+  valid_until: z.iso.datetime().nullable().meta({
+    description: 'Time until which tickets can be bought at this price; null means until the sale ends.',
+  }),
   quantity: z
     .int()
     .meta({ description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.' }),

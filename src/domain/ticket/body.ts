@@ -82,12 +82,9 @@ export const ticketBody = z.object({
   total_extras: amount('Total of supplements and warranty, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
   total_paid: amount('Amount paid, in major units; 0 unless paid.'),
-  invoice_reference: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
-    }),
+  invoice_reference: z.string().nullable().meta({
+    description: 'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
+  }),
   corrective_invoice_references: z
     .array(z.string())
     .meta({ description: 'References of the corrective invoices, one per refund.' }),

@@ -31,7 +31,10 @@ export const issuedTicketBody = z.object({
   full_name: z.string().meta({ description: 'Full name of the attendee.' }),
   phone: z.string().nullable().meta({ description: 'Phone number in international format.' }),
   email: z.string().meta({ description: 'E-mail address of the attendee.' }),
-  gender: z.int().nullable().meta({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
+  gender: z
+    .int()
+    .nullable()
+    .meta({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
   birthday: z.iso.date().nullable().meta({ description: 'Date of birth, `YYYY-MM-DD`.' }),
   address: z.string().nullable().meta({ description: 'Street and number.' }),
   postal_code: z.string().nullable().meta({ description: 'Postal code.' }),
@@ -76,12 +79,10 @@ export const issuedTicketBody = z.object({
   total_price: amount('Total of price, supplements, fees and warranty, in major units.'),
   warranty: z.object({
     total: amount('Cost in major units; 0 without a warranty.'),
-    hours: z
-      .int()
-      .meta({
-        description:
-          'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
-      }),
+    hours: z.int().meta({
+      description:
+        'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
+    }),
   }),
 })
 
