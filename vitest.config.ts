@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { UnitFirst } from './test/support/setup/unit-first.ts'
 
-// Each folder holds one kind of test. Behaviour tests run on both databases; tests of races, and of behaviour that
-// only a PostgreSQL server has, run on PostgreSQL alone.
+// Each folder holds one kind of test. Behaviour tests run on both databases; tests of races, and of behaviour
+// that only a PostgreSQL server has, run on PostgreSQL alone.
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
 // Long enough to end only tests that hang: a busy machine must not fail a test.
@@ -11,8 +11,8 @@ const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { t
 const project = (name: string, test: { include: string[]; globalSetup?: string[] }) => ({
   // Avoids two copies of graphql: `instanceof GraphQLError` fails across them.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
-  // Isolation off: loading the gateway for each file takes longer than most files' tests. The gateway keeps its state
-  // per database, and each test file has its own database.
+  // Isolation off: loading the gateway for each file takes longer than most files' tests. The gateway keeps
+  // its state per database, and each test file has its own database.
   test: { name, isolate: false, ...limits, ...test },
 })
 

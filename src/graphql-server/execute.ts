@@ -21,8 +21,8 @@ type GraphqlRequest = {
   isCatalogue: boolean
 }
 
-// Key of everything besides the document that decides whether Yoga accepts a request, and its response headers.
-// Null for requests that always go through Yoga.
+// Key of everything besides the document that decides whether Yoga accepts a request, and its response
+// headers. Null for requests that always go through Yoga.
 function executionKeyOf({
   request,
   mediaType,
@@ -36,8 +36,8 @@ function executionKeyOf({
 // Maximum per document: its operations times a few spellings of `application/json`.
 const maxExecutions = 16
 
-// Omits the parsed query string, because Yoga would append it to the URL again. Sets `accept` to the negotiated
-// media type, because Yoga would also offer multipart and event streams.
+// Omits the parsed query string, because Yoga would append it to the URL again. Sets `accept` to the
+// negotiated media type, because Yoga would also offer multipart and event streams.
 const toYogaRequest = ({ request: { raw, method, headers, body }, mediaType }: GraphqlRequest) => ({
   raw,
   method,

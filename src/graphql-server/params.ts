@@ -48,8 +48,8 @@ const inQuery = parameters.extend({
   extensions: json.pipe(object).optional(),
 })
 
-/** Validates the parameters of a GraphQL request before Yoga sees them. Yoga answers malformed variables with a
- *  500, ignores unknown query parameters, and caches documents of any length.
+/** Validates the parameters of a GraphQL request before Yoga sees them. Yoga answers malformed variables with
+ *  a 500, ignores unknown query parameters, and caches documents of any length.
  *  Refuses: BAD_REQUEST, REQUIRED, INVALID, UNKNOWN_FIELD. */
 export function readParameters({
   method,

@@ -11,8 +11,8 @@ type OperationFacts = { isCatalogueRead: boolean; ticket: RequestedId | null; ra
 /** An operation that Yoga has accepted, and the headers of its response. */
 type Execution = { operation: CompiledOperation; headers: Record<string, string> }
 
-// A parsed document can take up a thousand times the bytes of its text. Measured: bytes per token, with the nodes
-// and locations made from it, and per comment.
+// A parsed document can take up a thousand times the bytes of its text. Measured: bytes per token, with the
+// nodes and locations made from it, and per comment.
 const bytesOfToken = 600
 const bytesOfComment = 100
 const bytesOfOperation = 1_024
@@ -80,8 +80,8 @@ export class PreparedDocument {
 
 const maxBytes = 96 * 2 ** 20
 
-/** Cache of prepared documents by text, limited in bytes: enough for some 1,000 typical documents. Documents of
- *  strangers do not evict those of callers. */
+/** Cache of prepared documents by text, limited in bytes: enough for some 1,000 typical documents. Documents
+ *  of strangers do not evict those of callers. */
 export class PreparedDocuments {
   readonly #documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
 
@@ -93,7 +93,7 @@ export class PreparedDocuments {
     return made
   }
 
-  /** Keeps a document of an authenticated caller. Updates its size, because it may have been compiled since. */
+  /** Keeps a document of an authenticated caller. Updates its size, because it may have been compiled. */
   keep(text: string): void {
     this.#documents.keep(text)
   }

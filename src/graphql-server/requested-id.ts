@@ -42,8 +42,8 @@ export function requestedRate(operation: OperationDefinitionNode): RequestedId |
   return toRequestedId(input.fields.find(({ name }) => name.value === 'ticketRateId')?.value)
 }
 
-/** Resolves a requested identifier from the variables of a request. The variables are not validated yet, so the
- *  result is a guess; null if there is none. */
+/** Resolves a requested identifier from the variables of a request. The variables are not validated yet, so
+ *  the result is a guess; null if there is none. */
 export function readRequestedId(
   requested: RequestedId,
   variables: Record<string, unknown> | null | undefined,

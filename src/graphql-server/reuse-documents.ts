@@ -2,8 +2,8 @@ import type { DocumentNode } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
-/** Plugin that takes documents from the cache of prepared ones, and validates each once. Only valid results are
- *  cached: an invalid document is validated again. */
+/** Plugin that takes documents from the cache of prepared ones, and validates each once. Only valid results
+ *  are cached: an invalid document is validated again. */
 export function reuseDocuments(documents: PreparedDocuments): Plugin {
   const preparedOf = new WeakMap<DocumentNode, PreparedDocument>()
   return {

@@ -27,8 +27,8 @@ const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
 }
 
-// Cache key of a catalogue response, besides the caller. JSON.stringify recurses, so the depth of the variables
-// must have been checked before.
+// Cache key of a catalogue response, besides the caller. JSON.stringify recurses, so the depth of the
+// variables must have been checked before.
 const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
 

@@ -10,7 +10,8 @@ import { Loaders } from './loaders.ts'
 /** Services that all requests share. */
 export type Services = {
   db: Database
-  /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none responds. */
+  /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none
+   *  responds. */
   replica: () => Database
   provider: PaymentProvider
   holdMinutes: number
@@ -53,8 +54,8 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   return { services, db, caller, now, catalogue: db, loaders }
 }
 
-/** Authenticates a request and creates its context, for both surfaces. `onAuthenticated` receives the caller, and
- *  how long that result may be cached. Refuses: UNAUTHENTICATED, for invalid credentials. */
+/** Authenticates a request and creates its context, for both surfaces. `onAuthenticated` receives the caller,
+ *  and how long that result may be cached. Refuses: UNAUTHENTICATED, for invalid credentials. */
 export async function createContext(
   services: Services,
   credentials: Credentials,
@@ -65,10 +66,10 @@ export async function createContext(
   return contextOf(services, authenticated)
 }
 
-/** Derives the context of a request that reads only the catalogue, which may be stale: reads from a replica, unless
- *  this process has just changed the catalogue. Call it when the read begins. It has its own loaders, which become
- *  garbage with the read: objects that have waited are promoted to the old generation, and would retain every row
- *  that they loaded until a major collection. */
+/** Derives the context of a request that reads only the catalogue, which may be stale: reads from a replica,
+ *  unless this process has just changed the catalogue. Call it when the read begins. It has its own loaders,
+ *  which become garbage with the read: objects that have waited are promoted to the old generation, and would
+ *  retain every row that they loaded until a major collection. */
 export function catalogueContext({ services, caller, now }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()

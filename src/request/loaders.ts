@@ -8,7 +8,8 @@ export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => L
 /** Databases that requests load from, and how many events they may remember. */
 export type Source = { db: Database; rememberedEvents: number }
 
-/** Loaders of one request: one per definition, created on first use. They find only rows in the request's scope. */
+/** Loaders of one request: one per definition, created on first use. They find only rows in the request's
+ *  scope. */
 export class Loaders implements Readers {
   readonly #source: Source
   readonly #catalogue: Database

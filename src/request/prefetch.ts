@@ -41,9 +41,9 @@ const readPairs = <Row>(find: Prefetch<Row>['find']) =>
     )
   })
 
-/** Creates the context of a request that names the row it will load: authenticates and reads the row in one statement.
- *  If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the id as a guess: null
- *  where the request names none. Refuses: UNAUTHENTICATED. */
+/** Creates the context of a request that names the row it will load: authenticates and reads the row in one
+ *  statement. If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the
+ *  id as a guess: null where the request names none. Refuses: UNAUTHENTICATED. */
 export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
   const read = readPairs(find)
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {

@@ -17,7 +17,7 @@ declare module 'fastify' {
     isUnproven: boolean
   }
   interface FastifyContextConfig {
-    /** Returns the unguessable token in the URL, on routes that it grants access to; null if it is malformed. */
+    /** Returns the unguessable token in the URL that grants access to the route; null if it is malformed. */
     tokenOf?: (request: FastifyRequest) => string | null
   }
 }
@@ -26,8 +26,8 @@ declare module 'fastify' {
 export type RateLimits = {
   /** Limits every route, except those with `config.rateLimit: false`. Call it before the routes are added. */
   addTo(app: FastifyInstance): Promise<void>
-  /** Runs the lookup of the token of a route with `config.tokenOf`. An unknown token counts as a failure of the
-   *  address. An address with too many failures can look up only tokens that were found before. */
+  /** Runs the lookup of the token of a route with `config.tokenOf`. An unknown token counts as a failure of
+   *  the address. An address with too many failures can look up only tokens that were found before. */
   lookUpToken<Row>(request: FastifyRequest, find: () => Promise<Row | null>): Promise<Row | null>
   /** Counts a failure of the request's address. */
   countFailure(request: FastifyRequest): void
@@ -58,11 +58,11 @@ function limitKeyOf(request: FastifyRequest): string {
   return areWellFormed(credentials) ? hashCredentials(credentials) : addressKey(request)
 }
 
-/** Limits requests per set of credentials, per token in a URL, and otherwise per address. Also limits the failures
- *  of each address: invalid credentials, unknown tokens, wrong signatures. Credentials count as a failure until they
- *  prove valid, so that any number of concurrent guesses costs no more SQL than the limit. An address with too many
- *  failures is still accepted with valid credentials, even if this process sees them for the first time. Null means
- *  no limit. */
+/** Limits requests per set of credentials, per token in a URL, and otherwise per address. Also limits the
+ *  failures of each address: invalid credentials, unknown tokens, wrong signatures. Credentials count as a
+ *  failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
+ *  An address with too many failures is still accepted with valid credentials, even if this process sees them
+ *  for the first time. Null means no limit. */
 export const createRateLimits = (db: Database, perSecond: number | null): RateLimits =>
   perSecond === null ? unlimited : limitsOf(db, perSecond)
 

@@ -17,8 +17,8 @@ type CreateContext<Request> = (
 ) => Context | Promise<Context>
 
 /** Creates a hook that authenticates the caller and checks its kind before the body is parsed. Use it as
- *  `preParsing`: the rate limit runs in `onRequest`, and a request over the limit must cost no SQL. `create` is for
- *  routes that prefetch. Refuses: UNAUTHENTICATED, and whatever `requireKind` refuses. */
+ *  `preParsing`: the rate limit runs in `onRequest`, and a request over the limit must cost no SQL. `create`
+ *  is for routes that prefetch. Refuses: UNAUTHENTICATED, and whatever `requireKind` refuses. */
 export const authenticated =
   <Request extends FastifyRequest = FastifyRequest>(
     services: Services,

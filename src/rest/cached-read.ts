@@ -4,8 +4,8 @@ import type { ResponseCache } from '../cache/response-cache.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, createContext, requireCaller, type Services } from '../request/context.ts'
 
-/** Creates a `preParsing` hook that authenticates a catalogue read, or answers it from the cache if the credentials
- *  are known. */
+/** Creates a `preParsing` hook that authenticates a catalogue read, or answers it from the cache if the
+ *  credentials are known. */
 export const authenticatedRead =
   (services: Services, responseCache: ResponseCache, requireKind: (ctx: Context) => unknown) =>
   (request: FastifyRequest, reply: FastifyReply, _body: unknown, done: (error?: Error) => void): void => {
@@ -24,8 +24,8 @@ export const authenticatedRead =
       .then(() => done(), done)
   }
 
-/** Answers a catalogue read with a JSON body and, unless it is empty, a `Link` header. Shares the response with
- *  callers that have the same view and request the same URL. Refuses: UNAUTHENTICATED. */
+/** Answers a catalogue read with a JSON body and, unless it is empty, a `Link` header. Shares the response
+ *  with callers that have the same view and request the same URL. Refuses: UNAUTHENTICATED. */
 export function answerRead(
   responseCache: ResponseCache,
   request: FastifyRequest,

@@ -10,7 +10,7 @@ const header = (name: string, description: string) => ({
 
 const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
 
-// Allows only its own files. Omits `upgrade-insecure-requests`, with which nothing would load over plain HTTP.
+// Allows only its own files. Omits `upgrade-insecure-requests`, which would block them over plain HTTP.
 const policy = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -22,8 +22,8 @@ const policy = {
   'frame-ancestors': "'none'",
 }
 
-// Creates a separate application, which documents the routes and serves none of them. Loaded on the first request for
-// the documentation, to keep startup fast.
+// Creates a separate application, which documents the routes and serves none of them. Loaded on the first
+// request for the documentation, to keep startup fast.
 async function openDocumentation(routes: RouteOptions[]): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }, { jsonSchemaTransform }] = await Promise.all([
     import('@fastify/swagger'),
@@ -64,8 +64,8 @@ async function openDocumentation(routes: RouteOptions[]): Promise<FastifyInstanc
   return app
 }
 
-/** Adds `/openapi.json`, generated from the zod schemas that validate requests, and `/docs`, its page, which loads
- *  nothing from other hosts. Call it before the routes are added. */
+/** Adds `/openapi.json`, generated from the zod schemas that validate requests, and `/docs`, its page, which
+ *  loads nothing from other hosts. Call it before the routes are added. */
 export function addDocumentation(app: FastifyInstance): void {
   const routes: RouteOptions[] = []
   let opened: Promise<FastifyInstance> | undefined

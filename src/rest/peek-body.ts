@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 
-// A larger body would fill the stream's buffer and stall the connection until it is read, which a refused one never is.
+// A larger body would fill the stream's buffer and stall the connection until it is read, which a refused one
+// never is.
 const maxBytes = 8_192
 
-/** Returns the raw text of a body that arrived together with its headers; null if it is incomplete or long. Leaves
- *  the body in the stream, for the parser to read. */
+/** Returns the raw text of a body that arrived together with its headers; null if it is incomplete or long.
+ *  Leaves the body in the stream, for the parser to read. */
 export async function peekBody(message: IncomingMessage): Promise<string | null> {
   const length = Number(message.headers['content-length'] ?? 0)
   if (!(length > 0 && length <= maxBytes)) return null

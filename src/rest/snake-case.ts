@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** Converts a name from camelCase, as in the code, to snake_case, as in REST: `ticketRateId` → `ticket_rate_id`. */
+/** Converts a camelCase name to REST's snake_case: `ticketRateId` → `ticket_rate_id`. */
 export const toSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Converts the parser of a camelCase object into one for REST's snake_case. Its output is still camelCase, and the
- *  paths of its errors are snake_case. */
+/** Converts the parser of a camelCase object into one for REST's snake_case. Its output is still camelCase,
+ *  and the paths of its errors are snake_case. */
 export function inSnakeCase<Output>(type: z.ZodType<Output>): z.ZodType<Output> {
   return rename(type) as z.ZodType<Output>
 }

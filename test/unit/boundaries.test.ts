@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 
-// Folders of src/, from the bottom up: a folder imports from itself and from rows above in this list. Folders of one
-// row do not import each other.
+// Folders of src/, from the bottom up: a folder imports from itself and from rows above in this list. Folders
+// of one row do not import each other.
 const folders = [
   ['shared'],
   ['config'],
@@ -20,8 +20,8 @@ const folders = [
   // Entry points: server.ts and cli.ts.
   ['.'],
 ]
-// Folders of src/domain/, by the same rule. Imports follow foreign keys; a verb that changes several kinds of rows
-// is in sale, which imports them all.
+// Folders of src/domain/, by the same rule. Imports follow foreign keys; a verb that changes several kinds of
+// rows is in sale, which imports them all.
 const domainFolders = [
   ['organization'],
   ['location'],
@@ -44,8 +44,8 @@ const exceptions = [
   { from: 'request', to: 'domain/payment/provider' },
 ]
 
-// Layers that each layer of src/domain/ must not import. The last word of a file's name is its layer; a file with any
-// other name is a verb.
+// Layers that each layer of src/domain/ must not import. The last word of a file's name is its layer; a file
+// with any other name is a verb.
 const mustNotImport: Record<string, string[]> = {
   table: ['loaders', 'graphql', 'rest', 'body', 'page', 'verb'],
   loaders: ['graphql', 'rest', 'body', 'page', 'verb'],

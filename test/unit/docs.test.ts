@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 
-// Checks that README.md, docs/ and the comments of src/ name only existing paths, npm scripts, settings and sections.
+// Checks that README.md, docs/ and the comments of src/ name only existing paths, npm scripts, settings and
+// sections.
 
 const root = new URL('../../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
@@ -49,7 +50,8 @@ const pathShape = new RegExp(
   'g',
 )
 
-/** Reports whether a path exists: from the root, from src/, next to the citing file, or as the end of a longer path. */
+/** Reports whether a path exists: from the root, from src/, next to the citing file, or as the end of a
+ *  longer path. */
 function pathExists(name: string, beside: string): boolean {
   const path = renamed[name] ?? name.replace(/\/$/, '')
   if (path.includes('*')) {
@@ -84,7 +86,8 @@ const settings = sources
   .filter((file) => file.startsWith('src/config/'))
   .flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name))
 const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
-// Codes in the code and environment variables in the tests. Comments are removed, so that none confirms itself.
+// Codes in the code and environment variables in the tests. Comments are removed, so that none confirms
+// itself.
 const words = new Set([
   ...sources.flatMap((file) =>
     namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),

@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -6,12 +6,22 @@ import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { checkInInput } from './check-in-input.ts'
 import { type CheckedIn, checkInTicket } from './check-in-ticket.ts'
-import { checkInResult } from './table.ts'
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
-  description:
-    'Outcome of a scan. `OK`: admitted, or counted out. `ALREADY_ENTERED`: everybody that the ticket admits is inside. `NOT_INSIDE`: nobody is inside to leave. `UNPAID`: not paid, or expired. `CANCELLED`: the ticket was cancelled. `WRONG_EVENT`: the ticket is for another event. `TOO_EARLY`: the doors are not open yet. `UNKNOWN`: no ticket of the organization matches.',
-  values: checkInResult.enumValues,
+  description: 'Outcome of a scan.',
+  values: {
+    OK: { value: 'OK', description: 'Admitted, or counted out.' },
+    ALREADY_ENTERED: {
+      value: 'ALREADY_ENTERED',
+      description: 'Everybody that the ticket admits is already inside.',
+    },
+    NOT_INSIDE: { value: 'NOT_INSIDE', description: 'Nobody is inside to leave.' },
+    UNPAID: { value: 'UNPAID', description: 'The ticket was never paid, or has expired.' },
+    CANCELLED: { value: 'CANCELLED', description: 'The ticket was cancelled.' },
+    WRONG_EVENT: { value: 'WRONG_EVENT', description: 'The ticket is for another event.' },
+    TOO_EARLY: { value: 'TOO_EARLY', description: 'The doors are not open yet.' },
+    UNKNOWN: { value: 'UNKNOWN', description: 'No ticket of the organization matches.' },
+  } satisfies DescribedValues<CheckedIn['result']>,
 })
 
 const DirectionRef = builder.enumType('CheckInDirection', {

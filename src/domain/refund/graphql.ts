@@ -4,7 +4,7 @@ import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { refundsByPaymentId, refundsByTicketId } from './loaders.ts'
-import { type Refund, refundReason } from './table.ts'
+import type { Refund } from './table.ts'
 
 const RefundStatusRef = builder.enumType('RefundStatus', {
   description: 'Status of a refund.',
@@ -16,9 +16,24 @@ const RefundStatusRef = builder.enumType('RefundStatus', {
 })
 
 const RefundReasonRef = builder.enumType('RefundReason', {
-  description:
-    'Reason for a refund. `REQUESTED`: an integration asked for it. `WARRANTY`: the ticket was returned under its warranty. The others are automatic. `LATE_NO_CAPACITY`: the money arrived after the hold expired, and no places were left. `CANCELLED`: it arrived after the checkout was cancelled. `PAID_TWICE`: the payment was already paid. `AMOUNT_MISMATCH`: the amount or the currency differ from those of the payment.',
-  values: refundReason.enumValues,
+  description: 'Reason for a refund.',
+  values: {
+    REQUESTED: { value: 'REQUESTED', description: 'An integration asked for it.' },
+    WARRANTY: { value: 'WARRANTY', description: 'The ticket was returned under its warranty.' },
+    LATE_NO_CAPACITY: {
+      value: 'LATE_NO_CAPACITY',
+      description: 'Automatic: the money arrived after the hold expired, and too few places were left.',
+    },
+    CANCELLED: {
+      value: 'CANCELLED',
+      description: 'Automatic: the money arrived after the checkout was cancelled.',
+    },
+    PAID_TWICE: { value: 'PAID_TWICE', description: 'Automatic: the payment was already paid.' },
+    AMOUNT_MISMATCH: {
+      value: 'AMOUNT_MISMATCH',
+      description: 'Automatic: the amount or the currency differ from those of the payment.',
+    },
+  } satisfies DescribedValues<Refund['reason']>,
 })
 
 export const RefundAttemptRef = builder.objectRef<Refund>('RefundAttempt').implement({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
@@ -9,12 +9,14 @@ import { readCursor, toCursor } from './cursor.ts'
 import { type DeliveryWithChange, listDeliveries } from './list-deliveries.ts'
 import { findWebhook } from './own-webhook.ts'
 import { redeliverWebhook } from './redeliver-webhook.ts'
-import { webhookDeliveryStatus } from './table.ts'
 
 const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
-  description:
-    'Status of a delivery: `pending` until it is sent or while it is retried, `delivered` once the webhook accepted it, `dead` after ten failed attempts over three days.',
-  values: webhookDeliveryStatus.enumValues,
+  description: 'Status of a delivery.',
+  values: {
+    pending: { value: 'pending', description: 'Not yet sent, or being retried.' },
+    delivered: { value: 'delivered', description: 'Accepted by the webhook.' },
+    dead: { value: 'dead', description: 'Given up after ten failed attempts over three days.' },
+  } satisfies DescribedValues<DeliveryWithChange['delivery']['status']>,
 })
 
 const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({

@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -7,14 +7,19 @@ import { deleteWebhook } from './delete-webhook.ts'
 import { disableWebhook } from './disable-webhook.ts'
 import { enableWebhook } from './enable-webhook.ts'
 import { listWebhooks } from './own-webhook.ts'
-import { type Webhook, webhookStatus } from './table.ts'
+import type { Webhook } from './table.ts'
 import { updateWebhook } from './update-webhook.ts'
 import { webhookChanges } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
-  description:
-    'Status of a webhook. While it is `disabled`, changes are not queued for it: read them from the feed.',
-  values: webhookStatus.enumValues.filter((status) => status !== 'deleted'),
+  description: 'Status of a webhook.',
+  values: {
+    enabled: { value: 'enabled', description: 'Changes are queued for it and sent.' },
+    disabled: {
+      value: 'disabled',
+      description: 'Nothing is sent, and changes are not queued for it: read them from the feed.',
+    },
+  } satisfies DescribedValues<Exclude<Webhook['status'], 'deleted'>>,
 })
 
 export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
