@@ -19,7 +19,7 @@ function withoutSourceText<Result>({ loc }: DocumentNode, check: () => Result): 
   }
 }
 
-/** Makes the error of an exceeded limit, in the words for clients. */
+/** Creates the error for an exceeded limit, from the message of the rule that found it. */
 export const tooComplex = (message = ''): GraphQLError =>
   new GraphQLError(message.replace('Syntax Error', 'The query is too complex'), {
     extensions: { code: 'QUERY_TOO_COMPLEX' },

@@ -39,8 +39,8 @@ const abortedMessage = 'Validation aborted.'
 // Maps errors of graphql-js and Yoga, which have messages and statuses of their own, to our codes.
 function codeOf({ message, extensions }: GraphQLError): Code {
   if (message === abortedMessage) return 'QUERY_TOO_COMPLEX'
-  const ours = codeOfStatus[extensions.http?.status ?? 400]
-  return ours ?? (isCode(extensions.code) ? extensions.code : 'BAD_REQUEST')
+  const byStatus = codeOfStatus[extensions.http?.status ?? 400]
+  return byStatus ?? (isCode(extensions.code) ? extensions.code : 'BAD_REQUEST')
 }
 
 // Removes the quoted input value, which may be personal data such as a document number.

@@ -31,16 +31,16 @@ type Described =
   | GraphQLArgument
   | GraphQLEnumValue
 
-const only = <Value>(value: Value | null | undefined): Value[] => (value ? [value] : [])
+const toList = <Value>(value: Value | null | undefined): Value[] => (value ? [value] : [])
 
-function ofSchema(schema: GraphQLSchema, name: string): readonly Described[] {
+function childrenOfSchema(schema: GraphQLSchema, name: string): readonly Described[] {
   if (name === 'types') return Object.values(schema.getTypeMap())
   if (name === 'directives') return schema.getDirectives()
-  if (name === 'queryType') return only(schema.getQueryType())
-  return name === 'mutationType' ? only(schema.getMutationType()) : []
+  if (name === 'queryType') return toList(schema.getQueryType())
+  return name === 'mutationType' ? toList(schema.getMutationType()) : []
 }
 
-function ofType(type: GraphQLType, name: string, schema: GraphQLSchema): readonly Described[] {
+function childrenOfType(type: GraphQLType, name: string, schema: GraphQLSchema): readonly Described[] {
   if (isWrappingType(type)) return name === 'ofType' ? [type.ofType] : []
   if (name === 'possibleTypes') return isAbstractType(type) ? schema.getPossibleTypes(type) : []
   if (isEnumType(type)) return name === 'enumValues' ? type.getValues() : []
@@ -52,8 +52,8 @@ function ofType(type: GraphQLType, name: string, schema: GraphQLSchema): readonl
 
 // Follows a field as the introspection resolvers do, deprecated members included.
 function childrenOf(described: Described, name: string, schema: GraphQLSchema): readonly Described[] {
-  if (isSchema(described)) return ofSchema(described, name)
-  if (isType(described)) return ofType(described, name, schema)
+  if (isSchema(described)) return childrenOfSchema(described, name)
+  if (isType(described)) return childrenOfType(described, name, schema)
   if (name === 'args') return 'args' in described ? described.args : []
   return name === 'type' && 'type' in described ? [described.type] : []
 }

@@ -86,11 +86,11 @@ export class PreparedDocuments {
   readonly #documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
 
   prepare(text: string): PreparedDocument {
-    const known = this.#documents.get(text)
-    if (known) return known
-    const made = new PreparedDocument(text)
-    this.#documents.set(text, made)
-    return made
+    const cached = this.#documents.get(text)
+    if (cached) return cached
+    const prepared = new PreparedDocument(text)
+    this.#documents.set(text, prepared)
+    return prepared
   }
 
   /** Keeps a document of an authenticated caller. Updates its size, because it may have been compiled. */

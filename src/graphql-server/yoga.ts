@@ -40,7 +40,7 @@ export const createGateway = (limits: RequestLimits, documents: PreparedDocument
     schema,
     context: ({ ctx }) => ctx,
     graphqlEndpoint: graphqlPath,
-    // The HTTP server does these, or they are not wanted.
+    // Features that the HTTP server provides, or that are not wanted.
     cors: false,
     graphiql: false,
     landingPage: false,

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 /** Creates a loader for one request. The definition is also the key that its loader is found by. */
 export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => Loader
 
-/** Databases that requests load from, and how many events they may remember. */
+/** Primary database of the loaders, and the maximum number of events whose rows are cached by revision. */
 export type Source = { db: Database; rememberedEvents: number }
 
 /** Loaders of one request: one per definition, created on first use. They find only rows in the request's

@@ -25,7 +25,7 @@ export function parseFast(text = ''): ReadonlySet<Optimisation> {
   return new Set(
     names.map((name) => {
       const bare = name.replace(/^-/, '')
-      if (bare === name || !isOptimisation(bare)) throw new Error(`FAST knows no ${name}`)
+      if (bare === name || !isOptimisation(bare)) throw new Error(`FAST: unknown name ${name}`)
       return bare
     }),
   )

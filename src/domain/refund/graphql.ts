@@ -18,7 +18,7 @@ const RefundStatusRef = builder.enumType('RefundStatus', {
 const RefundReasonRef = builder.enumType('RefundReason', {
   description: 'Reason for a refund.',
   values: {
-    REQUESTED: { value: 'REQUESTED', description: 'An integration asked for it.' },
+    REQUESTED: { value: 'REQUESTED', description: 'Requested by an integration.' },
     WARRANTY: { value: 'WARRANTY', description: 'The ticket was returned under its warranty.' },
     LATE_NO_CAPACITY: {
       value: 'LATE_NO_CAPACITY',

@@ -115,7 +115,7 @@ TicketRateRef.implement({
       nullable: true,
       // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
-      description: 'Event that it admits to.',
+      description: 'Event of the ticket rate.',
       ...viaLoader(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({

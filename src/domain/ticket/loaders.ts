@@ -33,7 +33,7 @@ const own = or(
   anyOf(tickets.organizationId, 'ownOrganizationIds'),
 )
 
-/** Query for tickets by id with everything that the lookup view shows. One join, because a second statement
+/** Query for tickets by id with everything that the REST lookup shows. One join, because a second statement
  *  would double the cost. */
 const findTickets: Find<LookupTicket> = {
   rows: lookupRows,

@@ -125,7 +125,7 @@ export const tickets = pgTable(
 
 export type Ticket = typeof tickets.$inferSelect
 
-/** Ticket with the facts of its rate, event and price that the lookup view shows: null if the caller may not
+/** Ticket with the facts of its rate, event and price that the REST lookup shows: null if the caller may not
  *  see them, or if they are not set. */
 export type LookupTicket = Ticket & {
   rateName: string | null

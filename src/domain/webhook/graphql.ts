@@ -14,10 +14,10 @@ import { webhookChanges } from './webhook-input.ts'
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
   description: 'Status of a webhook.',
   values: {
-    enabled: { value: 'enabled', description: 'Changes are queued for it and sent.' },
+    enabled: { value: 'enabled', description: 'Changes are queued for the webhook and sent.' },
     disabled: {
       value: 'disabled',
-      description: 'Nothing is sent, and changes are not queued for it: read them from the feed.',
+      description: 'Nothing is sent, and no changes are queued: read them from the feed.',
     },
   } satisfies DescribedValues<Exclude<Webhook['status'], 'deleted'>>,
 })
@@ -40,7 +40,7 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
     disabledReason: t.exposeString('disabledReason', {
       nullable: true,
       description:
-        'Reason why it is disabled: `GONE` (it answered 410), `FAILING` (no delivery succeeded for five days) or `REQUESTED`.',
+        'Reason why the webhook is disabled: `GONE` (its endpoint answered 410), `FAILING` (no delivery succeeded for five days) or `REQUESTED`.',
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
