@@ -65,12 +65,14 @@ export const ticketRateBody = z.object({
   }),
   supplements: z.array(supplementBody).meta({ description: 'Extras that can be bought with a ticket.' }),
   available: z.boolean().meta({ description: 'True if the rate can be bought now.' }),
-  availability: z.object({
-    sold: z.int().meta({ description: 'Number of places sold, here and elsewhere before the import.' }),
-    available: z.int().nullable().meta({
-      description: 'Number of places left after sales and holds; null if unlimited.',
-    }),
-  }),
+  availability: z
+    .object({
+      sold: z.int().meta({ description: 'Number of places sold, here and elsewhere before the import.' }),
+      available: z.int().nullable().meta({
+        description: 'Number of places left after sales and holds; null if unlimited.',
+      }),
+    })
+    .meta({ description: 'Number of places sold and left.' }),
   min: z.int().nullable().meta({ description: 'Minimum number of tickets per checkout; null means 1.' }),
   max: z
     .int()
@@ -80,13 +82,18 @@ export const ticketRateBody = z.object({
   show_all_prices: z
     .boolean()
     .meta({ description: 'True if `prices` lists all prices; false if it lists only the current one.' }),
-  warranty: z.object({
-    enabled: z.boolean().meta({ description: 'True if the rate offers a warranty.' }),
-    percentage: z.number().meta({ description: 'Cost, as a percentage of price and supplements.' }),
-    hours: z
-      .int()
-      .meta({ description: 'Number of hours before the start of the event at which the warranty ends.' }),
-  }),
+  warranty: z
+    .object({
+      enabled: z.boolean().meta({ description: 'True if the rate offers a warranty.' }),
+      percentage: z.number().meta({ description: 'Cost, as a percentage of price and supplements.' }),
+      hours: z
+        .int()
+        .meta({ description: 'Number of hours before the start of the event at which the warranty ends.' }),
+    })
+    .meta({
+      description:
+        'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
+    }),
 })
 
 export type TicketRateBody = z.output<typeof ticketRateBody>

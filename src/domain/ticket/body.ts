@@ -67,13 +67,15 @@ export const ticketBody = z.object({
   }),
   refunded: amount('Amount refunded so far, in major units.'),
   sale_type: z.literal(views.saleType).meta({ description: 'Sales channel. Always `online`.' }),
-  price_info: z.object({
-    _id: z.string().meta({ description: 'Price identifier.' }),
-    price: amount('Price without fees, supplements and warranty, in major units.'),
-    age: z.int().nullable().meta({ description: 'Minimum age of the event; null if it has none.' }),
-    content: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
-    additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
-  }),
+  price_info: z
+    .object({
+      _id: z.string().meta({ description: 'Price identifier.' }),
+      price: amount('Price without fees, supplements and warranty, in major units.'),
+      age: z.int().nullable().meta({ description: 'Minimum age of the event; null if it has none.' }),
+      content: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
+      additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
+    })
+    .meta({ description: 'Price that the ticket was sold at.' }),
   supplements: z.array(supplementBody).meta({ description: 'Supplements bought with the ticket.' }),
   status: z.enum(views.lookupStatuses).meta({
     description:

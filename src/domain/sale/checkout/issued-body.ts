@@ -22,12 +22,14 @@ export const issuedTicketBody = z.object({
   price: priceBody.meta({ description: 'Price that the ticket was sold at.' }),
   payment_currency: z.string().meta({ description: 'Currency of all amounts, as an ISO 4217 code.' }),
   channel_id: z.string().meta({ description: 'Identifier of the channel that sold the ticket.' }),
-  fees: z.object({
-    organization: amount('Fee of the organization, added to the price, in major units.'),
-    platform: amount(
-      'Commission that the platform keeps from the organization, in major units. Not part of the total.',
-    ),
-  }),
+  fees: z
+    .object({
+      organization: amount('Fee of the organization, added to the price, in major units.'),
+      platform: amount(
+        'Commission that the platform keeps from the organization, in major units. Not part of the total.',
+      ),
+    })
+    .meta({ description: 'Fees of the organization and of the platform.' }),
   full_name: z.string().meta({ description: 'Full name of the attendee.' }),
   phone: z.string().nullable().meta({ description: 'Phone number in international format.' }),
   email: z.string().meta({ description: 'E-mail address of the attendee.' }),
@@ -77,13 +79,15 @@ export const issuedTicketBody = z.object({
   total_supplements: amount('Total of the supplements, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
   total_price: amount('Total of price, supplements, fees and warranty, in major units.'),
-  warranty: z.object({
-    total: amount('Cost in major units; 0 without a warranty.'),
-    hours: z.int().meta({
-      description:
-        'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
-    }),
-  }),
+  warranty: z
+    .object({
+      total: amount('Cost in major units; 0 without a warranty.'),
+      hours: z.int().meta({
+        description:
+          'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
+      }),
+    })
+    .meta({ description: 'Warranty bought with the ticket.' }),
 })
 
 export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeof issuedTicketBody> {
