@@ -44,8 +44,8 @@ function factsOf(document: DocumentNode): Map<string, OperationFacts> {
         ticket: requestedTicket(definition),
         rate: requestedRate(definition),
       })
-  const [only] = facts.values()
-  if (only && facts.size === 1) facts.set('', only)
+  const [first] = facts.values()
+  if (first && facts.size === 1) facts.set('', first)
   return facts
 }
 

@@ -64,9 +64,9 @@ function limitKeyOf(request: FastifyRequest): string {
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
 export const createRateLimits = (db: Database, perSecond: number | null): RateLimits =>
-  perSecond === null ? unlimited : limitsOf(db, perSecond)
+  perSecond === null ? unlimited : createLimits(db, perSecond)
 
-function limitsOf(db: Database, perSecond: number): RateLimits {
+function createLimits(db: Database, perSecond: number): RateLimits {
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
   const limitLookups = pLimit(maxLookups)

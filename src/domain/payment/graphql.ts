@@ -44,7 +44,7 @@ PaymentRef.implement({
     status: t.expose('status', { type: PaymentStatusRef, description: 'Current status.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
-      description: 'Time when the hold on the tickets ends.',
+      description: 'Time when the hold on the tickets of an unpaid payment ends.',
     }),
     paidAt: t.expose('paidAt', {
       type: 'DateTime',

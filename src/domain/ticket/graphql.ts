@@ -93,7 +93,7 @@ TicketRef.implement({
       }),
       warranty: t.field({
         type: parts.TicketWarrantyRef,
-        description: 'Warranty bought with the ticket.',
+        description: 'Warranty bought with the ticket; zeros if none.',
         resolve: (ticket) => ticket,
       }),
       refunded: amount('Amount refunded so far.', (ticket) => ticket.refundedAmount),

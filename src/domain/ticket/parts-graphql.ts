@@ -101,7 +101,7 @@ export const FeesRef = builder.objectRef<Ticket>('Fees').implement({
 })
 
 export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').implement({
-  description: 'Warranty of a ticket.',
+  description: 'Warranty of a ticket; zeros if none.',
   fields: (t) => ({
     total: t.float({
       description: 'Cost in major units, such as 10.5 for €10.50; 0 without a warranty.',

@@ -61,7 +61,7 @@ const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
       }),
       totalSupplements: amount('Sum of the supplements.', (ticket) => ticket.supplementsAmount),
       totalFees: amount('Fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
-      totalWarranty: amount('Price of the warranty.', (ticket) => ticket.warrantyAmount),
+      totalWarranty: amount('Price of the warranty; 0 if none.', (ticket) => ticket.warrantyAmount),
       totalPrice: amount('Sum of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
     }
   },

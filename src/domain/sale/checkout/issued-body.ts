@@ -87,7 +87,7 @@ export const issuedTicketBody = z.object({
           'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
       }),
     })
-    .meta({ description: 'Warranty bought with the ticket.' }),
+    .meta({ description: 'Warranty bought with the ticket; zeros if none.' }),
 })
 
 export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeof issuedTicketBody> {
