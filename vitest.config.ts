@@ -1,18 +1,18 @@
 import { defineConfig } from 'vitest/config'
 import { UnitFirst } from './test/support/setup/unit-first.ts'
 
-// A folder is a kind of test. Behaviour is tested on both databases; what only a server of PostgreSQL can show, and races,
-// on that alone.
+// Each folder holds one kind of test. Behaviour tests run on both databases; tests of races, and of behaviour
+// that only a PostgreSQL server has, run on PostgreSQL alone.
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
-// They only end what hangs: a machine that is busy with something else is no reason to fail.
+// Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
 const project = (name: string, test: { include: string[]; globalSetup?: string[] }) => ({
-  // Else there are two copies of graphql, and neither knows the other's errors.
+  // Avoids two copies of graphql: `instanceof GraphQLError` fails across them.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
-  // A process for each file spends more on loading the gateway than most files do on their tests. What the gateway keeps
-  // between requests it keeps by database, and each test file has its own.
+  // Isolation off: loading the gateway for each file takes longer than most files' tests. The gateway keeps
+  // its state per database, and each test file has its own database.
   test: { name, isolate: false, ...limits, ...test },
 })
 
@@ -31,7 +31,7 @@ export default defineConfig({
         include: filesOf('behaviour', 'postgres', 'races'),
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
-      // Minutes rather than seconds: bounded, and each says what it did.
+      // Tests that take minutes rather than seconds. Each is bounded, and reports its coverage.
       project('long', {
         include: filesOf('long'),
         globalSetup: ['test/support/setup/postgres.ts'],

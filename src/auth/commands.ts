@@ -96,7 +96,7 @@ function list(input: object) {
   parse(z.strictObject({}), input)
   return async (open: Open) => {
     const keys = await listKeys(await open())
-    return { json: keys.map(bodyOf), text: keys.map(lineOf).join('\n') || 'No key was issued yet.' }
+    return { json: keys.map(bodyOf), text: keys.map(lineOf).join('\n') || 'No keys have been issued.' }
   }
 }
 
@@ -107,7 +107,7 @@ function revoke(input: object) {
     const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]
     return {
       json: { revoked_keys: keyIds, revoked_secret: secret },
-      text: revoked.length > 0 ? `Revoked: ${revoked.join(', ')}.` : 'It was revoked already.',
+      text: revoked.length > 0 ? `Revoked: ${revoked.join(', ')}.` : 'Already revoked.',
     }
   }
 }

@@ -55,8 +55,7 @@ const required = ['WHATSAPP_TOKEN', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_TEMPLA
 /** Lists settings that contradict each other. */
 export function deliveryContradictionsIn(settings: Settings & { PUBLIC_URL?: string }): string[] {
   const mistakes: string[] = []
-  if (settings.SMTP_URL && !settings.MAIL_FROM)
-    mistakes.push('MAIL_FROM: SMTP_URL needs to know whom mails are from')
+  if (settings.SMTP_URL && !settings.MAIL_FROM) mistakes.push('MAIL_FROM: required with SMTP_URL')
   if (!required.some((name) => settings[name])) return mistakes
   const missing = required.filter((name) => !settings[name])
   mistakes.push(...missing.map((name) => `${name}: WhatsApp needs all of ${required.join(', ')}`))

@@ -134,7 +134,7 @@ export async function migrate(session: MigrationSession, options: MigrateOptions
         if (!isLockedOut(error)) throw error
         if (tries >= maxTries)
           throw new Error(
-            `The migration ${file} had no lock on what it changes, in ${tries} tries: end the transaction that holds it (pg_locks tells which), and migrate again.`,
+            `The migration ${file} could not get its locks in ${tries} tries: end the transaction that holds them (pg_locks shows which), and migrate again.`,
             { cause: error },
           )
         const pauseMs = backoffMs(tries)

@@ -127,7 +127,7 @@ export function openPostgres(
     async migrate(onWait) {
       if (isPooled && !directUrl)
         throw new Error(
-          'DIRECT_DATABASE_URL: migrations hold a lock for a session, which a pooler of transactions has none of; set it to the address of the database itself',
+          'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
         )
       const address = directUrl ?? url
       const host = await hostFinder(settingsOf(address, false, {}))()

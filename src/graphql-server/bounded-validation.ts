@@ -4,9 +4,10 @@ import type { Plugin } from 'graphql-yoga'
 import type { RequestLimits } from '../shared/request-limits.ts'
 import { introspectionBound } from './introspection-bound.ts'
 
-// An error looks for the line of every place that it names, from the beginning of the text, which in a long one with
-// long errors takes seconds. So the rules see a text of one line; whoever tells an error looks for a few places.
-function withoutLines<Result>({ loc }: DocumentNode, check: () => Result): Result {
+// Empties the source text during validation. A GraphQLError computes line and column of each of its nodes by
+// scanning the text from the start, which takes seconds for a long document with many errors. The response
+// computes them later, for a few locations per error.
+function withoutSourceText<Result>({ loc }: DocumentNode, check: () => Result): Result {
   if (!loc) return check()
   const { source } = loc
   const { body } = source
@@ -18,16 +19,16 @@ function withoutLines<Result>({ loc }: DocumentNode, check: () => Result): Resul
   }
 }
 
-/** What a limit says, as a client is told it. */
+/** Creates the error for an exceeded limit, from the message of the rule that found it. */
 export const tooComplex = (message = ''): GraphQLError =>
   new GraphQLError(message.replace('Syntax Error', 'The query is too complex'), {
     extensions: { code: 'QUERY_TOO_COMPLEX' },
   })
 
-/** Validates until there are as many errors as are told of. What only counts comes first: the rules of GraphQL take
- *  their time with what is refused anyway. */
+/** Validates documents, and stops at the maximum number of errors. Counts aliases and introspected values
+ *  first, because the rules of GraphQL are slow on documents that exceed these limits. */
 export function boundedValidation(limits: RequestLimits): Plugin {
-  const counting = [
+  const countingRules = [
     maxAliasesRule({
       n: limits.maxAliases,
       propagateOnRejection: false,
@@ -38,8 +39,8 @@ export function boundedValidation(limits: RequestLimits): Plugin {
   return {
     onValidate({ setValidationFn }) {
       setValidationFn((schema, document, rules) =>
-        withoutLines(document, () => {
-          const [excess] = validate(schema, document, counting)
+        withoutSourceText(document, () => {
+          const [excess] = validate(schema, document, countingRules)
           return excess ? [excess] : validate(schema, document, rules, { maxErrors: limits.maxGraphqlErrors })
         }),
       )

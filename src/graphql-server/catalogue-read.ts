@@ -7,7 +7,7 @@ import {
 } from 'graphql'
 import { schema } from './schema.ts'
 
-// Looks through all fragments, each once.
+// Follows every fragment once.
 function isShared({ selections }: SelectionSetNode, document: DocumentNode, seen: Set<string>): boolean {
   const fields = schema.getQueryType()?.getFields() ?? {}
   return selections.every((selection) => {
@@ -28,8 +28,8 @@ function isShared({ selections }: SelectionSetNode, document: DocumentNode, seen
   })
 }
 
-/** Reports whether an operation is a query whose root fields are all marked `shared` where they are defined: its answer
- *  then tells nothing that another caller with the same view may not see. */
+/** Reports whether an operation is a query whose root fields are all marked `shared`. Its response then
+ *  contains nothing that another caller with the same view may not see. */
 export const isCatalogueRead = (
   { operation, selectionSet }: OperationDefinitionNode,
   document: DocumentNode,

@@ -1,10 +1,10 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { type Log, toRefusal } from '../http/mask-error.ts'
 import { type Code, type Problem, statusOf } from '../shared/errors.ts'
+import { limitProblems } from '../shared/limit-problems.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { problemsToTell } from '../shared/told-problems.ts'
 
-// What a GraphQL client is told of an error: a code of the list that both surfaces share, the place, the facts.
+// Errors as GraphQL clients receive them: a code from the list shared with REST, the path and the facts.
 
 const toExtensions = ({ code, path, facts }: Problem, requestId: string) => ({
   code,
@@ -13,12 +13,12 @@ const toExtensions = ({ code, path, facts }: Problem, requestId: string) => ({
   request_id: requestId,
 })
 
-/** The error of a request that never reached Yoga, in GraphQL's shape. */
+/** Converts problems of a request that never reached Yoga into a GraphQL result. */
 export const toErrorResult = (
   problems: readonly [Problem, ...Problem[]],
   requestId: string,
 ): { errors: GraphQLFormattedError[] } => ({
-  errors: problemsToTell(problems).map((problem) => ({
+  errors: limitProblems(problems).map((problem) => ({
     message: problem.message,
     extensions: toExtensions(problem, requestId),
   })),
@@ -33,33 +33,33 @@ const codeOfStatus: Partial<Record<number, Code>> = {
 
 const isCode = (code: unknown): code is Code => typeof code === 'string' && Object.hasOwn(statusOf, code)
 
-// How the rule that looks for conflicting fields says that there were too many of them to compare.
-const gaveUp = 'Validation aborted.'
+// Message of graphql-js when there are too many conflicting fields to compare.
+const abortedMessage = 'Validation aborted.'
 
-// graphql-js and Yoga have words of their own for a document or a request that is not as it must be.
+// Maps errors of graphql-js and Yoga, which have messages and statuses of their own, to our codes.
 function codeOf({ message, extensions }: GraphQLError): Code {
-  if (message === gaveUp) return 'QUERY_TOO_COMPLEX'
-  const ours = codeOfStatus[extensions.http?.status ?? 400]
-  return ours ?? (isCode(extensions.code) ? extensions.code : 'BAD_REQUEST')
+  if (message === abortedMessage) return 'QUERY_TOO_COMPLEX'
+  const byStatus = codeOfStatus[extensions.http?.status ?? 400]
+  return byStatus ?? (isCode(extensions.code) ? extensions.code : 'BAD_REQUEST')
 }
 
-// graphql-js quotes the value that it refuses, which may be somebody's document number: the place is told instead.
+// Removes the quoted input value, which may be personal data such as a document number.
 const withoutValues = (message: string): string =>
   message
-    .replace(gaveUp, 'The query is too complex to be checked.')
+    .replace(abortedMessage, 'The query is too complex to be checked.')
     .replace(/^((?:\w+|Enum "\w+") cannot represent [^:]*?): .*$/s, '$1.')
     .replace(/^Value ".*" does not exist in ("\w+" enum).*$/s, 'The value does not exist in the $1.')
     .replace(/^(Expected value of type "[^"]+"), found .*$/s, '$1.')
     .replace(/\b((?:Block)?String|Int|Float) ".*"/s, '$1')
 
-/** What graphql-js says of a document or its variables, without what was sent; for a variable, with the place. */
+/** Returns the message of a graphql-js error without input values and, for a variable, its path. */
 function readMessage({ message, originalError }: GraphQLError): { message: string; path?: string } {
   const variable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /.exec(
     message,
   )?.[1]
   if (!variable) return { message: withoutValues(message) }
   if (!originalError) return { message, path: variable }
-  // «… got invalid value …; reason», and the reason is an error of its own.
+  // The message is «… got invalid value …; reason», and the reason is the original error.
   const reason = originalError.message
   const [, at = variable] = / at "([^"]*)"$/.exec(message.slice(0, -`; ${reason}`.length)) ?? []
   const field = /^Field "([^"]*)"/.exec(reason)?.[1]
@@ -69,17 +69,17 @@ function readMessage({ message, originalError }: GraphQLError): { message: strin
 
 const { maxMessageLength, maxLocations } = requestLimits
 
-// A name in it may be as long as the document.
-const cut = (text: string): string =>
+// A name quoted in a message may be as long as the document.
+const truncate = (text: string): string =>
   text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text
 
-// What graphql-js and the limits say is the client's to read; what a resolver threw is behind it.
+// Finds the error that a resolver threw; undefined for errors of graphql-js and of the limits.
 function originOf({ originalError }: GraphQLError): unknown {
   return originalError instanceof GraphQLError ? originOf(originalError) : originalError
 }
 
-/** What a client is told of an error, in its place. `isWhole`: there is no data beside it, so the answer has the
- *  error's status; else one failed field must not turn the rest into an error. */
+/** Converts an error into the one that the client receives. If `isWhole`, the response has no data, and takes
+ *  the error's HTTP status; otherwise a failed field leaves the rest of the response intact. */
 export function toClientError(
   error: GraphQLError,
   isWhole: boolean,
@@ -93,11 +93,11 @@ export function toClientError(
     const { http } = error.extensions
     const extensions = {
       code: codeOf(error),
-      path: place && cut(place),
+      path: place && truncate(place),
       request_id: requestId,
       ...(http && { http }),
     }
-    return new GraphQLError(cut(message), { ...at, extensions })
+    return new GraphQLError(truncate(message), { ...at, extensions })
   }
   const [first, ...rest] = toRefusal(origin, requestId, log).problems
   const retryAfter = first.facts?.retryAfter

@@ -9,75 +9,84 @@ import type { CompiledOperation } from './compiler/plugin.ts'
 import { graphqlPath, type Parameters } from './params.ts'
 import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
-/** A GraphQL request: as it came, what was read of it, and for whom it is executed. */
-export type Asking = {
+/** A GraphQL request with everything needed to execute it. */
+type GraphqlRequest = {
   request: FastifyRequest
-  /** The form of the answer, which the client accepts. */
+  /** Negotiated media type of the response. */
   mediaType: MediaType
   parameters: Parameters
   prepared: PreparedDocument
   ctx: Context
-  /** Whether a whole answer may be shared. */
+  /** True if a complete response may be shared. */
   isCatalogue: boolean
 }
 
-// Everything beside the document by which Yoga decides whether it lets an operation through, and in which form it
-// answers: null for requests that it is always asked about.
-function formOf({ request, mediaType, parameters: { operationName } }: Asking): string | null {
+// Key of everything besides the document that decides whether Yoga accepts a request, and its response
+// headers. Null for requests that always go through Yoga.
+function executionKeyOf({
+  request,
+  mediaType,
+  parameters: { operationName },
+}: GraphqlRequest): string | null {
   const { method, url, headers } = request
   if (method !== 'POST' || url !== graphqlPath || !isFast('skip-yoga')) return null
   return `${headers['content-type']}\n${mediaType}\n${operationName ?? ''}`
 }
 
-// Of one document: operations, times the few ways to say `application/json`.
-const maxForms = 16
+// Maximum per document: its operations times a few spellings of `application/json`.
+const maxExecutions = 16
 
-// Without the query, which the address has already: Yoga would write it there once more. It answers in the form that
-// was chosen: left to itself it offers parts and events as well.
-const asSent = ({ request: { raw, method, headers, body }, mediaType }: Asking) => ({
+// Omits the parsed query string, because Yoga would append it to the URL again. Sets `accept` to the
+// negotiated media type, because Yoga would also offer multipart and event streams.
+const toYogaRequest = ({ request: { raw, method, headers, body }, mediaType }: GraphqlRequest) => ({
   raw,
   method,
   headers: { ...headers, accept: mediaType },
   body,
 })
 
-// Those between one server and the next, which has them of its own, and the length: the HTTP server counts what it
-// sends (RFC 9110, 7.6.1).
+// Headers that concern a single connection (RFC 9110, 7.6.1), and the length, which the HTTP server sets.
 const hopByHop = new Set(
   'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade content-length'.split(
     ' ',
   ),
 )
 
-/** The headers of an answer that are meant for the client. */
-export const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<string, string> =>
+/** Drops the hop-by-hop headers of a response. */
+const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<string, string> =>
   Object.fromEntries(
     [...headers]
       .map(([name, value]) => [name.toLowerCase(), value])
       .filter(([name]) => !hopByHop.has(name ?? '')),
   )
 
-// Yoga and its plugins are a fifth of all that the service loads.
+// Loaded lazily: Yoga and its plugins are a fifth of all code that the service loads.
 const openGateway = async (limits: RequestLimits, documents: PreparedDocuments) =>
   (await import('./yoga.ts')).createGateway(limits, documents)
 
-/** What executes GraphQL requests, and loads what it needs of that. */
-export type Executor = { execute(asking: Asking): Promise<Answer>; load(): Promise<unknown> }
+/** Executes GraphQL requests. `load` imports Yoga ahead of the first request. */
+type Executor = { execute(graphqlRequest: GraphqlRequest): Promise<Answer>; load(): Promise<unknown> }
 
-/** Executes by Yoga. What it let through once and answered in full is executed without it from then on, because its
- *  requests and responses take longer than a small answer; where that is not answered in full, it is Yoga's again. */
+/** Creates an executor that runs operations through Yoga. An operation that Yoga has accepted and answered
+ *  without errors then bypasses Yoga, whose request and response objects cost more than a small response. If
+ *  it fails without Yoga, Yoga answers that request.
+ *  Slow form: every request goes through Yoga. */
 export function createExecutor(limits: RequestLimits, documents: PreparedDocuments): Executor {
   let opened: ReturnType<typeof openGateway> | undefined
   const load = () => {
     opened ??= openGateway(limits, documents)
     return opened
   }
-  async function executeByYoga(asking: Asking, form: string | null, outcomes?: Outcomes): Promise<Answer> {
-    const { request, ctx, isCatalogue } = asking
+  async function executeByYoga(
+    graphqlRequest: GraphqlRequest,
+    key: string | null,
+    outcomes?: Outcomes,
+  ): Promise<Answer> {
+    const { request, ctx, isCatalogue } = graphqlRequest
     let hasErrors = false
     let operation: CompiledOperation | undefined
     const gateway = await load()
-    const response = await gateway.handleNodeRequest(asSent(asking), {
+    const response = await gateway.handleNodeRequest(toYogaRequest(graphqlRequest), {
       requestId: request.id,
       log: request.log,
       ctx,
@@ -91,31 +100,31 @@ export function createExecutor(limits: RequestLimits, documents: PreparedDocumen
     })
     const { status } = response
     const headers = endToEnd(response.headers)
-    // An error holds the id of its request.
+    // A response with errors contains the request id, so it must not be shared.
     const isWhole = status === 200 && !hasErrors
-    // Only of somebody who may be here, and only what was answered in full: so strangers push none of it out.
+    // Only for authenticated callers and complete responses, so that strangers cannot fill the cache.
     if (isWhole && ctx.caller) {
-      const { executions } = asking.prepared
-      if (form !== null && operation && executions.size < maxForms)
-        executions.set(form, { operation, headers })
-      documents.keep(asking.parameters.query)
+      const { executions } = graphqlRequest.prepared
+      if (key !== null && operation && executions.size < maxExecutions)
+        executions.set(key, { operation, headers })
+      documents.keep(graphqlRequest.parameters.query)
     }
     const { buffer, byteOffset, byteLength } = await response.bytes()
     const body = Buffer.from(buffer, byteOffset, byteLength)
     return { status, headers, body, isShareable: isCatalogue && isWhole }
   }
 
-  async function execute(asking: Asking): Promise<Answer> {
-    const { parameters, prepared, ctx, isCatalogue } = asking
-    const form = formOf(asking)
-    const found = form === null ? undefined : prepared.executions.get(form)
-    if (!found) return executeByYoga(asking, form)
+  async function execute(graphqlRequest: GraphqlRequest): Promise<Answer> {
+    const { parameters, prepared, ctx, isCatalogue } = graphqlRequest
+    const key = executionKeyOf(graphqlRequest)
+    const found = key === null ? undefined : prepared.executions.get(key)
+    if (!found) return executeByYoga(graphqlRequest, key)
     const { operation, headers } = found
     const { variants } = operation
     ctx.isMeasured = operation.hasFixedCost
     const body = await operation.execute(ctx, parameters.variables ?? {})
-    if (!Buffer.isBuffer(body)) return executeByYoga(asking, form, body)
-    // Weighed again, since another variant of it was compiled.
+    if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, key, body)
+    // Updates its size in the cache, because another variant was compiled.
     if (ctx.caller && operation.variants !== variants) documents.keep(parameters.query)
     return { status: 200, headers, body, isShareable: isCatalogue }
   }

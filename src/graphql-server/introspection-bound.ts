@@ -21,7 +21,7 @@ import {
   type ValidationContext,
 } from 'graphql'
 
-/** What introspection describes. */
+/** A value that introspection can describe. */
 type Described =
   | GraphQLSchema
   | GraphQLType
@@ -31,16 +31,16 @@ type Described =
   | GraphQLArgument
   | GraphQLEnumValue
 
-const only = <Value>(value: Value | null | undefined): Value[] => (value ? [value] : [])
+const toList = <Value>(value: Value | null | undefined): Value[] => (value ? [value] : [])
 
-function ofSchema(schema: GraphQLSchema, name: string): readonly Described[] {
+function childrenOfSchema(schema: GraphQLSchema, name: string): readonly Described[] {
   if (name === 'types') return Object.values(schema.getTypeMap())
   if (name === 'directives') return schema.getDirectives()
-  if (name === 'queryType') return only(schema.getQueryType())
-  return name === 'mutationType' ? only(schema.getMutationType()) : []
+  if (name === 'queryType') return toList(schema.getQueryType())
+  return name === 'mutationType' ? toList(schema.getMutationType()) : []
 }
 
-function ofType(type: GraphQLType, name: string, schema: GraphQLSchema): readonly Described[] {
+function childrenOfType(type: GraphQLType, name: string, schema: GraphQLSchema): readonly Described[] {
   if (isWrappingType(type)) return name === 'ofType' ? [type.ofType] : []
   if (name === 'possibleTypes') return isAbstractType(type) ? schema.getPossibleTypes(type) : []
   if (isEnumType(type)) return name === 'enumValues' ? type.getValues() : []
@@ -50,35 +50,35 @@ function ofType(type: GraphQLType, name: string, schema: GraphQLSchema): readonl
   return name === 'interfaces' ? type.getInterfaces() : []
 }
 
-// As the resolvers of introspection find it, what is deprecated included.
-function below(described: Described, name: string, schema: GraphQLSchema): readonly Described[] {
-  if (isSchema(described)) return ofSchema(described, name)
-  if (isType(described)) return ofType(described, name, schema)
+// Follows a field as the introspection resolvers do, deprecated members included.
+function childrenOf(described: Described, name: string, schema: GraphQLSchema): readonly Described[] {
+  if (isSchema(described)) return childrenOfSchema(described, name)
+  if (isType(described)) return childrenOfType(described, name, schema)
   if (name === 'args') return 'args' in described ? described.args : []
   return name === 'type' && 'type' in described ? [described.type] : []
 }
 
-const tooMuch = Symbol('more values than there may be')
+const exceeded = Symbol('too many values')
 
-/** A rule that refuses introspection which answers with more than so many values: it has no resolvers that could tell
- *  what it costs, and the whole schema under many names is megabytes. Walks through what would be answered, and ends as
- *  soon as it is too much. */
+/** Validation rule that limits the number of values in an introspection response. The complexity limit does
+ *  not apply to introspection, and the whole schema under several aliases is megabytes. Walks the response
+ *  that would be sent, and stops at the limit. */
 export const introspectionBound =
   (maxValues: number) =>
   (context: ValidationContext): ASTVisitor => {
     const schema = context.getSchema()
-    // Stands for one whose name is in a variable.
+    // Assumed for `__type` whose name is a variable.
     const largest = schema.getQueryType()
     let values = 0
 
-    // Calls `visit` for each field, through all fragments; those in circles are another rule's to tell.
+    // Calls `visit` for each field, fragments included. Skips fragment cycles, which another rule refuses.
     function eachField(
       { selections }: SelectionSetNode,
       spread: readonly string[],
       visit: (name: string, selectionSet: SelectionSetNode | undefined, argument: string | null) => void,
     ): void {
       for (const selection of selections) {
-        if (++values > maxValues) throw tooMuch
+        if (++values > maxValues) throw exceeded
         if (selection.kind === Kind.FIELD) {
           const value = selection.arguments?.[0]?.value
           const argument = value?.kind === Kind.STRING ? value.value : null
@@ -95,7 +95,7 @@ export const introspectionBound =
     function describe(selectionSet: SelectionSetNode | undefined, described: Described): void {
       if (selectionSet)
         eachField(selectionSet, [], (name, inside) => {
-          if (inside) for (const one of below(described, name, schema)) describe(inside, one)
+          if (inside) for (const child of childrenOf(described, name, schema)) describe(inside, child)
         })
     }
 
@@ -109,7 +109,7 @@ export const introspectionBound =
             if (type) describe(inside, type)
           })
         } catch (error) {
-          if (error !== tooMuch) throw error
+          if (error !== exceeded) throw error
           const message = `The query is too complex: introspection may answer with at most ${maxValues} values.`
           context.reportError(new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } }))
         }

@@ -30,7 +30,7 @@ const parameters = z.strictObject({
 
 export type Parameters = z.output<typeof parameters>
 
-// What comes in a body is bounded where that is read.
+// JSON text in a query string. JSON in a body is checked against the limits when the body is read.
 const json = z.string().transform((text, issues): unknown => {
   try {
     const value: unknown = JSON.parse(text)
@@ -48,8 +48,8 @@ const inQuery = parameters.extend({
   extensions: json.pipe(object).optional(),
 })
 
-/** Reads the parameters of a GraphQL request before Yoga reads them, which takes variables that are no JSON for a fault
- *  of its own, ignores what it doesn't know in a query string, and keeps a document of any length in its cache.
+/** Validates the parameters of a GraphQL request before Yoga sees them. Yoga answers malformed variables with
+ *  a 500, ignores unknown query parameters, and caches documents of any length.
  *  Refuses: BAD_REQUEST, REQUIRED, INVALID, UNKNOWN_FIELD. */
 export function readParameters({
   method,

@@ -8,15 +8,15 @@ import { type RequestedId, requestedRate, requestedTicket } from './requested-id
 /** Facts of one operation that decide how its request is answered. */
 type OperationFacts = { isCatalogueRead: boolean; ticket: RequestedId | null; rate: RequestedId | null }
 
-/** An operation that Yoga has let through, and the headers that it answered with. */
+/** An operation that Yoga has accepted, and the headers of its response. */
 type Execution = { operation: CompiledOperation; headers: Record<string, string> }
 
-// Large documents are a thousand times their text where that is one field behind the other. Measured: a token with the
-// nodes that are made of it and their places, and a comment.
+// A parsed document can take up a thousand times the bytes of its text. Measured: bytes per token, with the
+// nodes and locations made from it, and per comment.
 const bytesOfToken = 600
 const bytesOfComment = 100
 const bytesOfOperation = 1_024
-// Measured: the functions of one variant of a compiled operation hold about as much as the document, or less.
+// Measured: the functions of one compiled variant take up about as much as the document, or less.
 const functionsPerDocument = 2
 
 /** Estimates the bytes that a parsed document holds. */
@@ -44,18 +44,18 @@ function factsOf(document: DocumentNode): Map<string, OperationFacts> {
         ticket: requestedTicket(definition),
         rate: requestedRate(definition),
       })
-  const [only] = facts.values()
-  if (only && facts.size === 1) facts.set('', only)
+  const [first] = facts.values()
+  if (first && facts.size === 1) facts.set('', first)
   return facts
 }
 
-/** Everything that is known of a GraphQL document, so that it is parsed once. */
+/** A GraphQL document, parsed, validated and analysed once. */
 export class PreparedDocument {
-  /** Null where the text is no document: the GraphQL server says why. */
+  /** Null if the text has a syntax error, which Yoga reports. */
   readonly document: DocumentNode | null
-  /** True once the document was validated without an error. */
+  /** True once the document has passed validation. */
   isValid = false
-  /** Executions by the form of the request, which Yoga need not be asked about again. */
+  /** Operations that may bypass Yoga, by the key of their request (see execute.ts). */
   readonly executions = new Map<string, Execution>()
   readonly #facts: ReadonlyMap<string, OperationFacts>
 
@@ -64,12 +64,12 @@ export class PreparedDocument {
     this.#facts = this.document ? factsOf(this.document) : new Map()
   }
 
-  /** Null where there is no such operation. */
+  /** Returns the facts of an operation; null if there is no such operation. */
   factsOf(operationName: string | null | undefined): OperationFacts | null {
     return this.#facts.get(operationName ?? '') ?? null
   }
 
-  /** Estimates the bytes that it holds. */
+  /** Estimated size in memory. */
   get bytes(): number {
     const document = this.document ? bytesOf(this.document) : 0
     const compiled = new Set([...this.executions.values()].map(({ operation }) => operation))
@@ -80,20 +80,20 @@ export class PreparedDocument {
 
 const maxBytes = 96 * 2 ** 20
 
-/** Prepared documents by their text, in one cache bounded by bytes: some 1,000 as clients have them. What strangers
- *  send does not push out what callers use. */
+/** Cache of prepared documents by text, limited in bytes: enough for some 1,000 typical documents. Documents
+ *  of strangers do not evict those of callers. */
 export class PreparedDocuments {
   readonly #documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
 
   prepare(text: string): PreparedDocument {
-    const known = this.#documents.get(text)
-    if (known) return known
-    const made = new PreparedDocument(text)
-    this.#documents.set(text, made)
-    return made
+    const cached = this.#documents.get(text)
+    if (cached) return cached
+    const prepared = new PreparedDocument(text)
+    this.#documents.set(text, prepared)
+    return prepared
   }
 
-  /** Keeps a document of somebody who may be here, and weighs it again, since it may have been compiled. */
+  /** Keeps a document of an authenticated caller. Updates its size, because it may have been compiled. */
   keep(text: string): void {
     this.#documents.keep(text)
   }

@@ -6,10 +6,10 @@ import {
   type ValueNode,
 } from 'graphql'
 
-/** The identifier of the one thing that an operation asks for: a literal, a variable, or a field of a variable. */
+/** Identifier of the object that an operation requests: a literal, a variable, or a field of a variable. */
 export type RequestedId = { id: string } | { variable: string; field?: string }
 
-// A door and a shop ask for one thing and nothing else.
+// Lookups and checkouts, which are prefetched, select a single root field.
 function onlyField({ selectionSet: { selections } }: OperationDefinitionNode): FieldNode | null {
   const [field] = selections
   return selections.length === 1 && field?.kind === Kind.FIELD ? field : null
@@ -23,7 +23,7 @@ function toRequestedId(value: ValueNode | undefined): RequestedId | null {
   return value?.kind === Kind.STRING ? { id: value.value } : null
 }
 
-/** Finds the ticket that an operation looks up; null where it does something else. */
+/** Finds the ticket that an operation looks up; null for any other operation. */
 export function requestedTicket(operation: OperationDefinitionNode): RequestedId | null {
   const field = onlyField(operation)
   if (operation.operation !== OperationTypeNode.QUERY || field?.name.value !== 'ticket') return null
@@ -32,7 +32,7 @@ export function requestedTicket(operation: OperationDefinitionNode): RequestedId
 
 const checkouts = new Set(['checkout', 'quoteCheckout'])
 
-/** Finds the rate that an operation checks out or quotes; null where it does something else. */
+/** Finds the rate that an operation checks out or quotes; null for any other operation. */
 export function requestedRate(operation: OperationDefinitionNode): RequestedId | null {
   const field = onlyField(operation)
   if (!field || !checkouts.has(field.name.value)) return null
@@ -42,8 +42,8 @@ export function requestedRate(operation: OperationDefinitionNode): RequestedId |
   return toRequestedId(input.fields.find(({ name }) => name.value === 'ticketRateId')?.value)
 }
 
-/** Reads a requested identifier with the variables of a request, which nobody has validated yet: a guess, null where
- *  there is none. */
+/** Resolves a requested identifier from the variables of a request. The variables are not validated yet, so
+ *  the result is a guess; null if there is none. */
 export function readRequestedId(
   requested: RequestedId,
   variables: Record<string, unknown> | null | undefined,

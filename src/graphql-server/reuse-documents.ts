@@ -2,7 +2,8 @@ import type { DocumentNode } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
-/** Takes documents from those that were prepared, and validates each once. What is wrong with one is not kept. */
+/** Plugin that takes documents from the cache of prepared ones, and validates each once. Only valid results
+ *  are cached: an invalid document is validated again. */
 export function reuseDocuments(documents: PreparedDocuments): Plugin {
   const preparedOf = new WeakMap<DocumentNode, PreparedDocument>()
   return {

@@ -27,8 +27,9 @@ const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
 }
 
-// All that decides a catalogue answer beside who asks. Variables are bounded by then: their text is made by recursion.
-const questionOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
+// Cache key of a catalogue response, besides the caller. JSON.stringify recurses, so the depth of the
+// variables must have been checked before.
+const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
 
 const notAcceptable = () =>
@@ -40,10 +41,10 @@ const notAcceptable = () =>
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
-/** What `/graphql` is made with: what GraphiQL opens with, and what a request may hold. */
+/** Options of `/graphql`. `demo` fills GraphiQL with example queries. */
 export type GraphqlOptions = { responseCache: ResponseCache; demo: Demo | undefined; limits: RequestLimits }
 
-/** `/graphql`: Yoga behind the HTTP server, and GraphiQL for a browser. */
+/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
@@ -53,7 +54,7 @@ export async function addGraphql(
   const { execute, load } = createExecutor(limits, documents)
   const page: GraphiqlPage = graphiqlPage(demo)
 
-  function contextOf(
+  function createContextFor(
     parameters: Parameters,
     prepared: PreparedDocument,
     credentials: Credentials,
@@ -76,19 +77,19 @@ export async function addGraphql(
     const credentials = readCredentials(request.headers)
     const prepared = documents.prepare(parameters.query)
     const isCatalogue = prepared.factsOf(parameters.operationName)?.isCatalogueRead ?? false
-    const kept = isCatalogue && responseCache.find(credentials, () => questionOf(mediaType, parameters))
-    if (kept) return kept
-    const ctx = await contextOf(parameters, prepared, credentials)
+    const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
+    if (cached) return cached
+    const ctx = await createContextFor(parameters, prepared, credentials)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(
         await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),
       )
-    return responseCache.read(ctx.caller, questionOf(mediaType, parameters), () =>
+    return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () =>
       execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isCatalogue }),
     )
   }
 
-  // Who has just started can be asked sooner. A request that comes before waits for it.
+  // Loads Yoga in the background, so that startup is fast. A request that arrives earlier waits for it.
   app.addHook('onListen', (done) => {
     setImmediate(() => load().catch((error) => logFailure(app.log, error, 'GraphQL could not be loaded')))
     done()

@@ -28,7 +28,7 @@ import '../domain/webhook/graphql.ts'
 import '../domain/webhook/secret-graphql.ts'
 import '../domain/webhook/deliveries-graphql.ts'
 
-// The types that an identifier of its own leads to. Identifiers kept from an import have any shape, so each is asked.
+// Types that `node` can return. Imported identifiers have any shape, so each type is queried.
 const nodes = {
   Event: eventById,
   TicketRate: ticketRateById,
@@ -43,8 +43,9 @@ builder.queryField('node', (t) =>
     type: NodeRef,
     nullable: true,
     complexity: { field: Object.keys(nodes).length, multiplier: 1 },
-    description: 'Anything with an identifier of its own.',
-    args: { id: t.arg.id({ required: true, description: 'Its identifier, the `_id` of REST.' }) },
+    description:
+      'Finds an event, ticket rate, ticket, payment, organization or location by its identifier. Null if there is none or the caller may not see it.',
+    args: { id: t.arg.id({ required: true, description: 'Identifier, the `_id` in REST.' }) },
     resolve: async (_root, { id }, ctx) => {
       requireCaller(ctx)
       const found = await Promise.all(
@@ -61,11 +62,11 @@ builder.queryField('node', (t) =>
 export const schema = builder.toSchema()
 replayOutcomes(schema)
 
-// A field that shows a property of its own name needs no resolver: whoever executes a query reads the property then.
+// Fields that expose the property of the same name need no resolver: execution reads the property directly.
 for (const type of Object.values(schema.getTypeMap()))
   if (isObjectType(type))
     for (const field of Object.values(type.getFields()))
       if (field.extensions.pothosExposedField === field.name) field.resolve = undefined
 
-/** The contract as text, as it stands in schema.graphql. */
+/** Prints the schema, as committed in schema.graphql. */
 export const printedSchema = (): string => `${printSchema(lexicographicSortSchema(schema))}\n`

@@ -11,12 +11,12 @@ import type { PreparedDocuments } from './prepared-document.ts'
 import { reuseDocuments } from './reuse-documents.ts'
 import { schema } from './schema.ts'
 
-/** What the HTTP server gives Yoga with each request. */
+/** Context that the HTTP server passes to Yoga with each request. */
 export type ServerContext = CompilerContext & {
   requestId: string
   log: Log
   ctx: Context
-  /** Told when there are errors in the answer. */
+  /** Called if the result contains errors. */
   onErrors(): void
 }
 
@@ -34,13 +34,13 @@ const clientErrors = (limits: RequestLimits): Plugin<Context, ServerContext> => 
   },
 })
 
-/** The GraphQL server: schema, limits, errors. It reads no environment and opens nothing. */
+/** Creates the GraphQL server: schema, limits, errors. */
 export const createGateway = (limits: RequestLimits, documents: PreparedDocuments) =>
   createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,
     graphqlEndpoint: graphqlPath,
-    // The HTTP server around it does these, or nobody does.
+    // Features that the HTTP server provides, or that are not wanted.
     cors: false,
     graphiql: false,
     landingPage: false,

@@ -8,6 +8,11 @@ import { requestLimits } from '../shared/request-limits.ts'
 const { maxComplexity, maxDepth, maxBreadth } = requestLimits
 const limit = { complexity: maxComplexity, depth: maxDepth, breadth: maxBreadth }
 
+/** Enum values with a description each. */
+export type DescribedValues<Value extends string> = {
+  [Name in Value]: { value: Name; description: string }
+}
+
 export const builder = new SchemaBuilder<{
   Context: Context
   DefaultFieldNullability: false

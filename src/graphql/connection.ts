@@ -19,12 +19,13 @@ export const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
     }),
     startCursor: t.exposeString('startCursor', {
       nullable: true,
-      description: 'Cursor of the first item of the page.',
+      description:
+        'Cursor of the first item of the page. An empty page of `events` has null; an empty page of any other list repeats the cursor that it was requested with.',
     }),
     endCursor: t.exposeString('endCursor', {
       nullable: true,
       description:
-        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page repeats the cursor that it was requested with.',
+        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list repeats the cursor that it was requested with.',
     }),
   }),
 })

@@ -1,7 +1,8 @@
 import type { ObjectRef } from '@pothos/core'
-import { type Code, type Problem, Refusal, statusOf } from '../shared/errors.ts'
-import { problemsToTell } from '../shared/told-problems.ts'
+import { type Code, type Problem, Refusal } from '../shared/errors.ts'
+import { limitProblems } from '../shared/limit-problems.ts'
 import { builder } from './builder.ts'
+import { ErrorCodeRef } from './error-code.ts'
 
 /** A `Refusal` as data, with all its problems. */
 export type Refused = { refused: Problem[] }
@@ -17,17 +18,10 @@ export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Ref
     return await result()
   } catch (error) {
     if (error instanceof Refusal && !error.problems.some(isException))
-      return { refused: problemsToTell(error.problems) }
+      return { refused: limitProblems(error.problems) }
     throw error
   }
 }
-
-const codes = Object.keys(statusOf) as [Code, ...Code[]]
-
-export const ErrorCodeRef = builder.enumType('ErrorCode', {
-  description: 'Machine-readable error code, the same in GraphQL and REST.',
-  values: codes,
-})
 
 /** Defines the interface of a family of errors. `typeOf` maps a code to the type that carries its facts; a
  *  code without facts is an `InputError`. */
@@ -51,7 +45,7 @@ export const problemRef = (name: string, description: string, typeOf: Partial<Re
     }),
   })
 
-export const RefusalErrorRef = problemRef('RefusalError', 'Reason for which a mutation was refused.', {
+export const RefusalErrorRef = problemRef('RefusalError', 'Reason why a mutation was refused.', {
   ILLEGAL_TRANSITION: 'TransitionError',
   REFUND_TOO_HIGH: 'RefundError',
   WARRANTY_ENDED: 'WarrantyError',
@@ -72,7 +66,7 @@ builder.objectType(builder.objectRef<Problem>('RefundError'), {
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
     refundable: t.float({
-      description: 'Amount still refundable, in major units.',
+      description: 'Amount still refundable, in major units, such as 10.5 for €10.50.',
       resolve: ({ facts }) => facts?.refundable ?? 0,
     }),
   }),
@@ -92,7 +86,7 @@ builder.objectType(builder.objectRef<Problem>('WarrantyError'), {
 })
 
 builder.objectType(builder.objectRef<Problem>('LimitError'), {
-  description: 'Limit on the number of objects that has been reached.',
+  description: 'The caller already has the maximum number of webhooks.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
     limit: t.int({ description: 'Maximum number allowed.', resolve: ({ facts }) => facts?.limit ?? 0 }),

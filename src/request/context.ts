@@ -7,35 +7,36 @@ import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { Refusal } from '../shared/errors.ts'
 import { Loaders } from './loaders.ts'
 
-/** What every request shares: what it runs on. */
+/** Services that all requests share. */
 export type Services = {
   db: Database
-  /** Where the catalogue may be read a moment late: a replica, or `db` where none answers. */
+  /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none
+   *  responds. */
   replica: () => Database
   provider: PaymentProvider
   holdMinutes: number
-  /** How many events' rows are remembered by their revisions. */
+  /** Maximum number of events whose rows are cached by revision. */
   rememberedEvents: number
-  /** How long before an event its doors open. */
+  /** Number of hours before an event at which its doors open. */
   admissionHours: number
-  /** Whether webhooks may lead to private addresses, and over plain HTTP. */
+  /** True if webhooks may use private addresses and plain HTTP. */
   privateWebhooks: boolean
-  /** The address that clients and buyers reach the service at, without a slash at its end. */
+  /** Returns the public base URL, without a trailing slash. */
   publicUrl: () => string
 }
 
 export type Context = {
   services: Services
-  /** The house's, where all but the catalogue is read. */
+  /** Primary database, for everything but the catalogue. */
   db: Database
-  /** Null for somebody without credentials, who sees nothing but the schema. */
+  /** Null without credentials: such a client sees nothing but the schema. */
   caller: Caller | null
-  /** The database's clock when the request came in: the only one that a request decides by. */
+  /** Database time at authentication. All decisions of the request use it, and no other clock. */
   now: Date
-  /** Where the catalogue is read. */
+  /** Database for catalogue reads. */
   catalogue: Database
   loaders: Loaders
-  /** Whether it is known that the operation is not too complex, whatever its variables. */
+  /** True if the operation is known to be within the complexity limit, whatever its variables. */
   isMeasured?: boolean
 }
 
@@ -45,7 +46,7 @@ const scopeOf = (caller: Caller | null): Scope => ({
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
 })
 
-/** Makes the context of a request from whoever was authenticated; null for no credentials. */
+/** Creates the context for an authenticated caller; for null, that of a client without credentials. */
 export function contextOf(services: Services, authenticated: Authenticated | null): Context {
   const { db } = services
   const { caller, now } = authenticated ?? { caller: null, now: new Date() }
@@ -53,8 +54,8 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   return { services, db, caller, now, catalogue: db, loaders }
 }
 
-/** One a request, for both surfaces. `onLetIn` is told who was let in, and for how long that may be remembered.
- *  Refuses: UNAUTHENTICATED, for credentials that were sent and are not good. */
+/** Authenticates a request and creates its context, for both surfaces. `onAuthenticated` receives the caller,
+ *  and how long that result may be cached. Refuses: UNAUTHENTICATED, for invalid credentials. */
 export async function createContext(
   services: Services,
   credentials: Credentials,
@@ -65,10 +66,10 @@ export async function createContext(
   return contextOf(services, authenticated)
 }
 
-/** The same request, for what reads nothing but the catalogue: from a replica, where there is one that knows what this
- *  process has just changed, because only who buys or looks up what was bought needs what is true now. To be called
- *  when the read begins: it has loaders of its own, which die with it. What has waited is garbage of the old
- *  generation, and would keep all that it led to until that is collected. */
+/** Derives the context of a request that reads only the catalogue, which may be stale: reads from a replica,
+ *  unless this process has just changed the catalogue. Call it when the read begins. It has its own loaders,
+ *  which become garbage with the read: objects that have waited are promoted to the old generation, and would
+ *  retain every row that they loaded until a major collection. */
 export function catalogueContext({ services, caller, now }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
@@ -76,14 +77,14 @@ export function catalogueContext({ services, caller, now }: Context): Context {
   return { services, db, caller, now, catalogue, loaders }
 }
 
-/** The caller, whoever it is. Refuses: UNAUTHENTICATED. */
+/** Returns the caller, of either kind. Refuses: UNAUTHENTICATED. */
 export function requireCaller({ caller }: Context): Caller {
   if (!caller)
     throw new Refusal({ code: 'UNAUTHENTICATED', message: 'Send an API key in the header X-Api-Key.' })
   return caller
 }
 
-/** The channel that calls. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2). */
+/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2). */
 export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' }> {
   const caller = requireCaller(ctx)
   if (caller.kind !== 'channel')
@@ -94,7 +95,7 @@ export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' 
   return caller
 }
 
-/** The integration that calls. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2). */
+/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2). */
 export function requireIntegration(ctx: Context): Extract<Caller, { kind: 'integration' }> {
   const caller = requireCaller(ctx)
   if (caller.kind !== 'integration')

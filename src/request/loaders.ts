@@ -2,14 +2,14 @@ import { createReader, type Reader, type Readers } from '../data/batch-loader.ts
 import type { Scope } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
 
-/** Makes a loader for one request, with what the request reads with. A loader is found by its definition. */
+/** Creates a loader for one request. The definition is also the key that its loader is found by. */
 export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => Loader
 
-/** Databases that requests load from, and how many events they may remember. */
+/** Primary database of the loaders, and the maximum number of events whose rows are cached by revision. */
 export type Source = { db: Database; rememberedEvents: number }
 
-/** Loaders of one request: one for each definition, made when it is first asked for. What each may find is bound to the
- *  request's scope. */
+/** Loaders of one request: one per definition, created on first use. They find only rows in the request's
+ *  scope. */
 export class Loaders implements Readers {
   readonly #source: Source
   readonly #catalogue: Database
@@ -18,7 +18,7 @@ export class Loaders implements Readers {
   #ownReader?: Reader
   #catalogueReader?: Reader
 
-  /** `catalogue` is the database that the catalogue is read from, such as a replica. */
+  /** Reads the catalogue from `catalogue`, such as a replica, and everything else from `source.db`. */
   constructor(source: Source, catalogue: Database, scope: Scope) {
     this.#source = source
     this.#catalogue = catalogue
@@ -51,7 +51,7 @@ export class Loaders implements Readers {
     return this.get(definition).load(key)
   }
 
-  /** Forgets everything that was loaded: a write calls this, whatever it changed. */
+  /** Forgets everything that was loaded. Every write calls this, whatever it changed. */
   clear(): void {
     this.#loaders.clear()
     this.#ownReader = undefined

@@ -9,7 +9,7 @@ import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Context, contextOf, createContext, type Services } from './context.ts'
 
-/** A key and a row, read in one statement. Neither says that the key's owner may see the row. */
+/** A key and a row, read in one statement. Does not imply that the key's owner may see the row. */
 type Prefetched<Row> = { key: KnownKey | null; row: Row | null }
 
 export type Prefetch<Row> = {
@@ -19,13 +19,13 @@ export type Prefetch<Row> = {
   prime(ctx: Context, id: string, row: Row | null): void
 }
 
-/** Finds keys by the parameter `keyIds`, beside rows that are found by `keys`. */
+/** Query for keys by the parameter `keyIds`, to combine with a query for rows by `keys`. */
 export const keysByKeyId = keyedBy('keyIds', findKeys)
 
-// Identifiers have no space in them.
+// Separated by a space, which identifiers cannot contain.
 const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
 
-// Pairs that come in the same turn of the event loop are read in one statement, whoever sent them.
+// Coalesces all pairs requested in the same turn of the event loop, by any caller, into one statement.
 const readPairs = <Row>(find: Prefetch<Row>['find']) =>
   coalesceReads<Prefetched<Row>>(async (db, pairs) => {
     const ids = pairs.map((pair) => pair.split(' ') as [keyId: string, rowId: string])
@@ -42,9 +42,9 @@ const readPairs = <Row>(find: Prefetch<Row>['find']) =>
     )
   })
 
-/** Creates the context of a request that names the row it will load: authenticates and reads the row in one statement.
- *  If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the id as a guess: null
- *  where the request names none. Refuses: UNAUTHENTICATED. */
+/** Creates the context of a request that names the row it will load: authenticates and reads the row in one
+ *  statement. If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the
+ *  id as a guess: null if the request names none. Refuses: UNAUTHENTICATED. */
 export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
   const read = readPairs(find)
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {

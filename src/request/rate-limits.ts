@@ -11,25 +11,25 @@ import { Refusal } from '../shared/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key that the request is counted under. */
+    /** Key that the request is counted under. */
     limitKey: string
-    /** Whether it counts as a failure of its address until its credentials are found to be good. */
+    /** True while the request counts as a failure of its address, until its credentials prove valid. */
     isUnproven: boolean
   }
   interface FastifyContextConfig {
-    /** The unguessable token in the address, on routes where it entitles; null for what can't be one. */
+    /** Returns the unguessable token in the URL that grants access to the route; null if it is malformed. */
     tokenOf?: (request: FastifyRequest) => string | null
   }
 }
 
-/** Limits of requests a second, in this process. Refuses: RATE_LIMITED. */
+/** Limits on requests per second, in this process. Refuses: RATE_LIMITED. */
 export type RateLimits = {
-  /** Has every route count its requests, but those with `config.rateLimit: false`. To be called before they are added. */
+  /** Limits every route, except those with `config.rateLimit: false`. Call it before the routes are added. */
   addTo(app: FastifyInstance): Promise<void>
-  /** Runs the lookup of the token of a route with `config.tokenOf`. One that is not found is a failure of the address,
-   *  and for an address with too many of them no token is looked up that was not found before. */
+  /** Runs the lookup of the token of a route with `config.tokenOf`. An unknown token counts as a failure of
+   *  the address. An address with too many failures can look up only tokens that were found before. */
   lookUpToken<Row>(request: FastifyRequest, find: () => Promise<Row | null>): Promise<Row | null>
-  /** Counts a failure of the address that a request came from. */
+  /** Counts a failure of the request's address. */
   countFailure(request: FastifyRequest): void
 }
 
@@ -40,7 +40,7 @@ const unlimited: RateLimits = {
 }
 
 const windowMs = 1000
-// Bounds what strangers cost who come all at once: what is found out of the first counts for the others.
+// Bounds the cost of many guesses at once: the failures of the first ones stop the others.
 const maxLookups = 8
 const maxTokens = 20_000
 
@@ -58,34 +58,34 @@ function limitKeyOf(request: FastifyRequest): string {
   return areWellFormed(credentials) ? hashCredentials(credentials) : addressKey(request)
 }
 
-/** Limits the requests of each set of credentials, of each token that entitles, and of each address for all others; and
- *  the failures of each address: credentials that are not good, tokens that are not found, signatures that are wrong.
- *  Credentials count as failures from the start, so that any number of guesses that come together costs no more SQL
- *  than the limit, until they are found to be good. An address with too many failures is still let in with good ones,
- *  also with those that this process has never seen. Null is no limit. */
+/** Limits requests per set of credentials, per token in a URL, and otherwise per address. Also limits the
+ *  failures of each address: invalid credentials, unknown tokens, wrong signatures. Credentials count as a
+ *  failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
+ *  An address with too many failures is still accepted with valid credentials, even if this process sees them
+ *  for the first time. Null means no limit. */
 export const createRateLimits = (db: Database, perSecond: number | null): RateLimits =>
-  perSecond === null ? unlimited : limitsOf(db, perSecond)
+  perSecond === null ? unlimited : createLimits(db, perSecond)
 
-function limitsOf(db: Database, perSecond: number): RateLimits {
+function createLimits(db: Database, perSecond: number): RateLimits {
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
   const limitLookups = pLimit(maxLookups)
   const isUsedUp = (key: string) => counters.read(key).count >= perSecond
 
-  const tooMany = (whose: string) =>
+  const tooMany = (source: string) =>
     new Refusal({
       code: 'RATE_LIMITED',
-      message: `Too many requests ${whose}.`,
+      message: `Too many requests ${source}.`,
       facts: { limit: perSecond, retryAfter: 1 },
     })
-  const tooManyFailures = () => tooMany('from this address, with keys or addresses that are not good')
+  const tooManyFailures = () => tooMany('from this address, with invalid credentials or links')
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
     if (counters.add(failuresKey(request)).count <= perSecond) request.isUnproven = true
     else if (!(await mayBeValid(db, readCredentials(request.headers)))) throw tooManyFailures()
   }
 
-  // The library's own stores count separately for each set of options, and can't take anything back.
+  // The library's own stores count separately for each set of options, and cannot take back a count.
   class Store {
     incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {
       const { count, leftMs } = counters.add(key)
@@ -100,14 +100,14 @@ function limitsOf(db: Database, perSecond: number): RateLimits {
     async addTo(app) {
       app.decorateRequest('limitKey', '')
       app.decorateRequest('isUnproven', false)
-      // Before the library's hook, which each route has for itself.
+      // Runs before the library's hook, which is added to each route.
       app.addHook('onRequest', (request, _reply, done) => {
         const { config } = request.routeOptions
         if (config.rateLimit === false) return done()
         const key = limitKeyOf(request)
         request.limitKey = key
         const hasCredentials = !config.tokenOf && !key.startsWith('address ')
-        // A request over its own limit is refused by that, and costs nothing.
+        // A request over its own limit is refused by that limit, without SQL.
         if (!hasCredentials || wereValid(db, key) || isUsedUp(key)) return done()
         requireTrust(request).then(() => done(), done)
       })

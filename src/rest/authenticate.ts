@@ -5,7 +5,7 @@ import { type Context, createContext, type Services } from '../request/context.t
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls, and the loaders of this request. Only on routes that authenticate. */
+    /** Context of the request. Set only on routes that authenticate. */
     ctx: Context
   }
 }
@@ -16,9 +16,9 @@ type CreateContext<Request> = (
   request: Request,
 ) => Context | Promise<Context>
 
-/** Authenticates the caller, and requires it to be of a kind, before anything else of the request is judged. A hook for
- *  `preParsing`, because the rate limit comes in `onRequest`, and what it refuses must cost no SQL. `create` is for
- *  routes that prefetch. Refuses: UNAUTHENTICATED, and whatever `requireKind` refuses. */
+/** Creates a hook that authenticates the caller and checks its kind before the body is parsed. Use it as
+ *  `preParsing`: the rate limit runs in `onRequest`, and a request over the limit must cost no SQL. `create`
+ *  is for routes that prefetch. Refuses: UNAUTHENTICATED, and whatever `requireKind` refuses. */
 export const authenticated =
   <Request extends FastifyRequest = FastifyRequest>(
     services: Services,

@@ -4,14 +4,15 @@ import type { ResponseCache } from '../cache/response-cache.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, createContext, requireCaller, type Services } from '../request/context.ts'
 
-/** Authenticates a catalogue read, or answers it from the cache where its sender is known. A hook for `preParsing`. */
+/** Creates a `preParsing` hook that authenticates a catalogue read, or answers it from the cache if the
+ *  credentials are known. */
 export const authenticatedRead =
   (services: Services, responseCache: ResponseCache, requireKind: (ctx: Context) => unknown) =>
   (request: FastifyRequest, reply: FastifyReply, _body: unknown, done: (error?: Error) => void): void => {
     const credentials = readCredentials(request.headers)
-    const kept = responseCache.find(credentials, () => request.url)
-    if (kept) {
-      sendRepresentation(request, reply, Promise.resolve(kept))
+    const cached = responseCache.find(credentials, () => request.url)
+    if (cached) {
+      sendRepresentation(request, reply, Promise.resolve(cached))
       return
     }
     const remember = (authenticated: Authenticated) => responseCache.remember(credentials, authenticated)
@@ -23,8 +24,8 @@ export const authenticatedRead =
       .then(() => done(), done)
   }
 
-/** Answers a catalogue read with the bytes of a body in JSON and, where there is one, a `Link`: shared with those who
- *  ask for the same address and see the same. Refuses: UNAUTHENTICATED. */
+/** Answers a catalogue read with a JSON body and, unless it is empty, a `Link` header. Shares the response
+ *  with callers that have the same view and request the same URL. Refuses: UNAUTHENTICATED. */
 export function answerRead(
   responseCache: ResponseCache,
   request: FastifyRequest,

@@ -10,7 +10,7 @@ const header = (name: string, description: string) => ({
 
 const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
 
-// Its own files and nothing else. Not upgraded to https: on a plain address there would be nothing to load then.
+// Allows only its own files. Omits `upgrade-insecure-requests`, which would block them over plain HTTP.
 const policy = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -22,8 +22,8 @@ const policy = {
   'frame-ancestors': "'none'",
 }
 
-// An application of its own, which has the routes to show them and serves none of them. Loaded and made with the first
-// reader: a service that starts needs nothing of it.
+// Creates a separate application, which documents the routes and serves none of them. Loaded on the first
+// request for the documentation, to keep startup fast.
 async function openDocumentation(routes: RouteOptions[]): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }, { jsonSchemaTransform }] = await Promise.all([
     import('@fastify/swagger'),
@@ -43,9 +43,9 @@ async function openDocumentation(routes: RouteOptions[]): Promise<FastifyInstanc
       },
       components: {
         securitySchemes: {
-          apiKey: header('X-Api-Key', 'Method v2: the key of a channel or an integration.'),
-          integrationId: header('integration_id', 'Method v1: the identifier of the integration.'),
-          secret: header('secret', 'Method v1: its secret.'),
+          apiKey: header('X-Api-Key', 'Method v2: key of a channel or an integration.'),
+          integrationId: header('integration_id', 'Method v1: identifier of the integration.'),
+          secret: header('secret', 'Method v1: secret of the integration.'),
         },
       },
     },
@@ -64,8 +64,8 @@ async function openDocumentation(routes: RouteOptions[]): Promise<FastifyInstanc
   return app
 }
 
-/** `/openapi.json`, generated from the zod schemas that validate, and `/docs`, a page of it that needs nothing from
- *  elsewhere. To be called before the routes are added. */
+/** Adds `/openapi.json`, generated from the zod schemas that validate requests, and `/docs`, its page, which
+ *  loads nothing from other hosts. Call it before the routes are added. */
 export function addDocumentation(app: FastifyInstance): void {
   const routes: RouteOptions[] = []
   let opened: Promise<FastifyInstance> | undefined
@@ -78,16 +78,11 @@ export function addDocumentation(app: FastifyInstance): void {
       const documentation = await opened
       const answer = await documentation.inject({ method: 'GET', url, headers })
       if (answer.statusCode === 404) return reply.callNotFound()
-      // Of the connection, which is another.
-      const {
-        connection: _connection,
-        'transfer-encoding': _encoding,
-        date: _date,
-        ...about
-      } = answer.headers
+      // Headers of the injected response that do not hold for this connection.
+      const { connection: _connection, 'transfer-encoding': _encoding, date: _date, ...rest } = answer.headers
       return reply
         .code(answer.statusCode)
-        .headers(about)
+        .headers(rest)
         .send(answer.rawPayload.length > 0 ? answer.rawPayload : undefined)
     })
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 
-// A body that fills the stream's buffer stops the connection until it is read, which one that is refused never is.
-const longest = 8_192
+// A larger body would fill the stream's buffer and stall the connection until it is read, which a refused one
+// never is.
+const maxBytes = 8_192
 
-/** The text of a body that came together with its headers, as it was sent; null where more is to come, or where it is
- *  long. It is left where it is, to be read and judged by whoever does. */
+/** Returns the raw text of a body that arrived together with its headers; null if it is incomplete or long.
+ *  Leaves the body in the stream, for the parser to read. */
 export async function peekBody(message: IncomingMessage): Promise<string | null> {
   const length = Number(message.headers['content-length'] ?? 0)
-  if (!(length > 0 && length <= longest)) return null
-  // Headers are told of before the rest of what came with them is read.
+  if (!(length > 0 && length <= maxBytes)) return null
+  // Node emits the headers before it reads the rest of the same packet.
   await null
   if (message.readableLength === 0) {
     message.read(0)

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { parse } from '../shared/input-types.ts'
 
-/** Fastify's validator: the zod schemas that the OpenAPI document is made from. It hands the Refusal to Fastify, which
- *  throws it. */
+/** Validator compiler for Fastify, for the same zod schemas that the OpenAPI document is generated from.
+ *  Returns the `Refusal` to Fastify, which throws it. */
 export const validatorCompiler =
   ({ schema }: { schema: z.ZodType }) =>
   (given: unknown) => {

@@ -1,4 +1,4 @@
-/** Optimisations that can be taken off, each of which has a slow form that its file names. */
+/** Optimisations that can be switched off. The file of each names its slow form. */
 export const optimisations = [
   'coalesce',
   'compiler',
@@ -17,21 +17,21 @@ export type Optimisation = (typeof optimisations)[number]
 const isOptimisation = (name: string): name is Optimisation =>
   (optimisations as readonly string[]).includes(name)
 
-/** Reads what `FAST` takes off: `off` for everything, or names with a minus before each, `-prefetch,-compiler`.
- *  Throws for anything else. */
+/** Parses `FAST` into the optimisations to switch off: `off` for all, or names with a leading minus, such as
+ *  `-prefetch,-compiler`. Throws for anything else. */
 export function parseFast(text = ''): ReadonlySet<Optimisation> {
   if (text === 'off') return new Set(optimisations)
   const names = text.split(',').filter((name) => name !== '')
   return new Set(
     names.map((name) => {
       const bare = name.replace(/^-/, '')
-      if (bare === name || !isOptimisation(bare)) throw new Error(`FAST knows no ${name}`)
+      if (bare === name || !isOptimisation(bare)) throw new Error(`FAST: unknown name ${name}`)
       return bare
     }),
   )
 }
 
-// For tests and measurements, which compare the fast form with the slow one: no setting of the service.
+// For tests and measurements that compare the fast forms with the slow ones. Not a setting of the service.
 const off = parseFast(process.env.FAST)
 
 /** Reports whether an optimisation is on. */

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 
-// Rooms of src/, from the bottom up: a room imports from itself and from rooms below it. Those of one row know nothing
-// of each other.
-const rooms = [
+// Folders of src/, from the bottom up: a folder imports from itself and from rows above in this list. Folders
+// of one row do not import each other.
+const folders = [
   ['shared'],
   ['config'],
   ['database'],
@@ -17,12 +17,12 @@ const rooms = [
   ['domain'],
   ['graphql-server'],
   ['app'],
-  // server.ts and cli.ts, the two ways in.
+  // Entry points: server.ts and cli.ts.
   ['.'],
 ]
-// Rooms of the domain, by the same rule. Imports follow foreign keys; a verb that changes several kinds of rows is in
-// sale, above all of them.
-const domainRooms = [
+// Folders of src/domain/, by the same rule. Imports follow foreign keys; a verb that changes several kinds of
+// rows is in sale, which imports them all.
+const domainFolders = [
   ['organization'],
   ['location'],
   ['event'],
@@ -44,8 +44,8 @@ const exceptions = [
   { from: 'request', to: 'domain/payment/provider' },
 ]
 
-// In the domain the last word of a file's name is its layer, and any other name is a verb. Each row says which layers a
-// layer must not import.
+// Layers that each layer of src/domain/ must not import. The last word of a file's name is its layer; a file
+// with any other name is a verb.
 const mustNotImport: Record<string, string[]> = {
   table: ['loaders', 'graphql', 'rest', 'body', 'page', 'verb'],
   loaders: ['graphql', 'rest', 'body', 'page', 'verb'],
@@ -68,18 +68,18 @@ type Sources = Record<string, string>
 
 type Rows = string[][]
 
-const roomOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '.')
-const domainRoomOf = (file: string): string | null => file.match(/^domain\/([^/]+)\//)?.[1] ?? null
+const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '.')
+const domainFolderOf = (file: string): string | null => file.match(/^domain\/([^/]+)\//)?.[1] ?? null
 const layerOf = (file: string): string =>
   file.match(/(?:\/|-)(table|loaders|graphql|rest|body|page)$/)?.[1] ?? 'verb'
 
-const heightOf = (rows: Rows, room: string): number => rows.findIndex((row) => row.includes(room))
+const heightOf = (rows: Rows, folder: string): number => rows.findIndex((row) => row.includes(folder))
 
-const liesBelow = (rows: Rows, room: string, other: string): boolean =>
-  room === other || heightOf(rows, other) < heightOf(rows, room)
+const liesBelow = (rows: Rows, folder: string, other: string): boolean =>
+  folder === other || heightOf(rows, other) < heightOf(rows, folder)
 
 const isException = (file: string, other: string): boolean =>
-  exceptions.some(({ from, to }) => roomOf(file) === from && other === to)
+  exceptions.some(({ from, to }) => folderOf(file) === from && other === to)
 
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, name]) => name ?? '')
@@ -102,36 +102,36 @@ function cyclesIn(imports: Map<string, string[]>): string[] {
   return cycles
 }
 
-/** What is wrong with one file's import of another; null for nothing. */
+/** Returns the reason why one file must not import another; null if it may. */
 function wrongImport(file: string, other: string): string | null {
-  const [room, otherRoom] = [roomOf(file), roomOf(other)]
+  const [folder, otherFolder] = [folderOf(file), folderOf(other)]
   if (isException(file, other)) return null
-  if (!liesBelow(rooms, room, otherRoom)) return `${room} may not import ${otherRoom}`
-  if (room !== 'domain' || otherRoom !== 'domain') return null
-  const [own, its] = [domainRoomOf(file) ?? '', domainRoomOf(other) ?? '']
-  if (!liesBelow(domainRooms, own, its)) return `${own} may not import ${its}`
+  if (!liesBelow(folders, folder, otherFolder)) return `${folder} may not import ${otherFolder}`
+  if (folder !== 'domain' || otherFolder !== 'domain') return null
+  const [own, its] = [domainFolderOf(file) ?? '', domainFolderOf(other) ?? '']
+  if (!liesBelow(domainFolders, own, its)) return `${own} may not import ${its}`
   const [layer, itsLayer] = [layerOf(file), layerOf(other)]
   return mustNotImport[layer]?.includes(itsLayer) ? `${layer} may not import ${itsLayer}` : null
 }
 
-/** Rules above that a file breaks by itself. */
+/** Lists the rules that a file breaks regardless of its imports. */
 function wrongInside(file: string, text: string): string[] {
   const isPlaced =
-    heightOf(rooms, roomOf(file)) >= 0 &&
-    (roomOf(file) !== 'domain' || heightOf(domainRooms, domainRoomOf(file) ?? '') >= 0)
+    heightOf(folders, folderOf(file)) >= 0 &&
+    (folderOf(file) !== 'domain' || heightOf(domainFolders, domainFolderOf(file) ?? '') >= 0)
   const lines = text.trimEnd().split('\n').length
   const usesDrizzle = importsOf(text).some((name) => name.startsWith('drizzle-orm'))
-  const isVerb = roomOf(file) === 'domain' && layerOf(file) === 'verb'
+  const isVerb = folderOf(file) === 'domain' && layerOf(file) === 'verb'
   const touchesProcess = /\bprocess(\.\w|\[)|['"](node:)?process['"]/.test(text)
   return [
-    ...(isPlaced ? [] : [`${file} is in no room: give it a row`]),
+    ...(isPlaced ? [] : [`${file} is in no listed folder: add a row`]),
     ...(usesDrizzle && !mayUseDrizzle.test(file) && !isVerb ? [`${file} imports drizzle-orm`] : []),
     ...(touchesProcess && !mayTouchProcess.includes(file) ? [`${file} touches process`] : []),
     ...(lines > maxLines ? [`${file} has ${lines} lines: a file past ${maxLines} is two files`] : []),
   ]
 }
 
-/** Everything in the sources that is against the rules above. */
+/** Lists all violations of the rules above. */
 function brokenRules(sources: Sources): string[] {
   const imports = new Map(Object.entries(sources).map(([file, text]) => [file, ownImportsOf(file, text)]))
   const wrong = Object.entries(sources).flatMap(([file, text]) => [
@@ -154,7 +154,7 @@ function readSources(): Sources {
   )
 }
 
-test('every file of src/ imports from its own room and from rooms below it', () => {
+test('every file of src/ imports only from its own folder and from lower ones', () => {
   const sources = readSources()
   expect(Object.keys(sources).length).toBeGreaterThan(200)
   expect(brokenRules(sources)).toEqual([])
@@ -169,17 +169,17 @@ test.each([
   ['domain/event/graphql', "import { eventBody } from './body.ts'", 'graphql may not import body'],
   ['domain/event/table', "import './loaders.ts'", 'table may not import loaders'],
   ['domain/event/find-event', "import './graphql.ts'", 'verb may not import graphql'],
-])('an import from above is found: %s: %s', (file, text, reason) => {
+])('reports an import from a higher folder or layer: %s: %s', (file, text, reason) => {
   expect(brokenRules({ [file]: text })[0]).toMatch(new RegExp(`^${file} imports .*: ${reason}$`))
 })
 
-test('an import of an exception is allowed to its room alone', () => {
+test('limits an exception to the folder that it names', () => {
   const text = "import { organizations } from '../domain/organization/table.ts'"
   expect(brokenRules({ 'auth/table': text })).toEqual([])
   expect(brokenRules({ 'cache/table': text })).toHaveLength(1)
 })
 
-test('an import cycle is found, once', () => {
+test('reports an import cycle once', () => {
   const sources = {
     'domain/ticket/one': "import './two.ts'",
     'domain/ticket/two': "import './three.ts'",
@@ -196,17 +196,17 @@ test.each([
   ["import { pgTable } from 'drizzle-orm/pg-core'", 'imports drizzle-orm'],
   ['const url = process.env.PUBLIC_URL', 'touches process'],
   ["import { env } from 'node:process'", 'touches process'],
-])('a body that does what belongs to another layer is found: %s', (text, reason) => {
+])('reports a body with code of another layer: %s', (text, reason) => {
   expect(brokenRules({ 'domain/event/body': text })).toEqual([`domain/event/body ${reason}`])
 })
 
-test('a file of 201 lines is too long, one of 200 is not', () => {
+test('reports a file of 201 lines, and not one of 200', () => {
   expect(brokenRules({ 'domain/event/body': 'line\n'.repeat(201) })).toEqual([
     'domain/event/body has 201 lines: a file past 200 is two files',
   ])
   expect(brokenRules({ 'domain/event/body': 'line\n'.repeat(200) })).toEqual([])
 })
 
-test.each(['helpers/text', 'domain/helpers/text'])('a file in no room is found: %s', (file) => {
-  expect(brokenRules({ [file]: '' })).toEqual([`${file} is in no room: give it a row`])
+test.each(['helpers/text', 'domain/helpers/text'])('reports a file in no listed folder: %s', (file) => {
+  expect(brokenRules({ [file]: '' })).toEqual([`${file} is in no listed folder: add a row`])
 })

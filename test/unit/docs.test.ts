@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 
-// Holds that README.md, docs/ and the comments of src/ name only what exists: paths, npm scripts, settings, sections.
+// Checks that README.md, docs/ and the comments of src/ name only existing paths, npm scripts, settings and
+// sections.
 
 const root = new URL('../../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
@@ -19,13 +20,13 @@ const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: obje
 
 const comment = /\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm
 
-/** Comments of a source file, their lines joined. */
+/** Comments of a source file, with their lines joined. */
 function commentsOf(text: string): string {
   const comments = text.match(comment) ?? []
   return comments.join('\n').replace(/\n\s*(\*(?!\/)|\/\/)\s?/g, ' ')
 }
 
-/** Sections of a page, named as the web shows them. */
+/** Anchors of a page's sections, as GitHub generates them. */
 const anchorsOf = (page: string): string[] =>
   [...page.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -34,9 +35,9 @@ const anchorsOf = (page: string): string[] =>
       .replace(/\s/g, '-'),
   )
 
-// Made when the service is built or runs; the last is the driver's name.
+// Paths created by the build or at run time; the last is the name of the database driver.
 const madeElsewhere = /^(data|dist|node_modules)\/|^postgres\.js$/
-// Comments cite these pages in capitals.
+// Pages that comments cite in capitals.
 const renamed: Record<string, string> = {
   'INTERFACE.md': 'docs/interface.md',
   'DECISIONS.md': 'docs/decisions.md',
@@ -49,7 +50,8 @@ const pathShape = new RegExp(
   'g',
 )
 
-/** True if a file or folder is there under this name: from the root, from src/ or beside the text, or by its own name. */
+/** Reports whether a path exists: from the root, from src/, next to the citing file, or as the end of a
+ *  longer path. */
 function pathExists(name: string, beside: string): boolean {
   const path = renamed[name] ?? name.replace(/\/$/, '')
   if (path.includes('*')) {
@@ -64,14 +66,14 @@ function pathExists(name: string, beside: string): boolean {
   )
 }
 
-// An absolute path is a route of the service.
+// Skips absolute paths, which are routes of the service.
 const missingPaths = (text: string, beside: string): string[] =>
   (text.replace(/https?:\/\/\S+/g, '').match(pathShape) ?? [])
     .map((name) => name.replace(/^\.\//, ''))
     .filter((name) => !name.startsWith('/') && !madeElsewhere.test(name) && !pathExists(name, beside))
     .map((name) => `path ${name}`)
 
-// `npm start` and `npm test` are scripts as well; npm's other commands are its own.
+// Includes `npm start` and `npm test`, which run scripts too; other npm commands are built in.
 const missingScripts = (text: string): string[] =>
   [...text.matchAll(/\bnpm (?:run (?:-s )?([a-z][\w:-]*)|(start|test)\b)/g)].flatMap(
     ([, script, command]) => {
@@ -84,17 +86,18 @@ const settings = sources
   .filter((file) => file.startsWith('src/config/'))
   .flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name))
 const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
-// Codes that the code gives, and variables that tests read. No comment vouches for itself.
+// Codes in the code and environment variables in the tests. Comments are removed, so that none confirms
+// itself.
 const words = new Set([
   ...sources.flatMap((file) =>
     namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),
   ),
-  // The payment page's codes are made of statuses (src/domain/sale/payment-page/buyer-url.ts).
+  // Codes that the payment page builds from statuses (src/domain/sale/payment-page/buyer-url.ts).
   ...['FAILED', 'EXPIRED', 'CANCELLED'].map((status) => `PAYMENT_${status}`),
   ...tests.flatMap((file) => namesIn(read(file), /process\.env\.([A-Z0-9_]+)/g)),
 ])
 
-/** Settings and codes that are named and neither read nor given anywhere. */
+/** Lists settings and codes in a text that do not exist in the code. */
 const missingSettings = (text: string): string[] => {
   const exported = [...text.matchAll(/\bexport ([^\n]+)/g)].flatMap(([, line = '']) =>
     [...line.matchAll(/(?:^|\s)([A-Z][A-Z0-9_]*)=/g)].map(([, name = '']) => name),
@@ -121,7 +124,7 @@ const decisions = new Set(
 )
 const documentedInterface = read('docs/interface.md').toLowerCase()
 
-/** Citations `DECISIONS n` and `INTERFACE, section` that lead nowhere. */
+/** Lists citations `DECISIONS n` and `INTERFACE, section` without a target. */
 const missingCitations = (text: string): string[] => [
   ...[...text.matchAll(/DECISIONS ((?:\d+(?:, | and | to )?)+)/g)].flatMap(([, list = '']) =>
     [...list.matchAll(/\d+/g)].flatMap(([n]) => (decisions.has(Number(n)) ? [] : [`DECISIONS ${n}`])),
@@ -152,7 +155,7 @@ test('comments of the sources name only what exists', () => {
   expect(missing).toEqual([])
 })
 
-test('every setting is documented, and no other', () => {
+test('docs/configuration.md lists exactly the existing settings', () => {
   const documented = read('docs/configuration.md')
   expect(settings.length).toBeGreaterThan(25)
   expect(settings.filter((name) => !documented.includes(`\`${name}\``))).toEqual([])
@@ -178,11 +181,11 @@ test.each([
   ['[x](docs/made-up.md)', 'link docs/made-up.md'],
   ['as in DECISIONS 4 and 998', 'DECISIONS 998'],
   ['(INTERFACE, made-up; DECISIONS 4)', 'INTERFACE, made-up'],
-])('reports what is made up: %s', (text, problem) => {
+])('reports a name that does not exist: %s', (text, problem) => {
   expect(missingIn(text, 'README.md')).toContain(problem)
 })
 
-test('reads comments and no code', () => {
+test('reads only comments', () => {
   expect(
     commentsOf("const a = 'src/nowhere.ts' // see one.ts\n/** Reads\n *  two.ts. */\nimport './three.ts'"),
   ).toMatch(/^ \/\/ see one\.ts\s+\/\*\* Reads {2}two\.ts\. \*\/$/)

@@ -65,10 +65,15 @@ function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[
     .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
   for (const { path, input, parentId, organizationId } of catalogue.ticketRates) {
     if (input.event_id && input.event_id !== parentId)
-      problems.push(invalid([...path, 'event_id'], `The rate stands in the event ${parentId}.`))
+      problems.push(
+        invalid([...path, 'event_id'], `event_id must be ${parentId}, the event that contains the rate.`),
+      )
     if (input.organization_id && input.organization_id !== organizationId)
       problems.push(
-        invalid([...path, 'organization_id'], `The event is of the organization ${organizationId}.`),
+        invalid(
+          [...path, 'organization_id'],
+          `organization_id must be ${organizationId}, the organization of the event.`,
+        ),
       )
   }
   return problems
@@ -86,7 +91,12 @@ function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   for (const { id, path, input } of catalogue.organizations) {
     const currency = existing.organizations.get(id)
     if (currency && currency !== input.currency)
-      problems.push(invalid([...path, 'currency'], `The organization is in ${currency}, and stays so.`))
+      problems.push(
+        invalid(
+          [...path, 'currency'],
+          `currency must stay ${currency}: the currency of an organization cannot change.`,
+        ),
+      )
   }
 
   const currencies = currenciesOf(catalogue, existing)

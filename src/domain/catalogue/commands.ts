@@ -66,7 +66,7 @@ function seed(args: object) {
   const { events = demoEvents } = parse(seeding, args)
   return async (open: Open) => {
     const summary = await seedDemo(await open(), { events })
-    return { json: toJson(summary), text: `${toText(summary)}\n\nThe demo is there.` }
+    return { json: toJson(summary), text: `${toText(summary)}\n\nThe demo catalogue is loaded.` }
   }
 }
 

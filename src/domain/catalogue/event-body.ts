@@ -13,8 +13,13 @@ export const eventBody = z.object({
   ambiences: z.array(z.string()).meta({ description: 'Moods, such as `dancing` or `open air`.' }),
   music_genres: z.array(z.string()).meta({ description: 'Music genres.' }),
   artists: z
-    .array(z.object({ name: z.string(), image_url: z.url().nullable() }))
-    .meta({ description: 'Performers, with the URL of a picture.' }),
+    .array(
+      z.object({
+        name: z.string().meta({ description: 'Stage name.' }),
+        image_url: z.url().nullable().meta({ description: 'URL of a picture.' }),
+      }),
+    )
+    .meta({ description: 'Performers.' }),
   display_date: z.iso
     .datetime()
     .nullable()
@@ -28,14 +33,17 @@ export const eventBody = z.object({
     description: 'Ticket rates of the event. Present if `populate` asks for them.',
   }),
   iframe: z
-    .object({ tag_url: z.url().nullable(), script_url: z.url().nullable() })
+    .object({
+      tag_url: z.url().nullable().meta({ description: 'URL of the frame.' }),
+      script_url: z.url().nullable().meta({ description: 'URL of the script.' }),
+    })
     .nullable()
-    .meta({ description: 'Widget that sells the event on another web page; null if there is none.' }),
+    .meta({ description: 'Embeddable sales widget; null if there is none.' }),
 })
 
 export type EventBody = z.output<typeof eventBody>
 
-/** An event as INTERFACE.md shapes it. Omits `ticket_rates` if they are undefined. */
+/** Converts an event to its JSON shape, without `ticket_rates` if they are undefined (INTERFACE, Event). */
 export const toEventBody = (event: Event, ticketRates?: TicketRateBody[]): EventBody => ({
   _id: event.id,
   name: event.name,

@@ -133,7 +133,7 @@ export const eventRoutes =
           operationId: 'listEvents',
           summary: 'List events',
           description:
-            'Lists the events of the organizations that granted the channel, ordered by `start_date` and then by `_id`. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`. Answers 304 if `If-None-Match` holds the current `ETag`.',
+            'Lists the events of the organizations that have given the channel access, ordered by `start_date` and then by `_id`. Channels only. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`. Answers 304 if `If-None-Match` holds the current `ETag`.',
           tags: ['Channels'],
           security: [{ apiKey: [] }],
           querystring: query,

@@ -6,11 +6,26 @@ import * as scalars from '../../shared/input-types.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
 import { type Change, changeType } from './table.ts'
 
+const descriptions: Record<Change['type'], string> = {
+  'payment.paid': 'Payment that was paid.',
+  'payment.failed': 'Payment that failed. Its tickets are no longer held.',
+  'payment.expired': 'Payment that was not paid in time. Its tickets are no longer held.',
+  'payment.refunded': 'Payment of which all or part was refunded.',
+  'ticket.activated': 'Ticket that was paid, and is now valid.',
+  'ticket.cancelled': 'Ticket that was cancelled after payment.',
+  'ticket.entered': 'Ticket with which somebody entered. Scans out are not reported.',
+  'rate.sold_out': 'Ticket rate that has no places left.',
+  'rate.available': 'Ticket rate that has places left again.',
+}
+
 // GraphQL names cannot contain the dot of the webhook's type.
 export const ChangeTypeRef = builder.enumType('ChangeType', {
   description: 'Type of a change. Webhooks name it in lower case with a dot, such as `payment.paid`.',
   values: Object.fromEntries(
-    changeType.enumValues.map((value) => [value.replace('.', '_').toUpperCase(), { value }]),
+    changeType.enumValues.map((value) => [
+      value.replace('.', '_').toUpperCase(),
+      { value, description: descriptions[value] },
+    ]),
   ) as Record<string, { value: Change['type'] }>,
 })
 
@@ -48,7 +63,7 @@ builder.queryField('changes', (t) =>
     type: ChangeConnectionRef,
     nullable: true,
     description:
-      'Lists the changes that concern the caller, oldest first. Store `endCursor` and pass it as `after` next time: no change is missed or repeated, even after the database has moved. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that granted it; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again without `after`, and skip the changes whose `id` is already known.',
+      'Lists the changes that concern the caller, oldest first. Store `endCursor` and pass it as `after` next time: no change is missed or repeated, even after a move to another database server. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again without `after`, and skip the changes whose `id` is already known.',
     complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
       after: t.arg.id({

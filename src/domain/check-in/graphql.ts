@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -6,17 +6,30 @@ import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { checkInInput } from './check-in-input.ts'
 import { type CheckedIn, checkInTicket } from './check-in-ticket.ts'
-import { checkInResult } from './table.ts'
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
-  description:
-    'Outcome of a scan. `OK`: admitted, or counted out. `ALREADY_ENTERED`: everybody whom the ticket admits is inside. `NOT_INSIDE`: nobody is inside who could leave. `UNPAID`: not paid, or expired. `CANCELLED`: the ticket was cancelled. `WRONG_EVENT`: the ticket is for another event. `TOO_EARLY`: the doors are not open yet. `UNKNOWN`: no ticket of the organization matches.',
-  values: checkInResult.enumValues,
+  description: 'Outcome of a scan.',
+  values: {
+    OK: { value: 'OK', description: 'Admitted, or counted out.' },
+    ALREADY_ENTERED: {
+      value: 'ALREADY_ENTERED',
+      description: 'Everybody that the ticket admits is already inside.',
+    },
+    NOT_INSIDE: { value: 'NOT_INSIDE', description: 'Nobody is inside to leave.' },
+    UNPAID: { value: 'UNPAID', description: 'The ticket was never paid, or has expired.' },
+    CANCELLED: { value: 'CANCELLED', description: 'The ticket was cancelled.' },
+    WRONG_EVENT: { value: 'WRONG_EVENT', description: 'The ticket is for another event.' },
+    TOO_EARLY: { value: 'TOO_EARLY', description: 'The doors are not open yet.' },
+    UNKNOWN: { value: 'UNKNOWN', description: 'No ticket of the organization matches.' },
+  } satisfies DescribedValues<CheckedIn['result']>,
 })
 
 const DirectionRef = builder.enumType('CheckInDirection', {
   description: 'Direction of a scan.',
-  values: { IN: { value: 'in' }, OUT: { value: 'out' } } as const,
+  values: {
+    IN: { value: 'in', description: 'Somebody enters.' },
+    OUT: { value: 'out', description: 'Somebody leaves, and may enter again with the same ticket.' },
+  } as const,
 })
 
 const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
@@ -53,9 +66,12 @@ builder.mutationField('checkInTicket', (t) =>
   t.field({
     type: CheckInResultRef,
     description:
-      'Checks a ticket of the integration’s organization in or out. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.',
+      "Checks a ticket of the integration's organization in or out. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
     args: {
-      qrCode: t.arg.string({ description: 'Code that was scanned. Required unless `ticketId` is given.' }),
+      qrCode: t.arg.string({
+        description:
+          'Code that was scanned. Required unless `ticketId` is given. Give exactly one of the two.',
+      }),
       ticketId: t.arg.id({ description: 'Ticket identifier, for a check-in without a scan.' }),
       eventId: t.arg.id({
         description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.',

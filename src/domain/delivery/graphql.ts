@@ -6,7 +6,7 @@ builder.objectField(TicketRef, 'documentUrl', (t) =>
   t.string({
     nullable: true,
     description:
-      'URL of the ticket as a PDF, for the buyer. Anybody with this URL has the ticket. Null before payment and after cancellation.',
+      'URL of the ticket as a PDF, for the buyer. Anybody with this URL can use the ticket. Null before payment and after cancellation.',
     resolve: (ticket, _args, { services }) => documentUrl(ticket, services.publicUrl()),
   }),
 )

@@ -19,7 +19,7 @@ const ArtistRef = builder.objectRef<Artist>('Artist').implement({
 })
 
 const IframeRef = builder.objectRef<Event>('Iframe').implement({
-  description: 'Widget that sells the event on another web page.',
+  description: 'Embeddable sales widget.',
   fields: (t) => ({
     tagUrl: t.exposeString('iframeTagUrl', { nullable: true, description: 'URL of the frame.' }),
     scriptUrl: t.exposeString('iframeScriptUrl', { nullable: true, description: 'URL of the script.' }),
@@ -36,7 +36,7 @@ EventRef.implement({
       nullable: true,
       description: 'Description for the public.',
     }),
-    age: t.exposeString('age', { nullable: true, description: 'Minimum age, as text.' }),
+    age: t.exposeString('age', { nullable: true, description: 'Minimum age, as text; null for any age.' }),
     outfit: t.exposeString('outfit', { nullable: true, description: 'Dress code.' }),
     ambiences: t.exposeStringList('ambiences', { description: 'Moods, such as `dancing` or `open air`.' }),
     musicGenres: t.exposeStringList('musicGenres', { description: 'Music genres.' }),
@@ -62,7 +62,7 @@ EventRef.implement({
     iframe: t.field({
       type: IframeRef,
       nullable: true,
-      description: 'Widget that sells the event on another web page; null if there is none.',
+      description: 'Embeddable sales widget; null if there is none.',
       resolve: (event) => (event.iframeTagUrl || event.iframeScriptUrl ? event : null),
     }),
     organization: t.field({

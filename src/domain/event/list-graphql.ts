@@ -102,7 +102,7 @@ builder.queryFields((t) => ({
     nullable: true,
     extensions: { shared: true },
     description:
-      'Lists the events of the organizations that granted the channel, ordered by `startDate` and then by id. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
+      'Lists the events of the organizations that have given the channel access, ordered by `startDate` and then by id. Channels only. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
     // A search costs the database about as much as resolving thousands of fields. `first` is clamped here so
     // that a value out of range is refused as invalid, and not as too complex.
     complexity: ({ first }) => ({ field: 5_000, multiplier: Math.min(100, Math.max(1, first)) }),

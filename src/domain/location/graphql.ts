@@ -11,7 +11,7 @@ LocationRef.implement({
   interfaces: [NodeRef],
   fields: (t) => ({
     organizationId: t.exposeID('organizationId', {
-      description: 'Identifier of the organization that uses it.',
+      description: 'Identifier of the organization that the venue belongs to.',
     }),
     name: t.exposeString('name', { description: 'Display name.' }),
     address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
@@ -34,7 +34,7 @@ LocationRef.implement({
     organization: t.field({
       type: OrganizationRef,
       nullable: true,
-      description: 'Organization that uses it.',
+      description: 'Organization that the venue belongs to.',
       ...viaLoader(organizationById, (location: Location) => location.organizationId),
     }),
   }),

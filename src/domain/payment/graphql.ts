@@ -1,20 +1,37 @@
-import { builder, NodeRef } from '../../graphql/builder.ts'
+import { builder, type DescribedValues, NodeRef } from '../../graphql/builder.ts'
 import { requireCaller } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { paymentById } from './loaders.ts'
 import { paymentUrl } from './payment-url.ts'
-import { type Payment, paymentStatus } from './table.ts'
+import type { Payment } from './table.ts'
 
 const PaymentStatusRef = builder.enumType('PaymentStatus', {
-  description:
-    'Status of a payment. `pending`: waiting for the buyer to pay. `processing`: the buyer has paid and the provider is still deciding.',
-  values: paymentStatus.enumValues,
+  description: 'Status of a payment.',
+  values: {
+    pending: { value: 'pending', description: 'Waiting for the buyer to pay. The tickets are held.' },
+    processing: {
+      value: 'processing',
+      description: 'The buyer has paid, and the provider is still deciding. The tickets are held.',
+    },
+    paid: { value: 'paid', description: 'Paid. The tickets have been activated.' },
+    failed: {
+      value: 'failed',
+      description: 'The provider reported a failure. The tickets are no longer held.',
+    },
+    expired: { value: 'expired', description: 'Not paid in time. The tickets are no longer held.' },
+    cancelled: {
+      value: 'cancelled',
+      description: 'Cancelled before payment. The tickets are no longer held.',
+    },
+    partially_refunded: { value: 'partially_refunded', description: 'Paid, and refunded in part.' },
+    refunded: { value: 'refunded', description: 'Refunded in full.' },
+  } satisfies DescribedValues<Payment['status']>,
 })
 
 export const PaymentRef = builder.objectRef<Payment>('Payment')
 
 PaymentRef.implement({
-  description: 'Payment for one checkout.',
+  description: 'Payment for one checkout. Amounts are in major units, such as 10.5 for €10.50.',
   interfaces: [NodeRef],
   fields: (t) => ({
     url: t.string({
@@ -27,7 +44,7 @@ PaymentRef.implement({
     status: t.expose('status', { type: PaymentStatusRef, description: 'Current status.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
-      description: 'Time when the hold on the tickets ends.',
+      description: 'Time when the hold on the tickets of an unpaid payment ends.',
     }),
     paidAt: t.expose('paidAt', {
       type: 'DateTime',
@@ -35,12 +52,12 @@ PaymentRef.implement({
       description: 'Time of payment; null if unpaid.',
     }),
     totalAmount: t.float({
-      description: 'Amount the buyer pays, in major units.',
+      description: 'Amount that the buyer pays.',
       resolve: (payment) => toMajor(payment.totalAmount, payment.currency),
     }),
-    currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
+    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     refundedAmount: t.float({
-      description: 'Amount refunded so far, in major units.',
+      description: 'Amount refunded so far.',
       resolve: (payment) => toMajor(payment.refundedAmount, payment.currency),
     }),
     invoiceReference: t.exposeString('invoiceReference', {
@@ -59,7 +76,7 @@ builder.queryField('payment', (t) =>
   t.field({
     type: PaymentRef,
     nullable: true,
-    description: 'Payment with this identifier; null if there is none or the caller may not see it.',
+    description: 'Finds a payment by its identifier. Null if there is none or the caller may not see it.',
     args: { id: t.arg.id({ required: true, description: 'Payment identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(paymentById, id),
   }),

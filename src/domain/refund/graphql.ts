@@ -1,32 +1,50 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { refundsByPaymentId, refundsByTicketId } from './loaders.ts'
-import { type Refund, refundReason, refundStatus } from './table.ts'
+import type { Refund } from './table.ts'
 
 const RefundStatusRef = builder.enumType('RefundStatus', {
-  description:
-    'Status of a refund. `pending`: the provider has not decided yet. `failed`: the provider refused, and the money can be refunded again.',
-  values: refundStatus.enumValues,
+  description: 'Status of a refund.',
+  values: {
+    pending: { value: 'pending', description: 'The provider has not decided yet.' },
+    succeeded: { value: 'succeeded', description: 'The provider has confirmed the refund.' },
+    failed: { value: 'failed', description: 'The provider refused. The amount can be refunded again.' },
+  } satisfies DescribedValues<Refund['status']>,
 })
 
 const RefundReasonRef = builder.enumType('RefundReason', {
-  description:
-    'Reason for a refund. `REQUESTED`: an integration asked for it. `WARRANTY`: the ticket was returned under its warranty. The others are automatic. `LATE_NO_CAPACITY`: the money arrived after the hold expired, and no places were left. `CANCELLED`: it arrived after the checkout was cancelled. `PAID_TWICE`: the payment was already paid. `AMOUNT_MISMATCH`: the amount or the currency differs from the payment’s.',
-  values: refundReason.enumValues,
+  description: 'Reason for a refund.',
+  values: {
+    REQUESTED: { value: 'REQUESTED', description: 'Requested by an integration.' },
+    WARRANTY: { value: 'WARRANTY', description: 'The ticket was returned under its warranty.' },
+    LATE_NO_CAPACITY: {
+      value: 'LATE_NO_CAPACITY',
+      description: 'Automatic: the money arrived after the hold expired, and too few places were left.',
+    },
+    CANCELLED: {
+      value: 'CANCELLED',
+      description: 'Automatic: the money arrived after the checkout was cancelled.',
+    },
+    PAID_TWICE: { value: 'PAID_TWICE', description: 'Automatic: the payment was already paid.' },
+    AMOUNT_MISMATCH: {
+      value: 'AMOUNT_MISMATCH',
+      description: 'Automatic: the amount or the currency differ from those of the payment.',
+    },
+  } satisfies DescribedValues<Refund['reason']>,
 })
 
 export const RefundAttemptRef = builder.objectRef<Refund>('RefundAttempt').implement({
-  description: 'Attempt to refund money.',
+  description: 'Refund of a payment or ticket, in any state.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Refund identifier.' }),
     amount: t.float({
-      description: 'Amount to refund, in major units.',
+      description: 'Amount to refund, in major units, such as 10.5 for €10.50.',
       resolve: ({ amount, currency }) => toMajor(amount, currency),
     }),
-    currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
+    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     reason: t.expose('reason', { type: RefundReasonRef, description: 'Reason for the refund.' }),
     status: t.expose('status', { type: RefundStatusRef, description: 'Current status.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the refund was created.' }),
@@ -38,7 +56,7 @@ export const RefundAttemptRef = builder.objectRef<Refund>('RefundAttempt').imple
     ticket: t.field({
       type: TicketRef,
       nullable: true,
-      description: 'Refunded ticket; null if the money bought none.',
+      description: 'Refunded ticket; null for an automatic refund.',
       resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.load(ticketById, ticketId) : null),
     }),
   }),

@@ -4,22 +4,24 @@ import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, visiblePrices } from './current-price.ts'
 import type { Price, Question, Supplement, TicketRate } from './table.ts'
 
-// JSON shapes of INTERFACE.md. Amounts are in major units of the organization's currency.
+// JSON shapes of a ticket rate and its parts (INTERFACE, Ticket rate). Amounts are in major units of the
+// organization's currency.
 
 export const priceBody = z.object({
   _id: z.string().meta({ description: 'Price identifier, the `price_id` of a checkout.' }),
   name: z.string().meta({ description: 'Display name.' }),
   price: z.number().meta({ description: 'Price in major units, without fees.' }),
-  valid_until: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'Time until which it can be bought; null means until the sale ends.' }),
+  valid_until: z.iso.datetime().nullable().meta({
+    description: 'Time until which tickets can be bought at this price; null means until the sale ends.',
+  }),
   quantity: z
     .int()
     .meta({ description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.' }),
   includes: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
   additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
-  fee_type: z.enum(['percentage', 'fixed']).meta({ description: 'Unit of `fee_quantity`.' }),
+  fee_type: z
+    .enum(['percentage', 'fixed'])
+    .meta({ description: 'Unit of `fee_quantity`: `percentage` of the price, or `fixed` amount.' }),
   fee_quantity: z.number().meta({
     description: 'Fee added to the price: a percentage, or an amount in major units.',
   }),
@@ -45,17 +47,17 @@ export const questionBody = z.object({
 
 export const ticketRateBody = z.object({
   _id: z.string().meta({ description: 'Ticket rate identifier, the `ticket_rate_id` of a checkout.' }),
-  organization_id: z.string().meta({ description: 'Identifier of the organization that sells it.' }),
-  event_id: z.string().meta({ description: 'Identifier of its event.' }),
+  organization_id: z.string().meta({ description: 'Identifier of the organization that sells the rate.' }),
+  event_id: z.string().meta({ description: 'Identifier of the event.' }),
   name: z.string().meta({ description: 'Display name.' }),
   slug: z.string().meta({ description: 'URL-friendly name.' }),
   valid_from: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'Start of the sale; null if it is always on sale.' }),
+    .meta({ description: 'Start of the sale; null if the sale has no start time.' }),
   complete: z.boolean().meta({ description: 'True if the sale was closed by hand, whatever stock is left.' }),
   type: z.string().meta({
-    description: 'Kind of stock, as the catalogue names it: `limited` has a capacity, `unlimited` has none.',
+    description: 'Label from the catalogue; see `availability` for the capacity.',
   }),
   prices: z.array(priceBody).meta({
     description:
@@ -63,25 +65,35 @@ export const ticketRateBody = z.object({
   }),
   supplements: z.array(supplementBody).meta({ description: 'Extras that can be bought with a ticket.' }),
   available: z.boolean().meta({ description: 'True if the rate can be bought now.' }),
-  availability: z.object({
-    sold: z.int().meta({ description: 'Number of paid tickets.' }),
-    available: z.int().nullable().meta({
-      description: 'Number of places left after paid tickets and holds; null if unlimited.',
-    }),
-  }),
+  availability: z
+    .object({
+      sold: z.int().meta({ description: 'Number of places sold, here and elsewhere before the import.' }),
+      available: z.int().nullable().meta({
+        description: 'Number of places left after sales and holds; null if unlimited.',
+      }),
+    })
+    .meta({ description: 'Number of places sold and left.' }),
   min: z.int().nullable().meta({ description: 'Minimum number of tickets per checkout; null means 1.' }),
-  max: z.int().nullable().meta({ description: 'Maximum number of tickets per checkout; null means 50.' }),
+  max: z
+    .int()
+    .nullable()
+    .meta({ description: 'Maximum number of tickets per checkout; never more than 50, which null means.' }),
   questions: z.array(questionBody).meta({ description: 'Questions that the buyer answers for each ticket.' }),
   show_all_prices: z
     .boolean()
     .meta({ description: 'True if `prices` lists all prices; false if it lists only the current one.' }),
-  warranty: z.object({
-    enabled: z.boolean().meta({ description: 'True if the rate offers a warranty.' }),
-    percentage: z.number().meta({ description: 'Cost, as a percentage of price and supplements.' }),
-    hours: z
-      .int()
-      .meta({ description: 'Number of hours before the start of the event at which the warranty ends.' }),
-  }),
+  warranty: z
+    .object({
+      enabled: z.boolean().meta({ description: 'True if the rate offers a warranty.' }),
+      percentage: z.number().meta({ description: 'Cost, as a percentage of price and supplements.' }),
+      hours: z
+        .int()
+        .meta({ description: 'Number of hours before the start of the event at which the warranty ends.' }),
+    })
+    .meta({
+      description:
+        'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
+    }),
 })
 
 export type TicketRateBody = z.output<typeof ticketRateBody>
@@ -123,7 +135,7 @@ type RateContext = {
   now: Date
 }
 
-/** A ticket rate as INTERFACE.md shapes it, with its availability at `now`. */
+/** Converts a ticket rate to its JSON shape, with its availability at `now` (INTERFACE, Ticket rate). */
 export const toTicketRateBody = (
   rate: TicketRate,
   { event, prices, supplements, questions, now }: RateContext,

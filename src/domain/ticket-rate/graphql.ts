@@ -18,10 +18,13 @@ import type { TicketRate } from './table.ts'
 const AvailabilityRef = builder.objectRef<TicketRate>('Availability').implement({
   description: 'Number of places sold and left.',
   fields: (t) => ({
-    sold: t.int({ description: 'Number of paid tickets.', resolve: (rate) => rate.soldBefore + rate.sold }),
+    sold: t.int({
+      description: 'Number of places sold, here and elsewhere before the import.',
+      resolve: (rate) => rate.soldBefore + rate.sold,
+    }),
     available: t.int({
       nullable: true,
-      description: 'Number of places left after paid tickets and holds; null if unlimited.',
+      description: 'Number of places left after sales and holds; null if unlimited.',
       resolve: leftOf,
     }),
   }),
@@ -53,22 +56,21 @@ TicketRateRef.implement({
   interfaces: [NodeRef],
   fields: (t) => ({
     organizationId: t.exposeID('organizationId', {
-      description: 'Identifier of the organization that sells it.',
+      description: 'Identifier of the organization that sells the rate.',
     }),
-    eventId: t.exposeID('eventId', { description: 'Identifier of its event.' }),
+    eventId: t.exposeID('eventId', { description: 'Identifier of the event.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
     validFrom: t.expose('validFrom', {
       type: 'DateTime',
       nullable: true,
-      description: 'Start of the sale; null if it is always on sale.',
+      description: 'Start of the sale; null if the sale has no start time.',
     }),
     complete: t.exposeBoolean('complete', {
       description: 'True if the sale was closed by hand, whatever stock is left.',
     }),
     type: t.exposeString('type', {
-      description:
-        'Kind of stock, as the catalogue names it: `limited` has a capacity, `unlimited` has none.',
+      description: 'Label from the catalogue; see `availability` for the capacity.',
     }),
     min: t.exposeInt('min', {
       nullable: true,
@@ -76,7 +78,7 @@ TicketRateRef.implement({
     }),
     max: t.exposeInt('max', {
       nullable: true,
-      description: 'Maximum number of tickets per checkout; null means 50.',
+      description: 'Maximum number of tickets per checkout; never more than 50, which null means.',
     }),
     showAllPrices: t.exposeBoolean('showAllPrices', {
       description: 'True if `prices` lists all prices; false if it lists only the current one.',
@@ -113,7 +115,7 @@ TicketRateRef.implement({
       nullable: true,
       // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
-      description: 'Event that it admits to.',
+      description: 'Event of the ticket rate.',
       ...viaLoader(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({
@@ -150,7 +152,7 @@ TicketRateRef.implement({
 builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
-    description: 'Kinds of ticket that the event has.',
+    description: 'Ticket rates of the event.',
     ...viaLoader(ticketRatesByEventId, idOf),
   }),
 )

@@ -3,19 +3,20 @@ import { toMajor } from '../../shared/money.ts'
 import type { Price, Question, Supplement } from './table.ts'
 
 export const PriceRef = builder.objectRef<Price>('Price').implement({
-  description: 'Price step of a ticket rate, such as early bird, regular or late.',
+  description:
+    'Price step of a ticket rate, such as early bird, regular or late. Amounts are in major units, such as 10.5 for €10.50.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Price identifier, which a checkout refers to.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
     price: t.float({
-      description: 'Amount in major units, without fees.',
+      description: 'Amount without fees.',
       resolve: (price) => toMajor(price.amount, price.currency),
     }),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     validUntil: t.expose('validUntil', {
       type: 'DateTime',
       nullable: true,
-      description: 'Time until which it can be bought; null means until the sale ends.',
+      description: 'Time until which tickets can be bought at this price; null means until the sale ends.',
     }),
     quantity: t.int({
       description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.',
@@ -33,7 +34,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
       description: 'Unit of `feeQuantity`: `percentage` of the price, or `fixed` amount.',
     }),
     feeQuantity: t.float({
-      description: 'Fee added to the price: a percentage, or an amount in major units.',
+      description: 'Fee added to the price: a percentage or an amount.',
       resolve: (price) =>
         price.feeType === 'fixed' ? toMajor(price.feeQuantity, price.currency) : price.feeQuantity,
     }),
@@ -41,12 +42,12 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
 })
 
 export const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
-  description: 'Extra that can be bought with a ticket.',
+  description: 'Extra that can be bought with a ticket. Amounts are in major units, such as 10.5 for €10.50.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Supplement identifier, which a checkout refers to.' }),
     label: t.exposeString('label', { description: 'Display name.' }),
     price: t.float({
-      description: 'Amount in major units.',
+      description: 'Price of the supplement.',
       resolve: (supplement) => toMajor(supplement.amount, supplement.currency),
     }),
     hasFakePrice: t.exposeBoolean('hasFakePrice', {
@@ -54,7 +55,7 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
     }),
     fakePrice: t.float({
       nullable: true,
-      description: 'Price to show struck through, in major units.',
+      description: 'Price to show struck through.',
       resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
     }),
   }),

@@ -17,7 +17,8 @@ import * as views from './views.ts'
 export const TicketRef = builder.objectRef<Ticket>('Ticket')
 
 TicketRef.implement({
-  description: 'Ticket of one attendee. Amounts are in major units of `paymentCurrency`.',
+  description:
+    'Ticket of one attendee. Amounts are in major units of `paymentCurrency`, such as 10.5 for €10.50.',
   interfaces: [NodeRef],
   fields: (t) => {
     const amount = (description: string, toMinor: (ticket: Ticket) => number) =>
@@ -25,20 +26,22 @@ TicketRef.implement({
     return {
       status: t.field({
         type: parts.TicketStatusRef,
-        description: 'Current status, with the values of the lookup view.',
+        description: 'Current status, as in REST `GET /integrations/tickets/{id}`.',
         resolve: views.lookupStatus,
       }),
       checkoutStatus: t.field({
         type: parts.CheckoutStatusRef,
-        description: 'Current status, with the values of the checkout view: `active` even before payment.',
+        description: 'Current status, as in the REST checkout response: `active` even before payment.',
         resolve: views.checkoutStatus,
       }),
-      qrCode: t.exposeString('qrCode', { description: 'Code that is scanned at the door.' }),
-      channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold it.' }),
-      eventId: t.exposeID('eventId', { description: 'Identifier of its event.' }),
-      ticketRateId: t.exposeID('ticketRateId', { description: 'Identifier of its ticket rate.' }),
-      priceId: t.exposeID('priceId', { description: 'Identifier of the price it was sold at.' }),
-      paymentId: t.exposeID('paymentId', { description: 'Identifier of the payment of its checkout.' }),
+      qrCode: t.exposeString('qrCode', {
+        description: 'Code that is scanned at the door: 1 to 64 visible ASCII characters.',
+      }),
+      channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),
+      eventId: t.exposeID('eventId', { description: 'Identifier of the event.' }),
+      ticketRateId: t.exposeID('ticketRateId', { description: 'Identifier of the ticket rate.' }),
+      priceId: t.exposeID('priceId', { description: 'Identifier of the price that the ticket was sold at.' }),
+      paymentId: t.exposeID('paymentId', { description: 'Identifier of the payment.' }),
       paymentCurrency: t.exposeString('currency', {
         description: 'Currency of all amounts, as an ISO 4217 code.',
       }),
@@ -48,7 +51,10 @@ TicketRef.implement({
         nullable: true,
         description: 'Phone number in international format.',
       }),
-      gender: t.exposeString('gender', { nullable: true, description: 'Gender, as one digit.' }),
+      gender: t.exposeString('gender', {
+        nullable: true,
+        description: 'Gender, as one digit. The service attaches no meaning to it.',
+      }),
       birthday: t.exposeString('birthday', { nullable: true, description: 'Date of birth, `YYYY-MM-DD`.' }),
       address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
       postalCode: t.exposeString('postalCode', { nullable: true, description: 'Postal code.' }),
@@ -87,7 +93,7 @@ TicketRef.implement({
       }),
       warranty: t.field({
         type: parts.TicketWarrantyRef,
-        description: 'Warranty bought with the ticket.',
+        description: 'Warranty bought with the ticket; zeros if none.',
         resolve: (ticket) => ticket,
       }),
       refunded: amount('Amount refunded so far.', (ticket) => ticket.refundedAmount),
@@ -98,11 +104,11 @@ TicketRef.implement({
       }),
       refunds: t.field({
         type: [parts.RefundRef],
-        description: 'Refunds of the ticket.',
+        description: 'Completed refunds; see `refundAttempts` for all attempts.',
         resolve: ({ refunds, currency }) => refunds.map((refund) => ({ ...refund, currency })),
       }),
       for: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
-      enter: t.exposeInt('entered', { description: 'Number of people already admitted.' }),
+      enter: t.exposeInt('entered', { description: 'Number of people inside now.' }),
       entryTime: t.expose('lastEntryAt', {
         type: 'DateTime',
         nullable: true,
@@ -113,35 +119,35 @@ TicketRef.implement({
       totalPrice: amount('Total of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
       invoiceReference: t.exposeString('invoiceReference', {
         nullable: true,
-        description: 'Reference of the invoice.',
+        description: 'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
       }),
       correctiveInvoiceReferences: t.exposeStringList('correctiveInvoiceReferences', {
-        description: 'References of the corrective invoices.',
+        description: 'References of the corrective invoices, one per refund.',
       }),
       createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
       activationDate: t.expose('activatedAt', {
         type: 'DateTime',
         nullable: true,
-        description: 'Time of payment; null while it is pending.',
+        description: 'Time of payment; null unless paid.',
       }),
       event: t.field({
         type: EventRef,
         nullable: true,
         description:
-          'Event that it admits to. Null if the organization has revoked the grant of the calling channel.',
+          "Event of the ticket. Null if the organization has withdrawn the calling channel's access.",
         resolve: (ticket, _args, { loaders }) => loaders.load(eventById, ticket.eventId),
       }),
       ticketRate: t.field({
         type: TicketRateRef,
         nullable: true,
         description:
-          'Ticket rate of the ticket. Null if the organization has revoked the grant of the calling channel.',
+          "Ticket rate of the ticket. Null if the organization has withdrawn the calling channel's access.",
         resolve: (ticket, _args, { loaders }) => loaders.load(ticketRateById, ticket.ticketRateId),
       }),
       price: t.field({
         type: PriceRef,
         nullable: true,
-        description: 'Price it was sold at.',
+        description: 'Price that the ticket was sold at.',
         resolve: (ticket, _args, { loaders }) => loaders.load(priceById, ticket.priceId),
       }),
       payment: t.field({
@@ -149,7 +155,7 @@ TicketRef.implement({
         nullable: true,
         // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
         complexity: { field: 1, multiplier: 10 },
-        description: 'Payment of its checkout.',
+        description: 'Payment of the checkout.',
         resolve: (ticket, _args, { loaders }) => loaders.load(paymentById, ticket.paymentId),
       }),
     }
@@ -160,7 +166,7 @@ builder.objectField(PaymentRef, 'tickets', (t) =>
   t.field({
     type: [TicketRef],
     complexity: { field: 1, multiplier: maxTickets },
-    description: 'Tickets that it pays for.',
+    description: 'Tickets of this payment.',
     resolve: (payment, _args, { loaders }) => loaders.load(ticketsByPaymentId, payment.id),
   }),
 )
@@ -170,7 +176,7 @@ builder.queryField('ticket', (t) =>
     type: TicketRef,
     nullable: true,
     description:
-      'Finds a ticket by its identifier: for a channel among those it sold, for an integration among those of its organization. Null if there is none.',
+      'Finds a ticket by its identifier: a channel finds tickets that it sold, an integration those of its organization. Null if there is none.',
     args: { id: t.arg.id({ required: true, description: 'Ticket identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.get(ticketById).get(id),
   }),

@@ -20,7 +20,7 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
   priceAdditionalInfo: prices.additionalInfo,
 })
 
-/** Query for tickets by id with everything that the lookup view shows. One join, because a second statement
+/** Query for tickets by id with everything that the REST lookup shows. One join, because a second statement
  *  would double the cost. */
 const findTickets: Find<LookupTicket> = {
   rows: lookupRows,

@@ -20,35 +20,35 @@ const fromLookup =
     })
   }
 
-// Fields that only the lookup view has, or that it names differently.
+// Fields that only the REST lookup has, or that it names differently.
 builder.objectFields(TicketRef, (t) => {
   const amount = (description: string, toMinor: (ticket: Ticket) => number) =>
     t.float({ description, resolve: (ticket) => toMajor(toMinor(ticket), ticket.currency) })
   return {
     code: t.exposeString('qrCode', {
-      description: 'Alias of `qrCode`, as the lookup view names it.',
+      description: 'Alias of `qrCode`, named as in REST `GET /integrations/tickets/{id}`.',
     }),
     rateId: t.exposeID('ticketRateId', {
-      description: 'Alias of `ticketRateId`, as the lookup view names it.',
+      description: 'Alias of `ticketRateId`, named as in REST `GET /integrations/tickets/{id}`.',
     }),
     rateName: t.string({
       nullable: true,
       description:
-        'Name of the ticket rate. Null if the organization has revoked the grant of the calling channel.',
+        "Name of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
       resolve: fromLookup(({ rateName }) => rateName),
     }),
     rateSlug: t.string({
       nullable: true,
       description:
-        'Slug of the ticket rate. Null if the organization has revoked the grant of the calling channel.',
+        "Slug of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
       resolve: fromLookup(({ rateSlug }) => rateSlug),
     }),
     name: t.exposeString('fullName', {
-      description: 'Alias of `fullName`, as the lookup view names it.',
+      description: 'Alias of `fullName`, named as in REST `GET /integrations/tickets/{id}`.',
     }),
     country: t.exposeString('countryCode', {
       nullable: true,
-      description: 'Alias of `countryCode`, as the lookup view names it.',
+      description: 'Alias of `countryCode`, named as in REST `GET /integrations/tickets/{id}`.',
     }),
     language: t.string({
       nullable: true,
@@ -60,11 +60,12 @@ builder.objectFields(TicketRef, (t) => {
       resolve: views.entryDate,
     }),
     totalExtras: amount('Total of supplements and warranty.', views.totalExtras),
-    totalPaid: amount('Amount paid; 0 while the ticket is pending.', views.totalPaid),
+    totalPaid: amount('Amount paid; 0 unless paid.', views.totalPaid),
     raised: amount('Amount that the organization keeps after refunds and commission.', views.raised),
     priceInfo: t.field({
       type: parts.PriceInfoRef,
-      description: 'Price it was sold at, in the shape of the lookup view.',
+      description:
+        'Price that the ticket was sold at, in the shape of REST `GET /integrations/tickets/{id}`.',
       resolve: fromLookup((ticket) => ticket),
     }),
     saleType: t.string({ description: 'Sales channel. Always `online`.', resolve: () => views.saleType }),

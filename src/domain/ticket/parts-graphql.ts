@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues as Described } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { Answer, LookupTicket, RefundMade, SoldSupplement, Ticket } from './table.ts'
@@ -9,14 +9,22 @@ import * as views from './views.ts'
 type InCurrency<T> = T & { currency: string }
 
 export const TicketStatusRef = builder.enumType('TicketStatus', {
-  description:
-    'Ticket status in the lookup view: `pending` until payment, then `activated`; `expired` if it was not paid in time.',
-  values: views.lookupStatuses,
+  description: 'Ticket status, as in REST `GET /integrations/tickets/{id}`.',
+  values: {
+    pending: { value: 'pending', description: 'Held until the buyer pays.' },
+    activated: { value: 'activated', description: 'Paid and valid.' },
+    cancelled: { value: 'cancelled', description: 'Cancelled after payment. Its place is available again.' },
+    expired: { value: 'expired', description: 'Never paid, and no longer held.' },
+  } satisfies Described<(typeof views.lookupStatuses)[number]>,
 })
 
 export const CheckoutStatusRef = builder.enumType('CheckoutStatus', {
-  description: 'Ticket status in the checkout view, where a ticket is `active` from the start.',
-  values: views.checkoutStatuses,
+  description: 'Ticket status, as in the REST checkout response.',
+  values: {
+    active: { value: 'active', description: 'Paid, or held until the buyer pays.' },
+    cancelled: { value: 'cancelled', description: 'Cancelled after payment. Its place is available again.' },
+    expired: { value: 'expired', description: 'Never paid, and no longer held.' },
+  } satisfies Described<(typeof views.checkoutStatuses)[number]>,
 })
 
 export const AnswerRef = builder.objectRef<Answer>('Answer').implement({
@@ -30,11 +38,11 @@ export const AnswerRef = builder.objectRef<Answer>('Answer').implement({
 export const TicketSupplementRef = builder
   .objectRef<InCurrency<SoldSupplement>>('TicketSupplement')
   .implement({
-    description: 'Supplement as it was sold.',
+    description: 'Supplement as it was sold. Amounts are in major units, such as 10.5 for €10.50.',
     fields: (t) => ({
       id: t.exposeID('supplementId', { description: 'Supplement identifier.' }),
       supplementId: t.exposeID('supplementId', {
-        description: 'Alias of `id`, as the checkout view names it.',
+        description: 'Alias of `id`, named as in the REST checkout response.',
       }),
       label: t.exposeString('label', { description: 'Display name.' }),
       description: t.string({
@@ -43,7 +51,7 @@ export const TicketSupplementRef = builder
         resolve: () => null,
       }),
       price: t.float({
-        description: 'Price paid, in major units.',
+        description: 'Price paid.',
         resolve: ({ amount, currency }) => toMajor(amount, currency),
       }),
       hasFakePrice: t.exposeBoolean('hasFakePrice', {
@@ -51,7 +59,7 @@ export const TicketSupplementRef = builder
       }),
       fakePrice: t.float({
         nullable: true,
-        description: 'Price that was shown struck through, in major units.',
+        description: 'Price that was shown struck through.',
         resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
       }),
       productQuantity: t.int({ description: 'Quantity bought.', resolve: () => views.productQuantity }),
@@ -63,11 +71,11 @@ export const TicketSupplementRef = builder
   })
 
 export const RefundRef = builder.objectRef<InCurrency<RefundMade>>('Refund').implement({
-  description: 'Refund of a ticket.',
+  description: 'Completed refund of a ticket.',
   fields: (t) => ({
     channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),
     amount: t.float({
-      description: 'Amount in major units.',
+      description: 'Amount in major units, such as 10.5 for €10.50.',
       resolve: (refund) => toMajor(refund.amount, refund.currency),
     }),
     at: t.field({
@@ -79,7 +87,7 @@ export const RefundRef = builder.objectRef<InCurrency<RefundMade>>('Refund').imp
 })
 
 export const FeesRef = builder.objectRef<Ticket>('Fees').implement({
-  description: 'Fees of a ticket, in major units.',
+  description: 'Fees of a ticket, in major units, such as 10.5 for €10.50.',
   fields: (t) => ({
     organization: t.float({
       description: 'Fee of the organization, added to the price.',
@@ -93,10 +101,10 @@ export const FeesRef = builder.objectRef<Ticket>('Fees').implement({
 })
 
 export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').implement({
-  description: 'Warranty of a ticket.',
+  description: 'Warranty of a ticket; zeros if none.',
   fields: (t) => ({
     total: t.float({
-      description: 'Cost in major units; 0 without a warranty.',
+      description: 'Cost in major units, such as 10.5 for €10.50; 0 without a warranty.',
       resolve: (ticket) => toMajor(ticket.warrantyAmount, ticket.currency),
     }),
     hours: t.exposeInt('warrantyHours', {
@@ -111,7 +119,7 @@ export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').impleme
   fields: (t) => ({
     id: t.id({ description: 'Price identifier.', resolve: ({ priceId }) => priceId }),
     price: t.float({
-      description: 'Price in major units, without fees and extras.',
+      description: 'Price in major units, such as 10.5 for €10.50, without fees, supplements and warranty.',
       resolve: ({ priceAmount, currency }) => toMajor(priceAmount, currency),
     }),
     age: t.int({

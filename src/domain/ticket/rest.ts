@@ -33,10 +33,10 @@ export const lookupRoutes =
           operationId: 'lookUpTicket',
           summary: 'Read one ticket',
           description:
-            'Reads one ticket of the organization. Accepts either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
+            'Reads one ticket of the organization. Integrations only. Accepts either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
           tags: ['Integrations'],
           security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
-          params: z.object({ ticketId: z.string() }),
+          params: z.object({ ticketId: z.string().meta({ description: 'Ticket identifier.' }) }),
           querystring: z.strictObject({}),
           response: { 200: ticketAnswer, '4xx': errorBody },
         },

@@ -26,7 +26,7 @@ export type SoldSupplement = {
   hasFakePrice: boolean
   fakeAmount: number | null
 }
-/** Refund as the checkout view shows it. Amount in minor units, `at` in ISO 8601. */
+/** Completed refund, as the checkout response shows it. Amount in minor units, `at` in ISO 8601. */
 export type RefundMade = { channelId: string; amount: number; at: string }
 
 const amount = (name: string) => minorUnits(name).notNull()
@@ -72,10 +72,9 @@ export const tickets = pgTable(
     metadata: jsonb().$type<Record<string, unknown>>(),
     /** Number of people that the ticket admits. */
     admits: integer().notNull().default(1),
-    /** Number of people already admitted. */
+    /** Number of people inside now: a scan out decrements it. */
     entered: integer().notNull().default(0),
     lastEntryAt: timestampMs('last_entry_at'),
-    /** First entry. */
     firstEntryAt: timestampMs('first_entry_at'),
     /** Unguessable part of the URL of its PDF; null until it is paid. */
     documentToken: text('document_token'),
@@ -126,7 +125,7 @@ export const tickets = pgTable(
 
 export type Ticket = typeof tickets.$inferSelect
 
-/** Ticket with the facts of its rate, event and price that the lookup view shows: null if the caller may not
+/** Ticket with the facts of its rate, event and price that the REST lookup shows: null if the caller may not
  *  see them, or if they are not set. */
 export type LookupTicket = Ticket & {
   rateName: string | null

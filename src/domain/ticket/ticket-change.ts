@@ -18,7 +18,7 @@ type ChangedTicket = Pick<
 
 type TicketChangeType = Extract<NewChange['type'], `ticket.${string}`>
 
-/** Builds the change of a ticket from its current state, with the field names of the lookup view. Contains no
+/** Builds the change of a ticket from its current state, with the field names of the REST lookup. Contains no
  *  personal data and no code. */
 export const ticketChange = (type: TicketChangeType, ticket: ChangedTicket): NewChange => ({
   type,

@@ -2,19 +2,19 @@ import type { Ticket } from './table.ts'
 
 // Derived fields of a ticket, for both surfaces. Amounts in minor units (DECISIONS 5).
 
-/** Status in the lookup view: `pending` until it is paid. */
+/** Ticket statuses of the REST lookup: `pending` until payment. */
 export const lookupStatuses = ['pending', 'activated', 'cancelled', 'expired'] as const
 export const lookupStatus = ({ status }: Pick<Ticket, 'status'>): (typeof lookupStatuses)[number] =>
   status === 'held' ? 'pending' : status === 'active' ? 'activated' : status
 
-/** Status in the checkout view: `active` from the start, as documented. */
+/** Ticket statuses of the REST checkout response: `active` from the start, as documented. */
 export const checkoutStatuses = ['active', 'cancelled', 'expired'] as const
 export const checkoutStatus = ({ status }: Ticket): (typeof checkoutStatuses)[number] =>
   status === 'held' ? 'active' : status
 
 export const isPaid = ({ activatedAt }: Ticket): boolean => activatedAt !== null
 
-/** Amount paid by the buyer; 0 while it is pending. */
+/** Amount paid by the buyer; 0 unless paid. */
 export const totalPaid = (ticket: Ticket): number => (isPaid(ticket) ? ticket.totalAmount : 0)
 
 /** Amount that the organization keeps after refunds and the platform's commission, cancelled or not. Never

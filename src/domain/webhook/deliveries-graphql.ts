@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
@@ -9,12 +9,14 @@ import { readCursor, toCursor } from './cursor.ts'
 import { type DeliveryWithChange, listDeliveries } from './list-deliveries.ts'
 import { findWebhook } from './own-webhook.ts'
 import { redeliverWebhook } from './redeliver-webhook.ts'
-import { webhookDeliveryStatus } from './table.ts'
 
 const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
-  description:
-    'Status of a delivery: `pending` until it is sent or while it is retried, `delivered` once the webhook accepted it, `dead` after ten failed attempts over three days.',
-  values: webhookDeliveryStatus.enumValues,
+  description: 'Status of a delivery.',
+  values: {
+    pending: { value: 'pending', description: 'Not yet sent, or being retried.' },
+    delivered: { value: 'delivered', description: 'Accepted by the webhook.' },
+    dead: { value: 'dead', description: 'Given up after ten failed attempts over three days.' },
+  } satisfies DescribedValues<DeliveryWithChange['delivery']['status']>,
 })
 
 const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
@@ -53,13 +55,13 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'Time at which it was queued.',
+      description: 'Time at which the delivery was queued.',
       resolve: ({ delivery }) => delivery.createdAt,
     }),
     deliveredAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time at which the webhook accepted it; null until then.',
+      description: 'Time at which the webhook accepted the change; null until then.',
       resolve: ({ delivery }) => delivery.deliveredAt,
     }),
   }),
@@ -125,7 +127,8 @@ const RedeliverWebhookResultRef = resultUnion(
 builder.mutationField('redeliverWebhook', (t) =>
   t.field({
     type: RedeliverWebhookResultRef,
-    description: 'Sends a change to a webhook again, with a fresh set of attempts, whatever its status.',
+    description:
+      "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status. The webhook must be enabled.",
     args: {
       webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
       changeId: t.arg.id({

@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -7,14 +7,19 @@ import { deleteWebhook } from './delete-webhook.ts'
 import { disableWebhook } from './disable-webhook.ts'
 import { enableWebhook } from './enable-webhook.ts'
 import { listWebhooks } from './own-webhook.ts'
-import { type Webhook, webhookStatus } from './table.ts'
+import type { Webhook } from './table.ts'
 import { updateWebhook } from './update-webhook.ts'
 import { webhookChanges } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
-  description:
-    'Status of a webhook. While it is `disabled`, changes are not queued for it: read them from the feed.',
-  values: webhookStatus.enumValues.filter((status) => status !== 'deleted'),
+  description: 'Status of a webhook.',
+  values: {
+    enabled: { value: 'enabled', description: 'Changes are queued for the webhook and sent.' },
+    disabled: {
+      value: 'disabled',
+      description: 'Nothing is sent, and no changes are queued: read them from the feed.',
+    },
+  } satisfies DescribedValues<Exclude<Webhook['status'], 'deleted'>>,
 })
 
 export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
@@ -23,7 +28,10 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Webhook identifier.' }),
     url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
-    types: t.expose('types', { type: [ChangeTypeRef], description: 'Types of change that it receives.' }),
+    types: t.expose('types', {
+      type: [ChangeTypeRef],
+      description: 'Types of change that the webhook receives.',
+    }),
     status: t.field({
       type: WebhookStatusRef,
       description: 'Current status.',
@@ -32,7 +40,7 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
     disabledReason: t.exposeString('disabledReason', {
       nullable: true,
       description:
-        'Reason why it is disabled: `GONE` (it answered 410), `FAILING` (no delivery succeeded for five days) or `REQUESTED`.',
+        'Reason why the webhook is disabled: `GONE` (its endpoint answered 410), `FAILING` (no delivery succeeded for five days) or `REQUESTED`.',
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
@@ -111,7 +119,7 @@ builder.mutationFields((t) => {
     enableWebhook: t.field({
       type: WebhookResultRef,
       description:
-        'Enables a webhook and sends its pending deliveries at once. Changes made while it was disabled are only in the feed.',
+        'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
       args: { id },
       resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await enableWebhook(id, ctx) })),
     }),

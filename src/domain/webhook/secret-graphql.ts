@@ -32,7 +32,7 @@ builder.mutationFields((t) => ({
   registerWebhook: t.field({
     type: WebhookSecretResultRef,
     description:
-      'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that granted it; an integration receives all changes of its organization.',
+      'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
     args: {
       url: t.arg.string({
         required: true,

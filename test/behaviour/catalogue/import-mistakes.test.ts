@@ -52,7 +52,7 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
   [
     'a changed currency',
     { organizations: [anOrganization({ currency: 'USD' })] },
-    ['organizations.0.currency: The organization is in EUR, and stays so.'],
+    ['organizations.0.currency: currency must stay EUR: the currency of an organization cannot change.'],
   ],
   [
     'a commission over 100 percent',
@@ -137,8 +137,8 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     'a rate of another event',
     rate({ event_id: 'evt_9', organization_id: 'org_9' }),
     [
-      `${ofRate}.event_id: The rate stands in the event evt_1.`,
-      `${ofRate}.organization_id: The event is of the organization org_1.`,
+      `${ofRate}.event_id: event_id must be evt_1, the event that contains the rate.`,
+      `${ofRate}.organization_id: organization_id must be org_1, the organization of the event.`,
     ],
   ],
   ['a minimum above the maximum', rate({ min: 3, max: 2 }), [`${ofRate}.max: max must be at least min.`]],

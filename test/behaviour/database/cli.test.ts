@@ -201,7 +201,7 @@ test.each([
 test('cli on a database not migrated fails, or migrates PGlite', async () => {
   const empty = await createTestDatabase({ empty: true })
   const cli = (...args: string[]) => runCli(args, empty.settings)
-  const noKey = { code: 0, output: 'No key was issued yet.\n', errors: '' }
+  const noKey = { code: 0, output: 'No keys have been issued.\n', errors: '' }
   const refused = {
     code: 1,
     output: '',

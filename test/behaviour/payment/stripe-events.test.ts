@@ -192,7 +192,10 @@ test('stripe event paid twice refunds the second and the page says so', async ()
 })
 
 const isDue = async ({ payment_id }: Checkout) =>
-  (await sale.db.$count(payments, and(eq(payments.id, payment_id), lte(payments.sessionDueAt, sql`now()`)))) === 1
+  (await sale.db.$count(
+    payments,
+    and(eq(payments.id, payment_id), lte(payments.sessionDueAt, sql`now()`)),
+  )) === 1
 
 test('stripe events of an unknown session count only if paid, which expires the known session', async () => {
   const { checkout, session } = await beginPayment()

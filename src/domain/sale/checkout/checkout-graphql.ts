@@ -17,7 +17,8 @@ import { quoteCheckout } from './quote-checkout.ts'
 import { CheckoutRefusedRef } from './refused-graphql.ts'
 
 const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').implement({
-  description: 'Successful checkout. The tickets are held until the payment expires.',
+  description:
+    'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
   fields: (t) => ({
     payment: t.field({
       type: PaymentRef,
@@ -31,7 +32,7 @@ const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').
       resolve: ({ tickets }) => tickets,
     }),
     totalAmount: t.float({
-      description: 'Amount the buyer pays, in major units.',
+      description: 'Amount that the buyer pays, in major units, such as 10.5 for €10.50.',
       resolve: ({ payment }) => toMajor(payment.totalAmount, payment.currency),
     }),
     conditionsChanged: t.boolean({
@@ -48,7 +49,7 @@ const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').
 type Quoted = PricedTicket & { currency: string }
 
 const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
-  description: 'Price of one ticket in a quote. Amounts in major units.',
+  description: 'Price of one ticket in a quote. Amounts are in major units, such as 10.5 for €10.50.',
   fields: (t) => {
     const amount = (description: string, minorUnits: (ticket: Quoted) => number) =>
       t.float({ description, resolve: (ticket) => toMajor(minorUnits(ticket), ticket.currency) })
@@ -60,7 +61,7 @@ const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
       }),
       totalSupplements: amount('Sum of the supplements.', (ticket) => ticket.supplementsAmount),
       totalFees: amount('Fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
-      totalWarranty: amount('Price of the warranty.', (ticket) => ticket.warrantyAmount),
+      totalWarranty: amount('Price of the warranty; 0 if none.', (ticket) => ticket.warrantyAmount),
       totalPrice: amount('Sum of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
     }
   },
@@ -71,7 +72,7 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
   fields: (t) => ({
     ticketRate: t.field({
       type: TicketRateRef,
-      description: 'Ticket rate to be sold.',
+      description: 'Quoted ticket rate.',
       resolve: ({ rate }) => rate,
     }),
     tickets: t.field({
@@ -81,10 +82,10 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
       resolve: ({ tickets, currency }) => tickets.map((ticket) => ({ ...ticket, currency })),
     }),
     totalAmount: t.float({
-      description: 'Amount the buyer would pay, in major units.',
+      description: 'Amount that the buyer would pay, in major units, such as 10.5 for €10.50.',
       resolve: ({ totalAmount, currency }) => toMajor(totalAmount, currency),
     }),
-    currency: t.exposeString('currency', { description: 'ISO 4217 code.' }),
+    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:
         "True if a requested price is no longer available and the rate's current price would replace it.",

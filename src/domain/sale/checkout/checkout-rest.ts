@@ -21,17 +21,20 @@ import { createCheckoutContext } from './terms-loaders.ts'
 const checkoutAnswer = z
   .object({
     data: z.object({
-      payment_id: z.string(),
+      payment_id: z.string().meta({ description: 'Payment identifier.' }),
       payment_url: z.url().meta({ description: 'Payment page to send the buyer to.' }),
-      total_amount: z.number().meta({ description: 'Amount the buyer pays, in major units.' }),
-      tickets: z.array(issuedTicketBody),
+      total_amount: z.number().meta({ description: 'Amount that the buyer pays, in major units.' }),
+      tickets: z.array(issuedTicketBody).meta({ description: 'Tickets, one per entry of the request.' }),
       conditions_changed: z.boolean().meta({
         description:
           "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
       }),
     }),
   })
-  .meta({ description: 'Successful checkout. The tickets are held until the payment expires.' })
+  .meta({
+    description:
+      'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
+  })
 
 // Guesses the rate from the raw body, to prefetch its terms. The checkout itself uses the parsed body.
 const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
@@ -64,10 +67,15 @@ export const checkoutRoutes =
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',
           description:
-            'Holds tickets of one rate, all or none, until the payment expires. Retrying with the same `Idempotency-Key` and body returns the first response for 24 hours, marked `Idempotent-Replayed: true`.',
+            'Holds tickets of one rate, all or none, until the payment expires. With a total of 0 they are paid already. Channels only. Retrying with the same `Idempotency-Key` and body returns the first response for 24 hours, marked `Idempotent-Replayed: true`.',
           tags: ['Channels'],
           security: [{ apiKey: [] }],
-          headers: z.object({ 'idempotency-key': scalars.idempotencyKey.optional() }),
+          headers: z.object({
+            'idempotency-key': scalars.idempotencyKey.optional().meta({
+              description:
+                'Key that makes retries safe: the same key and body return the first response for 24 hours.',
+            }),
+          }),
           body: inSnakeCase(checkoutBody),
           response: { 200: checkoutAnswer, '4xx': errorBody },
         },

@@ -19,12 +19,12 @@ const CheckoutTicketInputRef = builder.inputType('CheckoutTicketInput', {
     priceId: t.id({ required: true, description: 'Identifier of a price of the rate.' }),
     qrCode: t.string({
       description:
-        'Code to put on the ticket, stored as given; must be unused within the event. Generated if omitted.',
+        'Code to put on the ticket, stored as given: 1 to 64 visible ASCII characters, unused within the event. Generated if omitted.',
     }),
     fullName: t.string({ required: true, description: 'Full name.' }),
     phone: t.string({ description: 'Phone number in international format, with a leading plus sign.' }),
     email: t.string({ required: true, description: 'E-mail address.' }),
-    gender: t.string({ description: 'Gender code: a digit as text.' }),
+    gender: t.string({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
     birthday: t.string({ description: 'Date of birth, YYYY-MM-DD.' }),
     address: t.string({ description: 'Street and number.' }),
     postalCode: t.string({ description: 'Postal code.' }),
@@ -35,7 +35,7 @@ const CheckoutTicketInputRef = builder.inputType('CheckoutTicketInput', {
     personalDocumentNumber: t.string({ description: 'Identity document number.' }),
     answers: t.field({
       type: [AnswerInputRef],
-      description: 'Answers to the rate’s questions; required ones must be answered.',
+      description: "Answers to the rate's questions; required ones must be answered.",
     }),
     supplements: t.field({
       type: [SupplementInputRef],
@@ -52,11 +52,11 @@ export const CheckoutInputRef = builder.inputType('CheckoutInput', {
     tickets: t.field({
       type: [CheckoutTicketInputRef],
       required: true,
-      description: 'Tickets to buy, one entry per attendee.',
+      description: 'Tickets to buy, one entry per attendee; at most 50.',
     }),
-    redirectUrl: t.string({ description: 'URL the buyer is sent to after paying.' }),
+    redirectUrl: t.string({ description: 'URL that the buyer is sent to after paying.' }),
     errorUrl: t.string({
-      description: 'URL the buyer is sent to if the payment fails, expires or is cancelled.',
+      description: 'URL that the buyer is sent to if the payment fails, expires or is cancelled.',
     }),
     sendResourcers: t.boolean({
       description: 'True to send the tickets to the attendees once they are paid.',
@@ -71,7 +71,7 @@ export const CheckoutInputRef = builder.inputType('CheckoutInput', {
     }),
     expectedTotal: t.float({
       description:
-        'Total the buyer was shown, in major units. A higher total is refused, and nothing is held.',
+        'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held.',
     }),
   }),
 })

@@ -10,42 +10,84 @@ const timestamp = z.iso.datetime().nullable()
 
 /** JSON shape of a ticket in a checkout response. Amounts in major units of the ticket's currency. */
 export const issuedTicketBody = z.object({
-  _id: z.string(),
-  event_id: z.string(),
-  ticket_rate_id: z.string(),
-  qr_code: z.string().meta({ description: 'Code scanned at the door.' }),
+  _id: z.string().meta({ description: 'Ticket identifier.' }),
+  event_id: z.string().meta({ description: 'Identifier of the event.' }),
+  ticket_rate_id: z.string().meta({ description: 'Identifier of the ticket rate.' }),
+  qr_code: z
+    .string()
+    .meta({ description: 'Code that is scanned at the door: 1 to 64 visible ASCII characters.' }),
   status: z
     .enum(views.checkoutStatuses)
     .meta({ description: 'Ticket status; `active` from the start, even before it is paid.' }),
-  price: priceBody,
-  payment_currency: z.string(),
-  channel_id: z.string(),
-  fees: z.object({
-    organization: amount('Fee the organization adds to the price.'),
-    platform: amount('Commission the platform keeps from the organization; not part of the total.'),
-  }),
-  full_name: z.string(),
-  phone: z.string().nullable(),
-  email: z.string(),
-  gender: z.int().nullable(),
-  birthday: z.iso.date().nullable(),
-  address: z.string().nullable(),
-  postal_code: z.string().nullable(),
-  country_code: z.string().nullable(),
-  personal_document_type: z.string().nullable(),
-  personal_document_number: z.string().nullable(),
-  answers: z.array(z.object({ question_id: z.string(), answer: z.string() })),
-  supplements: z.array(z.object({ supplement_id: z.string(), price: z.number() })),
-  refunded: amount('Amount refunded so far.'),
-  refunded_at: timestamp,
-  refunds: z.array(z.object({ channel_id: z.string(), amount: z.number(), at: z.iso.datetime() })),
-  for: z.int().meta({ description: 'Number of people the ticket admits.' }),
-  enter: z.int().meta({ description: 'Number of people who have entered.' }),
-  entry_time: timestamp.meta({ description: 'Time of the last entry.' }),
-  total_supplements: z.number(),
-  total_fees: z.number(),
-  total_price: amount('Sum of price, supplements, fees and warranty.'),
-  warranty: z.object({ total: z.number(), hours: z.int() }),
+  price: priceBody.meta({ description: 'Price that the ticket was sold at.' }),
+  payment_currency: z.string().meta({ description: 'Currency of all amounts, as an ISO 4217 code.' }),
+  channel_id: z.string().meta({ description: 'Identifier of the channel that sold the ticket.' }),
+  fees: z
+    .object({
+      organization: amount('Fee of the organization, added to the price, in major units.'),
+      platform: amount(
+        'Commission that the platform keeps from the organization, in major units. Not part of the total.',
+      ),
+    })
+    .meta({ description: 'Fees of the organization and of the platform.' }),
+  full_name: z.string().meta({ description: 'Full name of the attendee.' }),
+  phone: z.string().nullable().meta({ description: 'Phone number in international format.' }),
+  email: z.string().meta({ description: 'E-mail address of the attendee.' }),
+  gender: z
+    .int()
+    .nullable()
+    .meta({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
+  birthday: z.iso.date().nullable().meta({ description: 'Date of birth, `YYYY-MM-DD`.' }),
+  address: z.string().nullable().meta({ description: 'Street and number.' }),
+  postal_code: z.string().nullable().meta({ description: 'Postal code.' }),
+  country_code: z.string().nullable().meta({ description: 'Two-letter ISO 3166 country code.' }),
+  personal_document_type: z
+    .string()
+    .nullable()
+    .meta({ description: 'Type of identity document: `dni`, `nie`, `passport` or `other`.' }),
+  personal_document_number: z.string().nullable().meta({ description: 'Number of the identity document.' }),
+  answers: z
+    .array(
+      z.object({
+        question_id: z.string().meta({ description: 'Identifier of the question.' }),
+        answer: z.string().meta({ description: 'Answer text.' }),
+      }),
+    )
+    .meta({ description: 'Answers to the questions of the ticket rate.' }),
+  supplements: z
+    .array(
+      z.object({
+        supplement_id: z.string().meta({ description: 'Supplement identifier.' }),
+        price: amount('Price paid, in major units.'),
+      }),
+    )
+    .meta({ description: 'Supplements bought with the ticket.' }),
+  refunded: amount('Amount refunded so far, in major units.'),
+  refunded_at: timestamp.meta({ description: 'Time of the last refund; null if there was none.' }),
+  refunds: z
+    .array(
+      z.object({
+        channel_id: z.string().meta({ description: 'Identifier of the channel that sold the ticket.' }),
+        amount: amount('Amount in major units.'),
+        at: z.iso.datetime().meta({ description: 'Time of the refund.' }),
+      }),
+    )
+    .meta({ description: 'Completed refunds.' }),
+  for: z.int().meta({ description: 'Number of people that the ticket admits.' }),
+  enter: z.int().meta({ description: 'Number of people inside now.' }),
+  entry_time: timestamp.meta({ description: 'Time of the last entry; null if nobody has entered.' }),
+  total_supplements: amount('Total of the supplements, in major units.'),
+  total_fees: amount('Total of the fees that the buyer pays, in major units.'),
+  total_price: amount('Total of price, supplements, fees and warranty, in major units.'),
+  warranty: z
+    .object({
+      total: amount('Cost in major units; 0 without a warranty.'),
+      hours: z.int().meta({
+        description:
+          'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
+      }),
+    })
+    .meta({ description: 'Warranty bought with the ticket; zeros if none.' }),
 })
 
 export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeof issuedTicketBody> {

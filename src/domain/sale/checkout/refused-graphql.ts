@@ -19,7 +19,7 @@ const CheckoutErrorRef = problemRef('CheckoutError', 'Reason why a checkout was 
 const toDate = (iso: string | undefined) => (iso === undefined ? null : new Date(iso))
 
 builder.objectType(builder.objectRef<Problem>('InputError'), {
-  description: 'Invalid input.',
+  description: 'Refusal whose code carries no further facts.',
   interfaces: [CheckoutErrorRef, RefusalErrorRef],
 })
 
@@ -86,7 +86,7 @@ builder.objectType(builder.objectRef<Problem>('TotalIncreasedError'), {
   fields: (t) => ({
     totalAmount: t.float({
       nullable: true,
-      description: 'Current total, in major units.',
+      description: 'Current total, in major units, such as 10.5 for €10.50.',
       resolve: ({ facts }) => facts?.totalAmount,
     }),
   }),
@@ -105,7 +105,7 @@ builder.objectType(builder.objectRef<Problem>('SizeError'), {
 })
 
 builder.objectType(builder.objectRef<Problem>('BusyError'), {
-  description: 'Too many checkouts at once. Retry after `retryAfter` seconds.',
+  description: 'The service is busy. Retry after `retryAfter` seconds.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     retryAfter: t.int({

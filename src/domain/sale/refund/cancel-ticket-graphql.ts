@@ -5,7 +5,7 @@ import type { Ticket } from '../../ticket/table.ts'
 import { cancelTicket } from './cancel-ticket.ts'
 
 const CancelTicketPayloadRef = builder.objectRef<{ ticket: Ticket }>('CancelTicketPayload').implement({
-  description: 'Result of cancelling a ticket. Its place is available again.',
+  description: 'Cancelled ticket. Its place is available again.',
   fields: (t) => ({
     ticket: t.field({ type: TicketRef, description: 'Cancelled ticket.', resolve: ({ ticket }) => ticket }),
   }),
@@ -21,7 +21,7 @@ builder.mutationField('cancelTicket', (t) =>
   t.field({
     type: CancelTicketResultRef,
     description:
-      'Cancels a paid ticket and makes its place available again at once. Moves no money: see `refundTicket`. Idempotent: returns a ticket that is already cancelled unchanged.',
+      'Cancels a paid ticket with which nobody has entered, and makes its place available again at once. The channel that sold the ticket and integrations of its organization may cancel it. Moves no money: see `refundTicket`. Idempotent: returns a ticket that is already cancelled unchanged.',
     args: { ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to cancel.' }) },
     resolve: (_root, { ticketId }, ctx) =>
       catchRefusal(async () => ({ ticket: await cancelTicket(ticketId, ctx) })),

@@ -31,7 +31,9 @@ builder.mutationField('refundTicket', (t) =>
       'Refunds all or part of the amount paid for a ticket of the organization. Integrations only. Can be repeated until nothing is left to refund. Does not cancel the ticket: see `cancelTicket`.',
     args: {
       ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to refund.' }),
-      amount: t.arg.float({ description: 'Amount in major units; everything left to refund if omitted.' }),
+      amount: t.arg.float({
+        description: 'Amount in major units, such as 10.5 for €10.50; everything left to refund if omitted.',
+      }),
       idempotencyKey: t.arg.string({
         description:
           'Key that makes retries safe: the same key and request return the same refund; the same key with another request is refused.',

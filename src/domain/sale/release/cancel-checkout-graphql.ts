@@ -5,7 +5,7 @@ import type { Payment } from '../../payment/table.ts'
 import { cancelCheckout } from './cancel-checkout.ts'
 
 const CancelCheckoutPayloadRef = builder.objectRef<{ payment: Payment }>('CancelCheckoutPayload').implement({
-  description: 'Result of cancelling a checkout. Its places are available again.',
+  description: 'Cancelled checkout. Its places are available again.',
   fields: (t) => ({
     payment: t.field({
       type: PaymentRef,
@@ -25,8 +25,8 @@ builder.mutationField('cancelCheckout', (t) =>
   t.field({
     type: CancelCheckoutResultRef,
     description:
-      'Cancels an unpaid checkout of the channel and makes its places available again at once. Idempotent: returns a checkout that is already cancelled unchanged.',
-    args: { paymentId: t.arg.id({ required: true, description: 'Identifier of the checkout’s payment.' }) },
+      'Cancels an unpaid checkout of the channel and makes its places available again at once. Channels only. Idempotent: returns a checkout that is already cancelled unchanged.',
+    args: { paymentId: t.arg.id({ required: true, description: 'Identifier of the payment.' }) },
     resolve: (_root, { paymentId }, ctx) =>
       catchRefusal(async () => ({ payment: await cancelCheckout(paymentId, ctx) })),
   }),

@@ -9,7 +9,7 @@ const charactersOf = ({ message, path = [] }: Problem) =>
   path.reduce<number>((sum, key) => sum + String(key).length + 1, message.length)
 
 /** Limits problems to the number and size that a response may list. Always keeps the first. */
-export function problemsToTell([first, ...others]: Problems): [Problem, ...Problem[]] {
+export function limitProblems([first, ...others]: Problems): [Problem, ...Problem[]] {
   let characters = charactersOf(first)
   const kept = others.slice(0, maxErrors - 1)
   const end = kept.findIndex((problem) => {

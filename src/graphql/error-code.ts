@@ -1,0 +1,60 @@
+import type { Code } from '../shared/errors.ts'
+import { builder, type DescribedValues } from './builder.ts'
+
+const descriptions: Record<Code, string> = {
+  BAD_REQUEST: 'The request is malformed.',
+  INVALID: 'A field has an invalid value.',
+  REQUIRED: 'A required field is missing.',
+  UNKNOWN_FIELD: 'The input has a field that does not exist.',
+  QUERY_TOO_COMPLEX: 'The query exceeds a limit, such as its complexity or depth.',
+  UNAUTHENTICATED: 'The credentials are missing or invalid.',
+  FORBIDDEN: 'The credentials are valid, but for the wrong kind of caller.',
+  NOT_FOUND: 'The object does not exist, or the caller may not see it.',
+  METHOD_NOT_ALLOWED: 'The path does not support this HTTP method.',
+  NOT_ACCEPTABLE: 'The response has none of the media types that the client accepts.',
+  SOLD_OUT: 'No places are left.',
+  INSUFFICIENT_AVAILABILITY: 'Fewer places are left than were requested.',
+  RATE_CLOSED: 'The sale of the ticket rate was closed by hand, or the rate was removed.',
+  NOT_ON_SALE_YET: 'The sale of the ticket rate has not started.',
+  SALE_ENDED: 'The sale of the ticket rate has ended.',
+  EVENT_STARTED: 'The event has started.',
+  QR_CODE_TAKEN: 'Another ticket of the event already has this code.',
+  TOTAL_INCREASED: 'The total is higher than `expectedTotal`.',
+  IDEMPOTENCY_KEY_IN_USE: 'Another request with this idempotency key is in progress.',
+  ILLEGAL_TRANSITION: 'The current status does not allow the request.',
+  ALREADY_ENTERED: 'Somebody has already entered with the ticket.',
+  WARRANTY_ENDED: 'The warranty of the ticket has ended.',
+  TOO_MANY_WEBHOOKS: 'The caller already has the maximum number of webhooks.',
+  BODY_TOO_LARGE: 'The body is too large.',
+  METADATA_TOO_LARGE: 'The metadata is larger than 1024 bytes.',
+  UNSUPPORTED_MEDIA_TYPE: 'The body has an unsupported media type.',
+  MIN_TICKETS: 'The checkout has fewer tickets than the rate requires.',
+  MAX_TICKETS: 'The checkout has more tickets than the rate allows.',
+  PRICE_NOT_IN_RATE: 'The ticket rate has no such price.',
+  SUPPLEMENT_NOT_IN_RATE: 'The ticket rate has no such supplement.',
+  DUPLICATE_SUPPLEMENT: 'A ticket has the same supplement twice.',
+  QUESTION_NOT_IN_RATE: 'The ticket rate has no such question.',
+  DUPLICATE_ANSWER: 'A question is answered twice.',
+  ANSWER_REQUIRED: 'A required question is not answered.',
+  ANSWER_NOT_AN_ITEM: 'The answer is not an item of the dropdown.',
+  WARRANTY_NOT_OFFERED: 'The ticket rate offers no warranty.',
+  UNDER_AGE: 'The attendee is under the minimum age of the event.',
+  DUPLICATE_QR_CODE: 'Two tickets of the checkout have the same code.',
+  IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for a different request.',
+  REFUND_TOO_HIGH: 'The amount is higher than the amount still refundable.',
+  NO_WARRANTY: 'The ticket has no warranty.',
+  ADDRESS_NOT_ALLOWED: 'The webhook URL is not a public address.',
+  CURSOR_UNKNOWN: 'The cursor belongs to another caller or database: start again without `after`.',
+  RATE_LIMITED: 'Too many requests. Retry after `retryAfter` seconds.',
+  INTERNAL: 'The service failed. Report the request id.',
+  BUSY: 'The service is busy. Retry after `retryAfter` seconds.',
+}
+
+const values = Object.fromEntries(
+  Object.entries(descriptions).map(([value, description]) => [value, { value, description }]),
+) as DescribedValues<Code>
+
+export const ErrorCodeRef = builder.enumType('ErrorCode', {
+  description: 'Machine-readable error code, the same in GraphQL and REST.',
+  values,
+})
