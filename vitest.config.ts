@@ -5,10 +5,21 @@ import { UnitFirst } from './test/support/setup/unit-first.ts'
 // that only a PostgreSQL server has, run on PostgreSQL alone.
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
+// Tests that count the statements or runs that an optimisation saves.
+const aboutOptimisations: string[] = []
+
 // Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
-const project = (name: string, test: { include: string[]; globalSetup?: string[] }) => ({
+const project = (
+  name: string,
+  test: {
+    include: string[]
+    exclude?: string[]
+    env?: Record<string, string>
+    globalSetup?: string[]
+  },
+) => ({
   // Avoids two copies of graphql: `instanceof GraphQLError` fails across them.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   // Isolation off: loading the gateway for each file takes longer than most files' tests. The gateway keeps
@@ -29,6 +40,13 @@ export default defineConfig({
       }),
       project('postgres', {
         include: filesOf('behaviour', 'postgres', 'races'),
+        globalSetup: ['test/support/setup/postgres.ts'],
+      }),
+      // The same tests with every optimisation off.
+      project('slow-forms', {
+        include: filesOf('unit', 'behaviour', 'postgres', 'races'),
+        exclude: aboutOptimisations,
+        env: { FAST: 'off' },
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
       // Tests that take minutes rather than seconds. Each is bounded, and reports its coverage.

@@ -55,7 +55,7 @@ describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
     const property = fc.asyncProperty(credentials(world), fc.gen(), (sender, draw) =>
       askValid(sender, drawOperation(draw, from, root)),
     )
-    await fc.assert(property, fuzzRuns(70, 10))
+    await fc.assert(property, fuzzRuns(35, 6))
   })
 
   test('most root fields returned data at least once', () => {
@@ -104,7 +104,7 @@ describe(`GraphQL with FUZZ_SEED=${seed}`, () => {
         expectSafe(answer, sender.caller, world, JSON.stringify(body) + url)
       },
     )
-    await fc.assert(property, fuzzRuns(400, 20))
+    await fc.assert(property, fuzzRuns(200, 10))
   })
 
   test.each([

@@ -87,7 +87,7 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
           expect(internalDetails.exec(answer.body)?.[0]).toBeUndefined()
       },
     )
-    await fc.assert(property, fuzzRuns(700, 30))
+    await fc.assert(property, fuzzRuns(350, 15))
     expect([...statuses]).toEqual(expect.arrayContaining([200, 404, 405]))
   })
 
@@ -121,7 +121,7 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
         expect(answer.statusCode).toBe(400)
       },
     )
-    await fc.assert(property, fuzzRuns(200, 10))
+    await fc.assert(property, fuzzRuns(100, 6))
   })
 
   test('random signed events never cause a server error', async () => {
@@ -163,7 +163,7 @@ describe(`pages with FUZZ_SEED=${seed}`, () => {
       statuses.add(answer.statusCode)
       expectHealthyAnswer(answer)
     })
-    await fc.assert(property, fuzzRuns(400, 20))
+    await fc.assert(property, fuzzRuns(200, 10))
     expect([...statuses].sort()).toEqual([200, 400])
   })
 

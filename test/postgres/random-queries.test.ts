@@ -72,7 +72,7 @@ describe(`compiled answers with FUZZ_SEED=${seed}`, () => {
         fc.gen(),
         (caller, draw) => compare(drawOperation(draw, from, ['query', name]), caller),
       )
-      await fc.assert(property, fuzzRuns(80, 6))
+      await fc.assert(property, fuzzRuns(50, 4))
     },
   )
 
