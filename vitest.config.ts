@@ -5,8 +5,25 @@ import { UnitFirst } from './test/support/setup/unit-first.ts'
 // that only a PostgreSQL server has, run on PostgreSQL alone.
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
-// Tests that count the statements or runs that an optimisation saves.
-const aboutOptimisations: string[] = []
+// Files that count the statements, runs or attempts that an optimisation saves.
+const aboutOptimisations = [
+  'behaviour/auth/rate-limit',
+  'behaviour/database/versioned-loader',
+  'behaviour/event/revisions',
+  'behaviour/graphql/joined-statements',
+  'behaviour/graphql/statements',
+  'behaviour/ticket/checkout-access',
+  'behaviour/ticket/checkouts-at-once',
+  'behaviour/ticket/lookup',
+  'postgres/answer-in-time',
+  'postgres/planned-once',
+  'races/checkout',
+  'races/hold',
+  'races/settle-together',
+  'races/settlement-neighbours',
+  'unit/coalesce',
+  'unit/compiler',
+].map((name) => `test/${name}.test.ts`)
 
 // Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
