@@ -27,6 +27,7 @@ test('every type, field, argument and enum value of the schema has a description
   })
   type Described = { name: string; description?: string | null }
   const partsOf = (type: (typeof types)[number]): Described[] => {
+    if (isEnumType(type)) return [...type.getValues()]
     if (isInputObjectType(type)) return Object.values(type.getFields())
     if (!isObjectType(type) && !isInterfaceType(type)) return []
     return Object.values(type.getFields()).flatMap((field): Described[] => [field, ...field.args])
@@ -37,6 +38,19 @@ test('every type, field, argument and enum value of the schema has a description
   expect([...nameless, ...silent]).toEqual([])
   expect(types.some(isEnumType)).toBe(true)
 })
+
+test.each(types.filter(isInterfaceType).filter(({ name }) => /Error$/.test(name)))(
+  'every error code resolves to a type that implements %s',
+  async (type) => {
+    const codes = schema.getType('ErrorCode')
+    if (!isEnumType(codes) || !type.resolveType) throw new Error('errors have codes and types')
+    for (const { value: code } of codes.getValues()) {
+      const name = await type.resolveType({ code }, {}, {} as never, type)
+      const found = schema.getType(String(name))
+      expect(isObjectType(found) && schema.isSubType(type, found), `${code}: ${name}`).toBe(true)
+    }
+  },
+)
 
 // The fields in the tables of INTERFACE.md, in GraphQL's names.
 const documented: Record<string, string> = {
