@@ -18,7 +18,8 @@ const kinds = Array.from(
   (_, kind): NamedFind<{ id: string }> => ({
     name: `kind_${kind}`,
     rows: fewRowsOf({ id: keys.id }),
-    query: (select) => select.from(keys).where(and(anyOf(keys.id, 'keys'), sql.raw(`${kind} = ${kind}`))),
+    query: (select, keyIds) =>
+      select.from(keys).where(and(anyOf(keys.id, keyIds), sql.raw(`${kind} = ${kind}`))),
   }),
 )
 const sets = Array.from({ length: 2 ** kinds.length }, (_, set) =>
