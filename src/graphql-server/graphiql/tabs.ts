@@ -5,8 +5,8 @@ export type Demo = { key: string; ticketRateId: string; priceId: string }
 const placeholders: Demo = { key: '', ticketRateId: 'rate_…', priceId: 'price_…' }
 
 const events = `# Lists events with everything on sale.
-# Press play, or Ctrl-Enter. More arguments: search,
-# near, startDate, endDate, organizationId, after.
+# Press play, or Ctrl-Enter. Further arguments:
+# search, near, startDate, endDate, organizationId.
 query Events {
   events(first: 10) {
     totalCount
