@@ -12,7 +12,7 @@ import { writeCatalogue } from './write-catalogue.ts'
  *  elsewhere, is new. */
 export type Summary = Awaited<ReturnType<typeof importCatalogue>>
 
-// Key of the advisory lock: any number that no other lock of this service uses.
+// Key of the advisory lock. No other lock of this service uses this number.
 const importLock = 7_264_338
 
 // A longer list would bury the first mistakes.

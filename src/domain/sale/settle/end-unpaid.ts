@@ -5,7 +5,7 @@ import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import type { SettledStatuses } from './receive-money.ts'
-import { isOwn, type LockedSettlement } from './settlement.ts'
+import type { LockedSettlement } from './settlement.ts'
 
 // A provider that has not decided by then is given up on: a charge after that is late.
 const maxProcessingSeconds = 7 * 24 * 3600
@@ -32,14 +32,13 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
  *  expires (DECISIONS 5). */
 export async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
   const statuses = new Map(settlements.map(({ payment }) => [payment.id, payment.status]))
-  const own = settlements.filter(isOwn)
-  const undecided = own.filter(({ settlement }) => settlement.outcome.kind === 'processing')
+  const undecided = settlements.filter(({ settlement }) => settlement.outcome.kind === 'processing')
   const processing = await startProcessing(
     tx,
     undecided.map(({ payment }) => payment.id),
   )
   for (const id of processing) statuses.set(id, 'processing')
-  const endings = own.flatMap(toEnding)
+  const endings = settlements.flatMap(toEnding)
   for (const { id, status } of endings) statuses.set(id, status)
   await releaseHolds(tx, endings)
   return statuses

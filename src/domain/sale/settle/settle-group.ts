@@ -13,6 +13,7 @@ import {
   type Settlement,
   type SettlementResult,
   settlesAlone,
+  takesEffect,
 } from './settlement.ts'
 
 type Outcome = SettlementResult | typeof deferred
@@ -54,12 +55,12 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
 }
 
 // Marks the sessions that have ended. A charge of another session than the buyer's makes the buyer's due to be
-// closed at the provider; nothing else of another session counts.
+// closed at the provider.
 async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]): Promise<void> {
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
   const own = idsOf(ended.filter(isOwn))
-  const others = idsOf(ended.filter((locked) => !isOwn(locked) && locked.settlement.outcome.kind === 'paid'))
+  const others = idsOf(ended.filter((locked) => !isOwn(locked)))
   if (own.length > 0)
     await tx
       .update(payments)
@@ -80,16 +81,17 @@ export async function settleGroup(
 ): Promise<Outcome[]> {
   return transaction(db, async (tx) => {
     const taken = await lockSettlements(tx, group, onLocked)
-    const applied = await recordEvents(tx, [...taken.values()])
-    const withCharge = applied.filter(({ settlement }) => settlement.outcome.kind === 'paid')
-    const statuses = withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, applied)
-    await closeSessionsOf(tx, applied)
-    const appliedSet = new Set(applied)
+    const applied = new Set(await recordEvents(tx, [...taken.values()]))
+    const effective = [...applied].filter(takesEffect)
+    const withCharge = effective.filter(({ settlement }) => settlement.outcome.kind === 'paid')
+    const statuses =
+      withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, effective)
+    await closeSessionsOf(tx, effective)
     return group.map((settlement): Outcome => {
       const locked = taken.get(settlement)
       if (!locked) return deferred
       const { id, status } = locked.payment
-      return { status: statuses.get(id) ?? status, isRepeated: !appliedSet.has(locked) }
+      return { status: statuses.get(id) ?? status, isRepeated: !applied.has(locked) }
     })
   })
 }

@@ -19,10 +19,13 @@ export type SettlementResult = { status: Payment['status']; isRepeated: boolean 
 /** Settlement whose payment's row is locked. */
 export type LockedSettlement = { settlement: Settlement; payment: LockedPayment }
 
-/** True if the outcome is from the session that the buyer was sent to, or from no session. Other sessions can
- *  only pay: any other outcome of theirs is ignored. */
+/** True if the outcome is from the session that the buyer was sent to, or from no session. */
 export const isOwn = ({ settlement: { sessionId }, payment }: LockedSettlement): boolean =>
   sessionId === undefined || sessionId === payment.sessionId
+
+/** True if the outcome counts: any outcome of the buyer's own session, and a charge of another one. */
+export const takesEffect = (locked: LockedSettlement): boolean =>
+  isOwn(locked) || locked.settlement.outcome.kind === 'paid'
 
 /** True for a charge on a payment that has failed or expired: it takes the places again, if they are still
  *  available. */
