@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { preparedSql } from '../data/prepared.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
+import { perDatabase } from '../database/per-database.ts'
 import { hashSecret } from './key.ts'
 import { integrations, keys } from './table.ts'
 
@@ -15,16 +16,15 @@ export const hashCredentials = ({ apiKey, integrationId, secret }: Credentials):
 
 // Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller
 // is still authenticated.
-const knownByDatabase = new WeakMap<Database, LRUCache<string, true>>()
 const maxKnown = 20_000
+const knownOf = perDatabase(() => new LRUCache<string, true>({ max: maxKnown }))
 
 /** Reports whether credentials with this hash were valid when this process last authenticated them. */
-export const wereValid = (db: Database, hash: string): boolean => knownByDatabase.get(db)?.get(hash) === true
+export const wereValid = (db: Database, hash: string): boolean => knownOf(db).get(hash) === true
 
 /** Records the result of an authentication for `wereValid`. */
 export function rememberValidity(db: Database, credentials: Credentials, isValid: boolean): void {
-  const known = knownByDatabase.get(db) ?? new LRUCache<string, true>({ max: maxKnown })
-  knownByDatabase.set(db, known)
+  const known = knownOf(db)
   const hash = hashCredentials(credentials)
   if (isValid) known.set(hash, true)
   else known.delete(hash)

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import { type Database, isTransient, isUnavailable } from '../database/database.ts'
+import { perDatabase } from '../database/per-database.ts'
 import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
@@ -32,11 +33,10 @@ const keysParam = (index: number) => `keys_${index}`
 // Limit per database. Combined statements stay prepared on every connection, and a client could request
 // thousands of different combinations. Further combinations run as separate statements.
 const maxJoinedStatements = 100
-const joinedNames = new WeakMap<Database, Set<string>>()
+const joinedNamesOf = perDatabase(() => new Set<string>())
 
 function mayJoin(db: Database, name: string): boolean {
-  const names = joinedNames.get(db) ?? new Set()
-  joinedNames.set(db, names)
+  const names = joinedNamesOf(db)
   if (names.size < maxJoinedStatements) names.add(name)
   return names.has(name)
 }

@@ -1,20 +1,22 @@
 import { type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type PgColumn, PgDialect, type PgSelectBuilder, type SelectedFields } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../database/database.ts'
+import { perDatabase } from '../database/per-database.ts'
 import type { Rows } from './json-rows.ts'
 
 type Prepared<Row> = { execute(values: Record<string, unknown>): Promise<Row[]> }
 type Select = PgSelectBuilder<SelectedFields>
 
-const preparedByDatabase = new WeakMap<Database, Map<string, unknown>>()
+const preparedOf = perDatabase(() => new Map<string, unknown>())
 
 // Builds a statement once per database, by name.
 function cached<Statement>(db: Database, name: string, prepare: () => Statement): Statement {
-  const prepared = preparedByDatabase.get(db) ?? new Map<string, unknown>()
-  preparedByDatabase.set(db, prepared)
-  const found = (prepared.get(name) as Statement | undefined) ?? prepare()
-  prepared.set(name, found)
-  return found
+  const prepared = preparedOf(db)
+  const known = prepared.get(name) as Statement | undefined
+  if (known !== undefined) return known
+  const made = prepare()
+  prepared.set(name, made)
+  return made
 }
 
 // Runs a query and returns the rows as the driver parsed them: Drizzle maps nothing if it is given no fields.

@@ -5,8 +5,10 @@ import type { Database } from './database.ts'
 export function perDatabase<Value>(create: (db: Database) => Value): (db: Database) => Value {
   const created = new WeakMap<Database, { value: Value }>()
   return (db) => {
-    const entry = created.get(db) ?? { value: create(db) }
-    created.set(db, entry)
-    return entry.value
+    const known = created.get(db)
+    if (known) return known.value
+    const value = create(db)
+    created.set(db, { value })
+    return value
   }
 }
