@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { sha256 } from '../shared/ids.ts'
 import { databaseCode, isUnavailable, type MigrationWait, migrations } from './database.ts'
 
 /** An exclusive connection for migrations: the part that both drivers can implement. */
@@ -61,7 +61,7 @@ export function readMigrations(folder: string): Migration[] {
     return {
       name: tag,
       // Same hash as Drizzle's own migrator.
-      hash: hash('sha256', text),
+      hash: sha256(text),
       createdAt: when,
       statements: text.split('--> statement-breakpoint'),
       isWhole: mode === undefined,

@@ -3,7 +3,7 @@ import { coalesceReads } from '../../../data/coalesce.ts'
 import { anyOf, statement } from '../../../data/prepared.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { busy, Refusal } from '../../../shared/errors.ts'
 import { sha256 } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { paymentById } from '../../payment/loaders.ts'
@@ -142,9 +142,5 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
     for (const price of attempt.prices) ctx.loaders.get(priceById).prime(price.id, price)
     return attempt.answer
   }
-  throw new Refusal({
-    code: 'BUSY',
-    message: 'Too many checkouts at once. Try again.',
-    facts: { retryAfter: 1 },
-  })
+  throw busy('Too many checkouts at once. Try again.')
 }
