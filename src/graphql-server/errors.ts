@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { type Log, toRefusal } from '../http/mask-error.ts'
-import { type Code, type Problem, statusOf } from '../shared/errors.ts'
+import { type Code, type Problem, retryAfterOf, statusOf } from '../shared/errors.ts'
 import { limitProblems } from '../shared/limit-problems.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
@@ -100,7 +100,7 @@ export function toClientError(
     return new GraphQLError(truncate(message), { ...at, extensions })
   }
   const [first, ...rest] = toRefusal(origin, requestId, log).problems
-  const retryAfter = first.facts?.retryAfter
+  const retryAfter = retryAfterOf(first)
   const extensions = {
     ...toExtensions(first, requestId),
     ...(rest.length > 0 && { errors: toErrorResult([first, ...rest], requestId).errors }),

@@ -11,7 +11,7 @@ import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
-import { Refusal, statusOf } from '../shared/errors.ts'
+import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
 import type { RequestLimits } from '../shared/request-limits.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
@@ -22,7 +22,7 @@ import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts
 import { readRequestedId } from './requested-id.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
-  const retryAfter = refusal.problems[0].facts?.retryAfter
+  const retryAfter = retryAfterOf(refusal.problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
 }

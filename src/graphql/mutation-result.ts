@@ -1,13 +1,13 @@
 import type { ObjectRef } from '@pothos/core'
-import { type Code, type Problem, Refusal } from '../shared/errors.ts'
+import { type Code, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
 import { limitProblems } from '../shared/limit-problems.ts'
 import { builder } from './builder.ts'
 import { ErrorCodeRef } from './error-code.ts'
 
-/** A `Refusal` as data, with all its problems. */
-export type Refused = { refused: Problem[] }
+type Types = typeof builder.$inferSchemaTypes
 
-export const isRefused = (result: object): result is Refused => 'refused' in result
+/** A `Refusal` as data, with all its problems. */
+type Refused = { refused: Problem[] }
 
 // Missing credentials or rights are top-level errors; all other refusals are data (DECISIONS 6).
 const isException = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code === 'FORBIDDEN'
@@ -52,27 +52,27 @@ export const RefusalErrorRef = problemRef('RefusalError', 'Reason why a mutation
   TOO_MANY_WEBHOOKS: 'LimitError',
 })
 
-builder.objectType(builder.objectRef<Problem>('TransitionError'), {
+builder.objectType(builder.objectRef<ProblemWith<'ILLEGAL_TRANSITION'>>('TransitionError'), {
   description: 'Transition that the current status does not allow.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
-    from: t.string({ description: 'Current status.', resolve: ({ facts }) => facts?.from ?? '' }),
-    to: t.string({ description: 'Requested status.', resolve: ({ facts }) => facts?.to ?? '' }),
+    from: t.string({ description: 'Current status.', resolve: ({ facts }) => facts.from }),
+    to: t.string({ description: 'Requested status.', resolve: ({ facts }) => facts.to }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('RefundError'), {
+builder.objectType(builder.objectRef<ProblemWith<'REFUND_TOO_HIGH'>>('RefundError'), {
   description: 'Refund that exceeds the amount still refundable.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
     refundable: t.float({
       description: 'Amount still refundable, in major units, such as 10.5 for €10.50.',
-      resolve: ({ facts }) => facts?.refundable ?? 0,
+      resolve: ({ facts }) => facts.refundable,
     }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('WarrantyError'), {
+builder.objectType(builder.objectRef<ProblemWith<'WARRANTY_ENDED'>>('WarrantyError'), {
   description: 'Refund after the end of the warranty.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
@@ -80,38 +80,64 @@ builder.objectType(builder.objectRef<Problem>('WarrantyError'), {
       type: 'DateTime',
       nullable: true,
       description: 'End of the warranty.',
-      resolve: ({ facts }) => (facts?.validUntil === undefined ? null : new Date(facts.validUntil)),
+      resolve: ({ facts }) => new Date(facts.validUntil),
     }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('LimitError'), {
+builder.objectType(builder.objectRef<ProblemWith<'TOO_MANY_WEBHOOKS'>>('LimitError'), {
   description: 'The caller already has the maximum number of webhooks.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
-    limit: t.int({ description: 'Maximum number allowed.', resolve: ({ facts }) => facts?.limit ?? 0 }),
+    limit: t.int({ description: 'Maximum number allowed.', resolve: ({ facts }) => facts.limit }),
   }),
 })
 
-const RefusedRef = builder.objectRef<Refused>('Refused').implement({
-  description: 'Refused mutation. Nothing was changed.',
-  fields: (t) => ({
-    errors: t.field({
-      type: [RefusalErrorRef],
-      description: 'All reasons for the refusal.',
-      resolve: ({ refused }) => refused,
+/** Defines the type of a refused mutation, whose errors are of one family. */
+export const refusedRef = (name: string, description: string, error: typeof RefusalErrorRef) =>
+  builder.objectRef<Refused>(name).implement({
+    description,
+    fields: (t) => ({
+      errors: t.field({
+        type: [error],
+        description: 'All reasons for the refusal.',
+        resolve: ({ refused }) => refused,
+      }),
     }),
-  }),
-})
+  })
 
-/** Defines the result of a mutation: its payload, or `Refused`. */
+const RefusedRef = refusedRef('Refused', 'Refused mutation. Nothing was changed.', RefusalErrorRef)
+
+/** Defines the result of a mutation: its payload, or `Refused`. See `objectResult` for a single object. */
 export const resultUnion = <Payload extends object>(
   name: string,
-  payload: ObjectRef<typeof builder.$inferSchemaTypes, Payload>,
+  payload: ObjectRef<Types, Payload>,
   description: string,
+  refused = RefusedRef,
 ) =>
   builder.unionType(name, {
     description,
-    types: [payload, RefusedRef],
-    resolveType: (result) => (isRefused(result) ? RefusedRef : payload),
+    types: [payload, refused],
+    resolveType: (result) => ('refused' in result ? refused : payload),
   })
+
+/** Defines the result of a mutation that returns one object: `<name>Payload` with the object in `field`, or
+ *  `Refused`. `what` describes the object, and `note` adds a sentence to the description of the payload. */
+export function objectResult<Field extends string, T extends object>(
+  name: string,
+  [field, ref]: [Field, ObjectRef<Types, T>],
+  what: string,
+  note = '',
+) {
+  const payload = builder.objectRef<Record<Field, T>>(`${name}Payload`).implement({
+    description: `${what}. ${note}`.trim(),
+    fields: (t) => ({
+      [field]: t.field({
+        type: ref as ObjectRef<Types, object>,
+        description: `${what}.`,
+        resolve: (payload) => payload[field],
+      }),
+    }),
+  })
+  return resultUnion(`${name}Result`, payload, `${what}, or the reasons for the refusal.`)
+}

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Code, Refusal } from '../shared/errors.ts'
+import { type CodeWithoutFacts, Refusal } from '../shared/errors.ts'
 import { toRefusal } from './mask-error.ts'
 
-const malformed: [Code, string] = ['BAD_REQUEST', 'The request is malformed.']
-const messages: Partial<Record<number, [Code, string]>> = {
+const malformed: [CodeWithoutFacts, string] = ['BAD_REQUEST', 'The request is malformed.']
+const messages: Partial<Record<number, [CodeWithoutFacts, string]>> = {
   404: ['NOT_FOUND', 'There is no such path.'],
   413: ['BODY_TOO_LARGE', 'The body is too large.'],
   415: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.'],
@@ -44,7 +44,7 @@ const lingerMs = 1_000
 export function answerClientError({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, message] = clientErrors[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']
-  const problem = { code: 'BAD_REQUEST' satisfies Code, message }
+  const problem = { code: 'BAD_REQUEST' satisfies CodeWithoutFacts, message }
   setTimeout(() => socket.destroy(), lingerMs).unref()
   const body = JSON.stringify({ success: false, ...problem, errors: [problem], request_id: randomUUID() })
   socket.end(

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { type Code, type Problem, type Refusal, statusOf } from '../shared/errors.ts'
+import { type Code, type Problem, type Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
 import { limitProblems } from '../shared/limit-problems.ts'
 import { toSnakeCase } from './snake-case.ts'
 
@@ -43,7 +43,8 @@ const toProblemBody = (problem: Problem): z.output<typeof problemBody> => ({
 /** Sends a refusal with its status and the documented body. */
 export function sendRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
   const [first] = problems
-  if (first.facts?.retryAfter) reply.header('retry-after', first.facts.retryAfter)
+  const retryAfter = retryAfterOf(first)
+  if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(statusOf[code]).send({
     success: false,
     code,

@@ -50,25 +50,45 @@ export const statusOf = {
 
 export type Code = keyof typeof statusOf
 
-/** Details for correcting a request: counts, limits, ISO 8601 timestamps, amounts in major units. */
-export type Facts = {
-  available?: number
-  min?: number
-  max?: number
-  limit?: number
-  validFrom?: string
-  validUntil?: string
-  startDate?: string
-  minimumAge?: number
-  totalAmount?: number
-  retryAfter?: number
-  refundable?: number
-  from?: string
-  to?: string
+// Facts that help to correct a request: counts, limits, ISO 8601 timestamps, amounts in major units, seconds.
+type FactsByCode = {
+  SOLD_OUT: { available: number }
+  INSUFFICIENT_AVAILABILITY: { available: number }
+  MIN_TICKETS: { min: number; max: number }
+  MAX_TICKETS: { min: number; max: number }
+  NOT_ON_SALE_YET: { validFrom: string }
+  SALE_ENDED: { validUntil?: string }
+  EVENT_STARTED: { startDate: string }
+  UNDER_AGE: { minimumAge: number }
+  TOTAL_INCREASED: { totalAmount: number }
+  METADATA_TOO_LARGE: { limit: number }
+  TOO_MANY_WEBHOOKS: { limit: number }
+  ILLEGAL_TRANSITION: { from: string; to: string }
+  REFUND_TOO_HIGH: { refundable: number }
+  WARRANTY_ENDED: { validUntil: string }
+  RATE_LIMITED: { limit: number; retryAfter: number }
+  BUSY: { retryAfter: number }
 }
 
-/** `path` locates the invalid input, with camelCase field names. */
-export type Problem = { code: Code; message: string; path?: (string | number)[]; facts?: Facts }
+/** Codes that need no facts. */
+export type CodeWithoutFacts = Exclude<Code, keyof FactsByCode>
+
+// `path` locates the invalid input, with camelCase field names.
+type Reason = { message: string; path?: (string | number)[] }
+
+/** Reason of a refusal with one of these codes, and its facts. */
+export type ProblemWith<Codes extends keyof FactsByCode> = {
+  [C in Codes]: Reason & { code: C; facts: FactsByCode[C] }
+}[Codes]
+
+/** Reason of a refusal. */
+export type Problem =
+  | (Reason & { code: CodeWithoutFacts; facts?: undefined })
+  | ProblemWith<keyof FactsByCode>
+
+/** Returns the seconds after which to retry; undefined if retrying does not help. */
+export const retryAfterOf = ({ facts }: Problem): number | undefined =>
+  facts && 'retryAfter' in facts ? facts.retryAfter : undefined
 
 /** Problem for a transition that the current status does not allow. */
 export const illegalTransition = (thing: string, from: string, to: string): Problem => ({

@@ -1,7 +1,7 @@
 // This entry point omits the country names, which are eighty files.
 import isoCountries from 'i18n-iso-countries/index.js'
 import { z } from 'zod'
-import { type Code, type Facts, type Problem, Refusal } from './errors.ts'
+import { type Problem, Refusal } from './errors.ts'
 import { identifierPattern } from './ids.ts'
 
 // One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
@@ -160,8 +160,8 @@ function problemsOf(issue: Issue): Problem[] {
     }))
   if (issue.code === 'invalid_type' && issue.input === undefined)
     return [{ code: 'REQUIRED', message: 'This field is required.', path }]
-  const custom: { code?: Code; facts?: Facts } = issue.code === 'custom' ? (issue.params ?? {}) : {}
-  return [{ code: custom.code ?? 'INVALID', message: toSentence(issue, path), path, facts: custom.facts }]
+  const custom: Partial<Problem> = issue.code === 'custom' ? (issue.params ?? {}) : {}
+  return [{ code: 'INVALID', ...custom, message: toSentence(issue, path), path } as Problem]
 }
 
 // Messages of this file begin with «must»; those of zod are full sentences.

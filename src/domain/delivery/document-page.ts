@@ -4,7 +4,7 @@ import { answerErrors } from '../../http/error-handler.ts'
 import { html, sendPage } from '../../http/html.ts'
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
-import { Refusal, statusOf } from '../../shared/errors.ts'
+import { Refusal, retryAfterOf, statusOf } from '../../shared/errors.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { findSheet, isDocumentToken, isGood } from './find-sheets.ts'
@@ -27,7 +27,7 @@ const notes: Record<number, [title: string, text: string]> = {
 
 function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyReply {
   const status = statusOf[code]
-  const retryAfter = problems[0].facts?.retryAfter
+  const retryAfter = retryAfterOf(problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
   const [title, text] = notes[status] ?? ['Something went wrong on our side', 'Try again in a moment.']
   return sendNote(reply, status, title, text)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
-import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
+import { catchRefusal, objectResult } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeRef } from '../change/graphql.ts'
@@ -105,23 +105,10 @@ builder.queryField('webhookDeliveries', (t) =>
   }),
 )
 
-const RedeliverWebhookPayloadRef = builder
-  .objectRef<DeliveryWithChange>('RedeliverWebhookPayload')
-  .implement({
-    description: 'Delivery that is due again.',
-    fields: (t) => ({
-      delivery: t.field({
-        type: WebhookDeliveryRef,
-        description: 'Delivery with its new status.',
-        resolve: (delivery) => delivery,
-      }),
-    }),
-  })
-
-const RedeliverWebhookResultRef = resultUnion(
-  'RedeliverWebhookResult',
-  RedeliverWebhookPayloadRef,
-  'Delivery that is due again, or the reasons for the refusal.',
+const RedeliverWebhookResultRef = objectResult(
+  'RedeliverWebhook',
+  ['delivery', WebhookDeliveryRef],
+  'Delivery that is due again',
 )
 
 builder.mutationField('redeliverWebhook', (t) =>
@@ -137,6 +124,6 @@ builder.mutationField('redeliverWebhook', (t) =>
       }),
     },
     resolve: (_root, { webhookId, changeId }, ctx) =>
-      catchRefusal(() => redeliverWebhook({ webhookId, changeId }, ctx)),
+      catchRefusal(async () => ({ delivery: await redeliverWebhook({ webhookId, changeId }, ctx) })),
   }),
 )

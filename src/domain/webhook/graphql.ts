@@ -1,5 +1,5 @@
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
-import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
+import { catchRefusal, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
@@ -57,22 +57,7 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   }),
 })
 
-const WebhookPayloadRef = builder.objectRef<{ webhook: Webhook }>('WebhookPayload').implement({
-  description: 'Webhook after the mutation.',
-  fields: (t) => ({
-    webhook: t.field({
-      type: WebhookRef,
-      description: 'Webhook after the mutation.',
-      resolve: ({ webhook }) => webhook,
-    }),
-  }),
-})
-
-const WebhookResultRef = resultUnion(
-  'WebhookResult',
-  WebhookPayloadRef,
-  'Webhook after the mutation, or the reasons for the refusal.',
-)
+const WebhookResultRef = objectResult('Webhook', ['webhook', WebhookRef], 'Webhook after the mutation')
 
 const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhookPayload').implement({
   description: 'Deleted webhook.',

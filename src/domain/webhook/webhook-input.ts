@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Problem, refuseIf } from '../../shared/errors.ts'
+import { type Problem, Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { changeType } from '../change/table.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
@@ -24,15 +24,15 @@ const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number
 // A name without a domain resolves only inside our own network.
 const isSingleLabel = ({ hostname }: URL) => !hostname.replace(/\.$/, '').includes('.')
 
-const notAllowed = (message: string) => ({ code: 'ADDRESS_NOT_ALLOWED' as const, message })
+const invalid = (message: string): Problem => ({ code: 'INVALID', message, path: ['url'] })
+const notAllowed = (message: string): Problem => ({ code: 'ADDRESS_NOT_ALLOWED', message, path: ['url'] })
 
 const isLocalName = ({ hostname }: URL) => /(^|\.)localhost\.?$/.test(hostname)
 
-function problemOf(url: URL, privateWebhooks: boolean): Omit<Problem, 'path'> | null {
-  if (url.username || url.password)
-    return { code: 'INVALID', message: 'url must hold no user name and no password.' }
+function problemOf(url: URL, privateWebhooks: boolean): Problem | null {
+  if (url.username || url.password) return invalid('url must hold no user name and no password.')
   if (privateWebhooks) return null
-  if (url.protocol !== 'https:') return { code: 'INVALID', message: 'url must be an https address.' }
+  if (url.protocol !== 'https:') return invalid('url must be an https address.')
   const address = literalAddress(url)
   if (isLocalName(url) || (address && !isPublicAddress(address)))
     return notAllowed('url must lead to a public address.')
@@ -46,7 +46,7 @@ function problemOf(url: URL, privateWebhooks: boolean): Omit<Problem, 'path'> | 
 export function readUrl(text: string, privateWebhooks: boolean): string {
   const url = new URL(text)
   const problem = problemOf(url, privateWebhooks)
-  refuseIf(problem ? [{ ...problem, path: ['url'] }] : [])
+  if (problem) throw new Refusal(problem)
   url.hash = ''
   return url.href
 }

@@ -1,5 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
-import { catchRefusal, isRefused } from '../../../graphql/mutation-result.ts'
+import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
@@ -93,17 +93,19 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
   }),
 })
 
-const CheckoutResultRef = builder.unionType('CheckoutResult', {
-  description: 'Successful checkout, or the reasons for the refusal.',
-  types: [CheckoutPayloadRef, CheckoutRefusedRef],
-  resolveType: (result) => (isRefused(result) ? CheckoutRefusedRef : CheckoutPayloadRef),
-})
+const CheckoutResultRef = resultUnion(
+  'CheckoutResult',
+  CheckoutPayloadRef,
+  'Successful checkout, or the reasons for the refusal.',
+  CheckoutRefusedRef,
+)
 
-const QuoteResultRef = builder.unionType('QuoteResult', {
-  description: 'Quote, or the reasons why the checkout would be refused.',
-  types: [CheckoutQuoteRef, CheckoutRefusedRef],
-  resolveType: (result) => (isRefused(result) ? CheckoutRefusedRef : CheckoutQuoteRef),
-})
+const QuoteResultRef = resultUnion(
+  'QuoteResult',
+  CheckoutQuoteRef,
+  'Quote, or the reasons why the checkout would be refused.',
+  CheckoutRefusedRef,
+)
 
 builder.queryField('quoteCheckout', (t) =>
   t.field({

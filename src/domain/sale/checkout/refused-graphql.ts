@@ -1,6 +1,6 @@
 import { builder } from '../../../graphql/builder.ts'
-import { problemRef, RefusalErrorRef, type Refused } from '../../../graphql/mutation-result.ts'
-import type { Problem } from '../../../shared/errors.ts'
+import { problemRef, RefusalErrorRef, refusedRef } from '../../../graphql/mutation-result.ts'
+import type { Problem, ProblemWith } from '../../../shared/errors.ts'
 
 const CheckoutErrorRef = problemRef('CheckoutError', 'Reason why a checkout was refused.', {
   SOLD_OUT: 'AvailabilityError',
@@ -16,34 +16,37 @@ const CheckoutErrorRef = problemRef('CheckoutError', 'Reason why a checkout was 
   BUSY: 'BusyError',
 })
 
-const toDate = (iso: string | undefined) => (iso === undefined ? null : new Date(iso))
-
 builder.objectType(builder.objectRef<Problem>('InputError'), {
   description: 'Refusal whose code carries no further facts.',
   interfaces: [CheckoutErrorRef, RefusalErrorRef],
 })
 
-builder.objectType(builder.objectRef<Problem>('AvailabilityError'), {
-  description: 'Fewer places are available than were requested.',
-  interfaces: [CheckoutErrorRef],
-  fields: (t) => ({
-    available: t.int({
-      description: 'Number of places available.',
-      resolve: ({ facts }) => facts?.available ?? 0,
+builder.objectType(
+  builder.objectRef<ProblemWith<'SOLD_OUT' | 'INSUFFICIENT_AVAILABILITY'>>('AvailabilityError'),
+  {
+    description: 'Fewer places are available than were requested.',
+    interfaces: [CheckoutErrorRef],
+    fields: (t) => ({
+      available: t.int({
+        description: 'Number of places available.',
+        resolve: ({ facts }) => facts.available,
+      }),
     }),
-  }),
-})
+  },
+)
 
-builder.objectType(builder.objectRef<Problem>('TicketCountError'), {
+builder.objectType(builder.objectRef<ProblemWith<'MIN_TICKETS' | 'MAX_TICKETS'>>('TicketCountError'), {
   description: 'Number of tickets outside the limits of this rate.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
-    min: t.int({ nullable: true, description: 'Minimum per checkout.', resolve: ({ facts }) => facts?.min }),
-    max: t.int({ nullable: true, description: 'Maximum per checkout.', resolve: ({ facts }) => facts?.max }),
+    min: t.int({ nullable: true, description: 'Minimum per checkout.', resolve: ({ facts }) => facts.min }),
+    max: t.int({ nullable: true, description: 'Maximum per checkout.', resolve: ({ facts }) => facts.max }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('SaleTimeError'), {
+type SaleTimeProblem = ProblemWith<'NOT_ON_SALE_YET' | 'SALE_ENDED' | 'EVENT_STARTED'>
+
+builder.objectType(builder.objectRef<SaleTimeProblem>('SaleTimeError'), {
   description: 'Ticket rate is not on sale at this time.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
@@ -51,78 +54,74 @@ builder.objectType(builder.objectRef<Problem>('SaleTimeError'), {
       type: 'DateTime',
       nullable: true,
       description: 'Time when the sale starts, if it has not started.',
-      resolve: ({ facts }) => toDate(facts?.validFrom),
+      resolve: (problem) => (problem.code === 'NOT_ON_SALE_YET' ? new Date(problem.facts.validFrom) : null),
     }),
     validUntil: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'Time when the sale ended, if it has.',
-      resolve: ({ facts }) => toDate(facts?.validUntil),
+      resolve: (problem) =>
+        problem.code === 'SALE_ENDED' && problem.facts.validUntil ? new Date(problem.facts.validUntil) : null,
     }),
     startDate: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'Time when the event started, if it has.',
-      resolve: ({ facts }) => toDate(facts?.startDate),
+      resolve: (problem) => (problem.code === 'EVENT_STARTED' ? new Date(problem.facts.startDate) : null),
     }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('UnderAgeError'), {
+builder.objectType(builder.objectRef<ProblemWith<'UNDER_AGE'>>('UnderAgeError'), {
   description: 'Attendee is under the minimum age on the day the event starts.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     minimumAge: t.int({
       nullable: true,
       description: 'Minimum age in years.',
-      resolve: ({ facts }) => facts?.minimumAge,
+      resolve: ({ facts }) => facts.minimumAge,
     }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('TotalIncreasedError'), {
+builder.objectType(builder.objectRef<ProblemWith<'TOTAL_INCREASED'>>('TotalIncreasedError'), {
   description: 'Total is higher than `expectedTotal`.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     totalAmount: t.float({
       nullable: true,
       description: 'Current total, in major units, such as 10.5 for €10.50.',
-      resolve: ({ facts }) => facts?.totalAmount,
+      resolve: ({ facts }) => facts.totalAmount,
     }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('SizeError'), {
+builder.objectType(builder.objectRef<ProblemWith<'METADATA_TOO_LARGE'>>('SizeError'), {
   description: 'Input field is too large.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     limit: t.int({
       nullable: true,
       description: 'Maximum size in bytes.',
-      resolve: ({ facts }) => facts?.limit,
+      resolve: ({ facts }) => facts.limit,
     }),
   }),
 })
 
-builder.objectType(builder.objectRef<Problem>('BusyError'), {
+builder.objectType(builder.objectRef<ProblemWith<'BUSY'>>('BusyError'), {
   description: 'The service is busy. Retry after `retryAfter` seconds.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     retryAfter: t.int({
       nullable: true,
       description: 'Seconds to wait before retrying.',
-      resolve: ({ facts }) => facts?.retryAfter,
+      resolve: ({ facts }) => facts.retryAfter,
     }),
   }),
 })
 
-export const CheckoutRefusedRef = builder.objectRef<Refused>('CheckoutRefused').implement({
-  description: 'Refused checkout or quote. Nothing was sold and nothing is held.',
-  fields: (t) => ({
-    errors: t.field({
-      type: [CheckoutErrorRef],
-      description: 'All reasons for the refusal.',
-      resolve: ({ refused }) => refused,
-    }),
-  }),
-})
+export const CheckoutRefusedRef = refusedRef(
+  'CheckoutRefused',
+  'Refused checkout or quote. Nothing was sold and nothing is held.',
+  CheckoutErrorRef,
+)

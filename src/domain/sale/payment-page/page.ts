@@ -5,7 +5,7 @@ import { html, sendPage } from '../../../http/html.ts'
 import { logFailure } from '../../../http/mask-error.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
-import { Refusal, statusOf } from '../../../shared/errors.ts'
+import { Refusal, retryAfterOf, statusOf } from '../../../shared/errors.ts'
 import { buyerUrl } from './buyer-url.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
 import { findPayment, isPageToken, readLines } from './find-payment.ts'
@@ -23,7 +23,7 @@ const apologies: Record<number, [title: string, text: string]> = {
 function sendApology(reply: FastifyReply, { code, message, problems }: Refusal): FastifyReply {
   const status = statusOf[code]
   const [title, text] = apologies[status] ?? ['That did not work', message]
-  const retryAfter = problems[0].facts?.retryAfter
+  const retryAfter = retryAfterOf(problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
   return sendPage(reply, status, {
     title,

@@ -1,20 +1,13 @@
 import { builder } from '../../../graphql/builder.ts'
-import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
+import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
-import type { Ticket } from '../../ticket/table.ts'
 import { cancelTicket } from './cancel-ticket.ts'
 
-const CancelTicketPayloadRef = builder.objectRef<{ ticket: Ticket }>('CancelTicketPayload').implement({
-  description: 'Cancelled ticket. Its place is available again.',
-  fields: (t) => ({
-    ticket: t.field({ type: TicketRef, description: 'Cancelled ticket.', resolve: ({ ticket }) => ticket }),
-  }),
-})
-
-const CancelTicketResultRef = resultUnion(
-  'CancelTicketResult',
-  CancelTicketPayloadRef,
-  'Cancelled ticket, or the reasons for the refusal.',
+const CancelTicketResultRef = objectResult(
+  'CancelTicket',
+  ['ticket', TicketRef],
+  'Cancelled ticket',
+  'Its place is available again.',
 )
 
 builder.mutationField('cancelTicket', (t) =>

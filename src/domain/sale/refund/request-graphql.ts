@@ -1,27 +1,15 @@
 import { builder } from '../../../graphql/builder.ts'
-import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
+import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { RefundAttemptRef } from '../../refund/graphql.ts'
-import type { Refund } from '../../refund/table.ts'
 import { refundInput, refundTicket } from './refund-ticket.ts'
 import { requestRefund } from './request-refund.ts'
 
-const RefundPayloadRef = builder.objectRef<{ refund: Refund }>('RefundPayload').implement({
-  description: 'Refund that was started, and possibly completed.',
-  fields: (t) => ({
-    refund: t.field({
-      type: RefundAttemptRef,
-      description: 'Refund; `pending` until the provider decides.',
-      resolve: ({ refund }) => refund,
-    }),
-  }),
-})
-
-const RefundResultRef = resultUnion(
-  'RefundResult',
-  RefundPayloadRef,
-  'Refund, or the reasons for the refusal.',
+const RefundResultRef = objectResult(
+  'Refund',
+  ['refund', RefundAttemptRef],
+  'Refund, `pending` until the provider decides',
 )
 
 builder.mutationField('refundTicket', (t) =>

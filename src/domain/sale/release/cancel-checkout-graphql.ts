@@ -1,24 +1,13 @@
 import { builder } from '../../../graphql/builder.ts'
-import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
+import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
-import type { Payment } from '../../payment/table.ts'
 import { cancelCheckout } from './cancel-checkout.ts'
 
-const CancelCheckoutPayloadRef = builder.objectRef<{ payment: Payment }>('CancelCheckoutPayload').implement({
-  description: 'Cancelled checkout. Its places are available again.',
-  fields: (t) => ({
-    payment: t.field({
-      type: PaymentRef,
-      description: 'Cancelled payment.',
-      resolve: ({ payment }) => payment,
-    }),
-  }),
-})
-
-const CancelCheckoutResultRef = resultUnion(
-  'CancelCheckoutResult',
-  CancelCheckoutPayloadRef,
-  'Cancelled checkout, or the reasons for the refusal.',
+const CancelCheckoutResultRef = objectResult(
+  'CancelCheckout',
+  ['payment', PaymentRef],
+  'Payment of the cancelled checkout',
+  'Its places are available again.',
 )
 
 builder.mutationField('cancelCheckout', (t) =>
