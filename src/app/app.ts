@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
+import { readCredentials } from '../auth/credentials.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { trustProxyOf } from '../config/trust-proxy.ts'
@@ -146,6 +147,7 @@ export async function createApp({
   limitConnections(app, config.maxConnections)
   limitResponseTime(app, answerTimeoutMs)
   await addSecurity(app, config.corsOrigins)
+  readCredentials(app)
   await rateLimits.addTo(app)
   refuseMalformedUrls(app)
   addDocumentation(app)

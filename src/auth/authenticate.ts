@@ -6,29 +6,15 @@ import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { isIdentifier } from '../shared/ids.ts'
-import { matchesHash, readKey } from './key.ts'
-import { type Credentials, rememberValidity } from './known-credentials.ts'
+import type { Credentials } from './credentials.ts'
+import { hashSecret, isSameHash, readKey } from './key.ts'
+import { rememberValidity } from './known-credentials.ts'
 import { grants, integrations, keys } from './table.ts'
 
 /** An authenticated client, and the organizations whose objects it may see, ordered by id. */
 export type Caller =
   | { kind: 'channel'; channelId: string; organizationIds: string[] }
   | { kind: 'integration'; integrationId: string; organizationIds: [string] }
-
-type Headers = Record<string, string | string[] | undefined>
-
-const headerText = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
-
-/** Reads the credentials from the headers of a request. */
-export const readCredentials = (headers: Headers): Credentials => ({
-  apiKey: headerText(headers['x-api-key']),
-  integrationId: headerText(headers.integration_id),
-  secret: headerText(headers.secret),
-})
-
-/** Reports whether credentials are well formed. Malformed ones are refused without any SQL. */
-export const areWellFormed = ({ apiKey, integrationId, secret }: Credentials): boolean =>
-  apiKey === undefined ? Boolean(integrationId && secret) : readKey(apiKey) !== null
 
 /** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
  *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
@@ -113,12 +99,16 @@ const integrationById = (db: Database) =>
       .where(eq(integrations.id, sql.placeholder('id'))),
   )
 
-async function authenticateKey(db: Database, apiKey: string, findKey: FindKey): Promise<Authenticated> {
+async function authenticateKey(
+  db: Database,
+  credentials: Credentials,
+  findKey: FindKey,
+): Promise<Authenticated> {
   const header = 'x-api-key'
-  const read = readKey(apiKey)
+  const read = readKey(credentials.apiKey ?? '')
   if (!read) throw unauthenticated('The API key is malformed.', header)
   const key = await findKey(db, read.id)
-  if (!key || key.mode !== read.mode || !matchesHash(apiKey, key.hash))
+  if (!key || key.mode !== read.mode || !isSameHash(credentials.apiKeyHash, key.hash))
     throw unauthenticated('The API key is not known.', header)
   if (key.revoked) throw unauthenticated('The API key is revoked.', header)
   if (key.expired) throw unauthenticated('The API key has expired.', header)
@@ -135,7 +125,7 @@ async function authenticateSecret(
   const [integration] = isIdentifier(integrationId)
     ? await integrationById(db).execute({ id: integrationId })
     : []
-  if (!integration || !matchesHash(secret, integration.secretHash))
+  if (!integration || !isSameHash(hashSecret(secret), integration.secretHash))
     throw unauthenticated('The integration or its secret is not known.', 'secret')
   return {
     caller: { kind: 'integration', integrationId, organizationIds: [integration.organizationId] },
@@ -150,9 +140,8 @@ async function verify(
   credentials: Credentials,
   findKey: FindKey,
 ): Promise<Authenticated | null> {
-  const byKey =
-    credentials.apiKey === undefined ? null : await authenticateKey(db, credentials.apiKey, findKey)
-  if (credentials.integrationId === undefined && credentials.secret === undefined) return byKey
+  const byKey = credentials.apiKey === undefined ? null : await authenticateKey(db, credentials, findKey)
+  if (credentials.isKeyOnly) return byKey
   const bySecret = await authenticateSecret(db, credentials)
   const [organizationId = ''] = bySecret.caller.organizationIds
   // For a channel, any organization that it sells for will do.

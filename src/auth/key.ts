@@ -37,6 +37,6 @@ export function readKey(key: string): { id: string; mode: KeyMode } | null {
 
 export const hashSecret = (secret: string): string => hash('sha256', secret)
 
-/** Compares in constant time. A null hash matches nothing. */
-export const matchesHash = (secret: string, hash: string | null): boolean =>
-  hash !== null && timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(hash))
+/** Compares hashes in constant time. Null matches nothing. */
+export const isSameHash = (hash: string, stored: string | null): boolean =>
+  stored !== null && timingSafeEqual(Buffer.from(hash), Buffer.from(stored))

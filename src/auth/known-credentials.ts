@@ -4,15 +4,9 @@ import { preparedSql } from '../data/prepared.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
+import type { Credentials } from './credentials.ts'
 import { hashSecret } from './key.ts'
 import { integrations, keys } from './table.ts'
-
-/** Headers of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
-export type Credentials = { apiKey?: string; integrationId?: string; secret?: string }
-
-/** Hashes credentials into a cache key that does not reveal them. */
-export const hashCredentials = ({ apiKey, integrationId, secret }: Credentials): string =>
-  hashSecret(JSON.stringify([apiKey, integrationId, secret]))
 
 // Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller
 // is still authenticated.
@@ -24,10 +18,8 @@ export const wereValid = (db: Database, hash: string): boolean => knownOf(db).ge
 
 /** Records the result of an authentication for `wereValid`. */
 export function rememberValidity(db: Database, credentials: Credentials, isValid: boolean): void {
-  const known = knownOf(db)
-  const hash = hashCredentials(credentials)
-  if (isValid) known.set(hash, true)
-  else known.delete(hash)
+  if (isValid) knownOf(db).set(credentials.hash, true)
+  else knownOf(db).delete(credentials.hash)
 }
 
 // Only the newest are listed. An address that has failed too often is refused with older ones, unless this
@@ -69,12 +61,9 @@ export const invalidateListed = (db: Database): void => void listByDatabase.dele
 
 /** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an
  *  address that has failed too often. Costs at most one statement per second. Authenticates nobody. */
-export async function mayBeValid(
-  db: Database,
-  { apiKey, integrationId, secret }: Credentials,
-): Promise<boolean> {
+export async function mayBeValid(db: Database, credentials: Credentials): Promise<boolean> {
+  const { apiKey, apiKeyHash, integrationId = '', secret = '', isKeyOnly } = credentials
   const names = await listNames(db)
-  if (apiKey !== undefined && !names.has(hashSecret(apiKey))) return false
-  if (integrationId === undefined && secret === undefined) return apiKey !== undefined
-  return names.has(nameOf(integrationId ?? '', hashSecret(secret ?? '')))
+  if (apiKey !== undefined && !names.has(apiKeyHash)) return false
+  return isKeyOnly ? apiKey !== undefined : names.has(nameOf(integrationId, hashSecret(secret)))
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Authenticated, Caller } from '../auth/authenticate.ts'
-import { type Credentials, hashCredentials } from '../auth/known-credentials.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import { invalidatedAt } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 
@@ -33,15 +33,15 @@ export function createCallerCache(db: Database, ms: number): CallerCache {
     sizeCalculation: ({ view }) => 2 * view.length + overhead,
   })
   return {
-    find(credentials) {
-      const found = entries.get(hashCredentials(credentials))
+    find({ hash }) {
+      const found = entries.get(hash)
       if (!found) return null
       const now = performance.now()
       const isValid = now - found.since < ms && now < found.until && found.since > invalidatedAt(db)
       return isValid ? found.view : null
     },
-    remember(credentials, { caller, since, until }) {
-      if (ms > 0) entries.set(hashCredentials(credentials), { view: viewOf(caller), since, until })
+    remember({ hash }, { caller, since, until }) {
+      if (ms > 0) entries.set(hash, { view: viewOf(caller), since, until })
     },
   }
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { Authenticated, Caller } from '../auth/authenticate.ts'
-import type { Credentials } from '../auth/known-credentials.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import { catalogueVersion } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import { type Answer, type Representation, toRepresentation } from '../http/representation.ts'

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readCredentials } from '../auth/authenticate.ts'
-import type { Credentials } from '../auth/known-credentials.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
 import { createLookupContext } from '../domain/ticket/loaders.ts'
@@ -74,7 +73,7 @@ export async function addGraphql(
     const mediaType = chooseMediaType(request.headers.accept)
     if (!mediaType) throw notAcceptable()
     const parameters = readParameters(request)
-    const credentials = readCredentials(request.headers)
+    const { credentials } = request
     const prepared = documents.prepare(parameters.query)
     const isCatalogue = prepared.factsOf(parameters.operationName)?.isCatalogueRead ?? false
     const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))

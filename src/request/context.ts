@@ -1,5 +1,5 @@
 import { type Authenticated, authenticate, type Caller } from '../auth/authenticate.ts'
-import type { Credentials } from '../auth/known-credentials.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import type { Scope } from '../data/prepared.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'

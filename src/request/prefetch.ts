@@ -1,7 +1,7 @@
 // Slow form: createContext.
 import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import { readKey } from '../auth/key.ts'
-import type { Credentials } from '../auth/known-credentials.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { keyedBy } from '../data/prepared.ts'
 import { type Database, isUnavailable } from '../database/database.ts'

@@ -2,8 +2,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { areWellFormed, readCredentials } from '../auth/authenticate.ts'
-import { hashCredentials, mayBeValid, wereValid } from '../auth/known-credentials.ts'
+import { mayBeValid, wereValid } from '../auth/known-credentials.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
@@ -54,8 +53,8 @@ function limitKeyOf(request: FastifyRequest): string {
     const token = tokenOf(request)
     return token === null ? addressKey(request) : tokenPrefix + token
   }
-  const credentials = readCredentials(request.headers)
-  return areWellFormed(credentials) ? hashCredentials(credentials) : addressKey(request)
+  const { areWellFormed, hash } = request.credentials
+  return areWellFormed ? hash : addressKey(request)
 }
 
 /** Limits requests per set of credentials, per token in a URL, and otherwise per address. Also limits the
@@ -82,7 +81,7 @@ function createLimits(db: Database, perSecond: number): RateLimits {
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
     if (counters.add(failuresKey(request)).count <= perSecond) request.isUnproven = true
-    else if (!(await mayBeValid(db, readCredentials(request.headers)))) throw tooManyFailures()
+    else if (!(await mayBeValid(db, request.credentials))) throw tooManyFailures()
   }
 
   // The library's own stores count separately for each set of options, and cannot take back a count.

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { readCredentials } from '../auth/authenticate.ts'
-import type { Credentials } from '../auth/known-credentials.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import { type Context, createContext, type Services } from '../request/context.ts'
 
 declare module 'fastify' {
@@ -26,6 +25,6 @@ export const authenticated =
     create: CreateContext<Request> = (services, credentials) => createContext(services, credentials),
   ) =>
   async (request: Request): Promise<void> => {
-    request.ctx = await create(services, readCredentials(request.headers), request)
+    request.ctx = await create(services, request.credentials, request)
     requireKind(request.ctx)
   }

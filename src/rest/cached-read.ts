@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Authenticated, readCredentials } from '../auth/authenticate.ts'
+import type { Authenticated } from '../auth/authenticate.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, createContext, requireCaller, type Services } from '../request/context.ts'
@@ -9,7 +9,7 @@ import { type Context, createContext, requireCaller, type Services } from '../re
 export const authenticatedRead =
   (services: Services, responseCache: ResponseCache, requireKind: (ctx: Context) => unknown) =>
   (request: FastifyRequest, reply: FastifyReply, _body: unknown, done: (error?: Error) => void): void => {
-    const credentials = readCredentials(request.headers)
+    const { credentials } = request
     const cached = responseCache.find(credentials, () => request.url)
     if (cached) {
       sendRepresentation(request, reply, Promise.resolve(cached))

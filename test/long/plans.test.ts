@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Credentials } from '../../src/auth/credentials.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
 import { seedDemo } from '../../src/domain/catalogue/demo/catalogue.ts'
 import { type EventFilter, searchEvents } from '../../src/domain/event/search-events.ts'
@@ -25,7 +26,7 @@ async function planOf(filter: EventFilter): Promise<string> {
   const { db } = database
   const ids = await db.select({ id: organizations.id }).from(organizations)
   const headers = await channelHeaders(db, ...ids.map(({ id }) => id))
-  const ctx = await createContext(testServices(db), { apiKey: headers['x-api-key'] })
+  const ctx = await createContext(testServices(db), new Credentials(headers))
   const found = await searchEvents(filter, { first: 50 }, ctx)
   expect(found.length).toBeGreaterThan(0)
   const ofPage = seen.findLast(({ text }) => text.includes('limit'))

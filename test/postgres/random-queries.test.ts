@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { execute, parse, validate } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readCredentials } from '../../src/auth/authenticate.ts'
+import { Credentials } from '../../src/auth/credentials.ts'
 import { schema } from '../../src/graphql-server/schema.ts'
 import { createContext, type Services } from '../../src/request/context.ts'
 import type { Caller } from '../support/authorization/callers.ts'
@@ -33,7 +33,7 @@ afterAll(() => world?.sale.close())
 async function expectedBody({ query, variables }: GraphqlRequest, caller: Caller): Promise<string | null> {
   const document = parse(query)
   if (validate(schema, document).length > 0) return null
-  const contextValue = await createContext(services, readCredentials(caller.headers))
+  const contextValue = await createContext(services, new Credentials(caller.headers))
   const { data, errors } = await execute({ schema, document, variableValues: variables, contextValue })
   return errors ? null : JSON.stringify({ data })
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Credentials } from '../../src/auth/credentials.ts'
 import type { HoldJob } from '../../src/domain/sale/checkout/hold/hold-rows.ts'
 import { type HoldOutcome, holdStock } from '../../src/domain/sale/checkout/hold/hold-stock.ts'
 import { holdTogether } from '../../src/domain/sale/checkout/hold/hold-together.ts'
@@ -59,7 +60,7 @@ const wantedOf = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
 
 /** Plans the jobs of a round before any of it is held. */
 async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Promise<HoldJob[]> {
-  const ctx = await createContext(testServices(db), { apiKey: channel['x-api-key'] })
+  const ctx = await createContext(testServices(db), new Credentials(channel))
   return Promise.all(
     all.map(async ({ rate, prices, code, key }) => {
       const tickets = prices.map((price, index) => ({

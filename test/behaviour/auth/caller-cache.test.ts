@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Authenticated, authenticate } from '../../../src/auth/authenticate.ts'
-import type { Credentials } from '../../../src/auth/known-credentials.ts'
+import { Credentials } from '../../../src/auth/credentials.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { grants, keys } from '../../../src/auth/table.ts'
 import { createCallerCache } from '../../../src/cache/caller-cache.ts'
@@ -144,7 +144,7 @@ test.each<[expires: string, from: number, to: number]>([
     .update(keys)
     .set({ expiresAt: sql.raw(expires) })
     .where(thisKey())
-  const who = await authenticate(sale.db, { apiKey: headers['x-api-key'] })
+  const who = await authenticate(sale.db, new Credentials(headers))
   // Rounded to whole milliseconds: one is computed from the other.
   const lasts = Math.round((who?.until ?? 0) - (who?.since ?? 0))
   expect(lasts).toBeGreaterThanOrEqual(from)
@@ -162,7 +162,7 @@ test('caller cache: refusals are not kept, and other credentials with the same k
 
 // Cases that only a moved clock can tell apart.
 
-const credentials: Credentials = { apiKey: 'one' }
+const credentials = new Credentials({ 'x-api-key': 'one' })
 const authenticated = (given: Partial<Authenticated> = {}): Authenticated => ({
   caller: { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'] },
   now: new Date(),
@@ -194,7 +194,7 @@ test('caller cache: holds 4 MB and evicts the oldest caller', () => {
   const callers = createCallerCache(sale.db, 60_000)
   const organizationIds = Array.from({ length: 10_000 }, (_, index) => `org_${index}`)
   const caller = { kind: 'channel' as const, channelId: 'chn_1', organizationIds }
-  const named = (index: number) => ({ apiKey: `key ${index}` })
+  const named = (index: number) => new Credentials({ 'x-api-key': `key ${index}` })
   for (let index = 0; index < 100; index++) callers.remember(named(index), authenticated({ caller }))
   expect(callers.find(named(99))).not.toBeNull()
   expect(callers.find(named(0))).toBeNull()

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { areWellFormed } from '../../../auth/authenticate.ts'
-import type { Credentials } from '../../../auth/known-credentials.ts'
+import type { Credentials } from '../../../auth/credentials.ts'
 import { type Context, requireChannel, type Services } from '../../../request/context.ts'
 import { authenticated } from '../../../rest/authenticate.ts'
 import { errorBody } from '../../../rest/error-body.ts'
@@ -44,7 +43,7 @@ async function createContextOfCheckout(
   credentials: Credentials,
   { raw }: FastifyRequest,
 ): Promise<Context> {
-  const body = areWellFormed(credentials) ? await peekBody(raw) : null
+  const body = credentials.areWellFormed ? await peekBody(raw) : null
   const [, id = null] = ticketRateId.exec(body ?? '') ?? []
   return createCheckoutContext(services, credentials, id)
 }
