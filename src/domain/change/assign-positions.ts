@@ -60,19 +60,15 @@ const assign = preparedSql<{ assigned: number; made: boolean }>(
   select (select count(*) from assigned)::integer as assigned, exists (select from made) as made`,
 )
 
-/** Assigns feed positions to the committed changes of one organization, unless another process does. */
-async function assignIn(db: Database, organizationId: string): Promise<void> {
-  for (let hasMore = true; hasMore; ) {
-    const [outcome] = await assign(db, { organizationId })
-    // A new feed is invisible to the statement that inserted it, so it takes another one.
-    hasMore = outcome !== undefined && (outcome.made || outcome.assigned === maxAtOnce)
-  }
-}
-
 /** Assigns feed positions to committed changes: of the given organizations, or of all that have changes
  *  without one. A long transaction delays only its own changes, and the changes of one subject keep their
  *  sequence. Safe to run in several processes at once: for each feed, one of them does the work. */
 export async function assignPositions(db: Database, organizationIds?: string[]): Promise<void> {
   const ids = organizationIds ?? (await withoutPosition(db, {})).map(({ organization_id }) => organization_id)
-  for (const id of ids) await assignIn(db, id)
+  for (const organizationId of ids)
+    for (let hasMore = true; hasMore; ) {
+      const [outcome] = await assign(db, { organizationId })
+      // A new feed is invisible to the statement that inserted it, so it takes another one.
+      hasMore = outcome !== undefined && (outcome.made || outcome.assigned === maxAtOnce)
+    }
 }

@@ -22,23 +22,22 @@ const unknown = () =>
     path: ['after'],
   })
 
+const inOrder = (read: ReadPositions) => [...read].sort(([a], [b]) => a - b)
+
 // Includes the change ids, to detect a cursor of other changes at the same positions.
-const digestOf = (feed: string, last: [part: number, { id: string; position: number }][]): string =>
-  Buffer.from(
-    sha256(JSON.stringify([feed, last.map(([part, { id, position }]) => [part, position, id])])),
-    'hex',
-  )
-    .toString('base64url')
-    .slice(0, digestLength)
+function digestOf(feed: string, read: ReadPositions): string {
+  const last = inOrder(read).map(([part, { id, position }]) => [part, position, id])
+  const digest = Buffer.from(sha256(JSON.stringify([feed, last])), 'hex')
+  return digest.toString('base64url').slice(0, digestLength)
+}
 
 /** Encodes read positions as an opaque cursor, some seven characters per part. */
 export function toCursor(feed: string, read: ReadPositions): string {
-  const last = [...read].sort(([a], [b]) => a - b)
-  const numbers = last.flatMap(([part, { position }], index) => [
+  const numbers = inOrder(read).flatMap(([part, { position }], index, last) => [
     part - (last[index - 1]?.[0] ?? 0),
     position,
   ])
-  return [digestOf(feed, last), ...numbers.map((number) => number.toString(36))].join('.')
+  return [digestOf(feed, read), ...numbers.map((number) => number.toString(36))].join('.')
 }
 
 /** Decodes a cursor. Refuses: CURSOR_UNKNOWN, if it is malformed. */
@@ -67,7 +66,6 @@ export function verifyCursor(
 ): ReadPositions {
   const read = new Map<number, { id: string; position: number }>()
   for (const { part, position, id } of found) if (id !== null) read.set(part, { id, position })
-  const last = [...read].sort(([a], [b]) => a - b)
-  if (last.length !== positions.length || digestOf(feed, last) !== digest) throw unknown()
+  if (read.size !== positions.length || digestOf(feed, read) !== digest) throw unknown()
   return read
 }

@@ -119,18 +119,11 @@ export async function listChanges(after: string | null, limit: number, ctx: Cont
     await Promise.all(page.unpositioned.map(({ organizationId }) => assignCoalesced(ctx.db, organizationId)))
     page = await read()
   }
-  const { before, found } = page
-  return found.map((change, index) => ({
-    ...change,
-    cursor: () =>
-      toCursor(
-        feed,
-        new Map([
-          ...before,
-          ...found
-            .slice(0, index + 1)
-            .map(({ part, feedPosition, id }) => [part, { id, position: feedPosition ?? 0 }] as const),
-        ]),
-      ),
-  }))
+  const cursorAt = (index: number) => {
+    const read = new Map(page.before)
+    for (const { part, feedPosition, id } of page.found.slice(0, index + 1))
+      read.set(part, { id, position: feedPosition ?? 0 })
+    return toCursor(feed, read)
+  }
+  return page.found.map((change, index) => ({ ...change, cursor: () => cursorAt(index) }))
 }

@@ -8,7 +8,6 @@ import { recordChanges } from '../sale/record-changes.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import type { CheckInInput } from './check-in-input.ts'
-import { decideCheckIn } from './decide-check-in.ts'
 import { findScanned, type Scanned } from './find-scanned.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
@@ -72,6 +71,22 @@ async function countEntry(
   if (counted && isIn) await recordChanges(tx, [ticketChange('ticket.entered', counted)])
 }
 
+/** Decides the result of a scan. `force` overrides TOO_EARLY and ALREADY_ENTERED, for people who left without
+ *  a scan; it never admits without a paid ticket for this event. */
+function decideResult(
+  ticket: Ticket,
+  { eventId, direction, force }: CheckInInput,
+  isOpen: boolean,
+): CheckIn['result'] {
+  if (eventId && eventId !== ticket.eventId) return 'WRONG_EVENT'
+  if (ticket.status === 'cancelled') return 'CANCELLED'
+  if (ticket.status !== 'active') return 'UNPAID'
+  if (direction === 'out') return ticket.entered > 0 ? 'OK' : 'NOT_INSIDE'
+  if (force) return 'OK'
+  if (!isOpen) return 'TOO_EARLY'
+  return ticket.entered < ticket.admits ? 'OK' : 'ALREADY_ENTERED'
+}
+
 /** Checks a ticket of the integration's organization in or out. Returns a rejection as a result and not as a
  *  refusal, because the scanner must show it. Idempotent by nonce, whatever happened to the ticket since. Two
  *  scanners at once admit only once. The doors open `admissionHours` before the event, compared with the time
@@ -88,8 +103,8 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
     const row = { integrationId, nonce, requestHash, direction, force, at }
     if (!scanned) return { ...row, ticketId: null, result: 'UNKNOWN', firstEnteredAt: null } as const
     const { ticket, startDate } = scanned
-    const opensAt = new Date(startDate.getTime() - ctx.services.admissionHours * hour)
-    const result = decideCheckIn(ticket, { ...input, at }, { opensAt })
+    const opensAt = startDate.getTime() - ctx.services.admissionHours * hour
+    const result = decideResult(ticket, input, at.getTime() >= opensAt)
     if (result === 'OK') await countEntry(tx, ticket, { direction, at })
     return { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }
   }

@@ -1,9 +1,8 @@
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { identifier, parse } from '../../shared/input-types.ts'
-import { type ListedDelivery, listDeliveries } from './list-deliveries.ts'
-import { retryDeliveries } from './retry-deliveries.ts'
-import { deliveryStatus } from './table.ts'
+import { deliveries, deliveryStatus } from './table.ts'
 
 // Commands of this folder. A command parses its arguments, and resolves to its output.
 
@@ -18,40 +17,56 @@ const listing = z.strictObject({
 const retryingAll = z.strictObject({ all: z.literal(true) })
 const retrying = z.strictObject({ id: z.array(identifier) })
 
-const toJson = (delivery: ListedDelivery) => ({
-  id: delivery.id,
-  payment_id: delivery.paymentId,
-  medium: delivery.medium,
-  status: delivery.status,
-  attempts: delivery.attempts,
-  last_error: delivery.lastError,
-  created_at: delivery.createdAt.toISOString(),
-  due_at: delivery.dueAt.toISOString(),
-})
+// Without the recipient, which is personal data.
+const listed = {
+  id: deliveries.id,
+  payment_id: deliveries.paymentId,
+  medium: deliveries.medium,
+  status: deliveries.status,
+  attempts: deliveries.attempts,
+  last_error: deliveries.lastError,
+  created_at: deliveries.createdAt,
+  due_at: deliveries.dueAt,
+}
 
-const toLine = ({ id, paymentId, medium, status, attempts, lastError, createdAt }: ListedDelivery) =>
-  [
-    ...[id, paymentId, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`],
-    ...[lastError ?? '', `of ${createdAt.toISOString()}`],
-  ]
-    .filter(Boolean)
-    .join('  ')
-
+/** Lists deliveries with a status, oldest first. */
 function list(args: object) {
   const { status } = parse(listing, args)
   return async (open: Open) => {
-    const found = await listDeliveries(await open(), status, maxListed)
-    return { json: found.map(toJson), text: found.map(toLine).join('\n') || `No delivery is ${status}.` }
+    const db = await open()
+    const found = await db
+      .select(listed)
+      .from(deliveries)
+      .where(eq(deliveries.status, status))
+      .orderBy(asc(deliveries.createdAt), asc(deliveries.medium), asc(deliveries.id))
+      .limit(maxListed)
+    const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) =>
+      [
+        ...[id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`],
+        ...[last_error ?? '', `of ${created_at.toISOString()}`],
+      ]
+        .filter(Boolean)
+        .join('  '),
+    )
+    return { json: found, text: lines.join('\n') || `No delivery is ${status}.` }
   }
 }
 
+/** Makes dead deliveries due again with a fresh set of attempts: those with the given identifiers, or all.
+ *  Leaves other deliveries alone. */
 function retry(args: object) {
-  const which = 'all' in args ? parse(retryingAll, args) && ('all' as const) : parse(retrying, args).id
+  const which = 'all' in args ? parse(retryingAll, args) : parse(retrying, args)
   return async (open: Open) => {
-    const queued = await retryDeliveries(await open(), which)
+    const db = await open()
+    const queued = await db
+      .update(deliveries)
+      .set({ status: 'pending', attempts: 0, dueAt: sql`now()` })
+      .where(and(eq(deliveries.status, 'dead'), 'id' in which ? inArray(deliveries.id, which.id) : undefined))
+      .returning({ id: deliveries.id })
+    const retried = queued.map(({ id }) => id)
     return {
-      json: { retried: queued },
-      text: queued.length > 0 ? `Due again: ${queued.join(', ')}.` : 'None of them is dead.',
+      json: { retried },
+      text: retried.length > 0 ? `Due again: ${retried.join(', ')}.` : 'None of them is dead.',
     }
   }
 }

@@ -7,7 +7,7 @@ import type { RateLimits } from '../../request/rate-limits.ts'
 import { Refusal, retryAfterOf, statusOf } from '../../shared/errors.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import { findSheet, isDocumentToken, isGood } from './find-sheets.ts'
+import { findSheet, isDocumentToken } from './find-sheets.ts'
 
 // Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
@@ -52,15 +52,13 @@ export async function addDocumentPage(
         'x-robots-tag': 'noindex',
       })
     })
-    const tokenOf = (request: FastifyRequest) => {
-      const token = tokenIn(request)
-      return isDocumentToken(token) ? token : null
-    }
+    const tokenOf = (request: FastifyRequest) => (isDocumentToken(tokenIn(request)) ? tokenIn(request) : null)
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
       const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
-      if (!isGood(sheet.ticket))
+      // A refunded ticket that was not cancelled still admits (DECISIONS 5).
+      if (sheet.ticket.status !== 'active')
         return sendNote(reply, 410, 'This ticket was cancelled', 'It no longer admits anybody.')
       if (limit.pendingCount >= drawing.maxWaiting)
         throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })

@@ -25,18 +25,16 @@ type Line = { text: string; style: Style; gap?: number; align?: 'left' | 'center
 type Block = { height: number; set(doc: Document, top: number): void }
 
 function layOutLines(lines: Line[]): Block {
+  let height = 0
   const blocks = lines.map(({ text, style, gap = 0, align }) => {
-    const { height, set } = layOutText(text, style, width, align)
-    return { height: height + gap, set }
+    const block = { y: height, ...layOutText(text, style, width, align) }
+    height += block.height + gap
+    return block
   })
   return {
-    height: blocks.reduce((sum, { height }) => sum + height, 0),
+    height,
     set(doc, top) {
-      let y = top
-      for (const { height, set } of blocks) {
-        set(doc, margin, y)
-        y += height
-      }
+      for (const { y, set } of blocks) set(doc, margin, top + y)
     },
   }
 }

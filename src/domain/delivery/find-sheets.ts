@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
-import { type Ticket, tickets } from '../ticket/table.ts'
+import { tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
@@ -48,15 +48,28 @@ const sheets = (db: Database) =>
     .innerJoin(organizations, eq(organizations.id, tickets.organizationId))
     .leftJoin(locations, eq(locations.id, events.locationId))
 
-const byToken = (db: Database) =>
-  statement(db, 'sheet_by_document_token', (db) =>
+/** A ticket with everything that is printed on it. */
+export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
+
+/** Reports whether a text has the form of a document token. */
+export const isDocumentToken = (text: string) => /^[0-9a-f]{64}$/.test(text)
+
+/** Finds a ticket by its document token, whatever its status. The token is the authorization, so there is no
+ *  caller. Null if there is none; a malformed token costs no SQL. */
+export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
+  if (!isDocumentToken(documentToken)) return null
+  const byToken = statement(db, 'sheet_by_document_token', (db) =>
     sheets(db).where(eq(tickets.documentToken, sql.placeholder('token'))),
   )
+  const [found] = await byToken.execute({ token: documentToken })
+  return found ?? null
+}
 
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
 
-const byRecipient = (db: Database, medium: Delivery['medium']) =>
-  statement(db, `sheets_by_${medium}`, (db) =>
+/** Finds the active tickets of a delivery, without those cancelled since it was queued. */
+export function sheetsToSend(db: Database, { medium, paymentId, recipient }: Delivery): Promise<Sheet[]> {
+  const byRecipient = statement(db, `sheets_by_${medium}`, (db) =>
     sheets(db)
       .where(
         and(
@@ -67,28 +80,5 @@ const byRecipient = (db: Database, medium: Delivery['medium']) =>
       )
       .orderBy(asc(tickets.position)),
   )
-
-/** A ticket with everything that is printed on it. */
-export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
-
-const token = /^[0-9a-f]{64}$/
-
-/** Reports whether a text has the form of a document token. */
-export const isDocumentToken = (text: string) => token.test(text)
-
-/** Finds a ticket by its document token, whatever its status. The token is the authorization, so there is no
- *  caller. Null if there is none; a malformed token costs no SQL. */
-export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
-  if (!isDocumentToken(documentToken)) return null
-  const [found] = await byToken(db).execute({ token: documentToken })
-  return found ?? null
+  return byRecipient.execute({ paymentId, recipient })
 }
-
-/** Finds the active tickets of a delivery, without those cancelled since it was queued. */
-export const sheetsToSend = (
-  db: Database,
-  { medium, paymentId, recipient }: Pick<Delivery, 'medium' | 'paymentId' | 'recipient'>,
-): Promise<Sheet[]> => byRecipient(db, medium).execute({ paymentId, recipient })
-
-/** Reports whether a ticket admits anybody. A refunded ticket that was not cancelled does (DECISIONS 5). */
-export const isGood = ({ status }: Pick<Ticket, 'status'>): boolean => status === 'active'

@@ -5,9 +5,8 @@ import { backoff, claimDue } from '../../data/leased-jobs.ts'
 import { inSeconds } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { type Sheet, sheetsToSend } from './find-sheets.ts'
-import type { Sender } from './send-mail.ts'
+import { type Sender, Undelivered } from './sender.ts'
 import { type Delivery, deliveries } from './table.ts'
-import { Undelivered } from './undelivered.ts'
 import { yieldToRequests } from './yield-to-requests.ts'
 
 /** Sender of each medium, null if it is not enabled, and a callback for deliveries that are given up. */

@@ -4,43 +4,31 @@ import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../../config/delivery.ts'
 import { documentName, fileName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import type { Sheet } from './find-sheets.ts'
-import type { Delivery } from './table.ts'
-import { Undelivered } from './undelivered.ts'
-import { writeCalendar } from './write-calendar.ts'
-import { writeMail } from './write-mail.ts'
-
-/** Sends the tickets of a delivery. Throws `Undelivered` on failure. */
-export type Sender = (
-  delivery: Pick<Delivery, 'id' | 'recipient'>,
-  sheets: [Sheet, ...Sheet[]],
-) => Promise<void>
+import { type Sender, Undelivered } from './sender.ts'
+import { writeCalendar, writeMail } from './write-mail.ts'
 
 type Transport = (id: string, mail: SendMailOptions) => Promise<void>
-type MailSender = { send: Sender; close(): void }
 
 async function composeMail(
   { id, recipient }: Parameters<Sender>[0],
-  sheets: [Sheet, ...Sheet[]],
+  sheets: Parameters<Sender>[1],
   from: MailConfig['from'],
   publicUrl: string,
 ): Promise<SendMailOptions> {
   const [{ event, organizationName }] = sheets
   const domain = from.address.split('@')[1] ?? ''
-  const documents: { filename: string; content: Buffer; contentType: string }[] = []
-  for (const sheet of sheets)
-    documents.push({
-      filename: documentName(sheet),
-      content: await drawTicket(sheet),
-      contentType: 'application/pdf',
-    })
-  const calendar = {
+  const attachments: NonNullable<SendMailOptions['attachments']> = []
+  for (const sheet of sheets) {
+    const content = await drawTicket(sheet)
+    attachments.push({ filename: documentName(sheet), content, contentType: 'application/pdf' })
+  }
+  attachments.push({
     filename: fileName(event, '.ics'),
     content: writeCalendar(sheets[0], domain),
     contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
     // Base64 keeps the CRLF line ends that iCalendar requires.
-    contentTransferEncoding: 'base64' as const,
-  }
+    contentTransferEncoding: 'base64',
+  })
   return {
     ...writeMail(sheets, publicUrl),
     from: { name: from.name || organizationName, address: from.address },
@@ -48,7 +36,7 @@ async function composeMail(
     // Stable across attempts, so that mail clients can drop duplicates.
     messageId: `<${id}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
-    attachments: [...documents, calendar],
+    attachments,
     disableFileAccess: true,
     disableUrlAccess: true,
   }
@@ -62,10 +50,8 @@ function toUndelivered(error: unknown): unknown {
   const { code, responseCode } = error as Error & { code?: unknown; responseCode?: unknown }
   if (typeof responseCode === 'number') {
     const isAboutThisMail = code === 'EENVELOPE' || code === 'EMESSAGE'
-    return new Undelivered(
-      `SMTP_${responseCode}`,
-      isAboutThisMail && responseCode >= 500 && !loginErrors.has(responseCode),
-    )
+    const isPermanent = isAboutThisMail && responseCode >= 500 && !loginErrors.has(responseCode)
+    return new Undelivered(`SMTP_${responseCode}`, isPermanent)
   }
   // A malformed address, rejected before any server was asked.
   if (code === 'EENVELOPE') return new Undelivered('SMTP_ADDRESS', true)
@@ -120,7 +106,7 @@ export function mailSender(
   { smtpUrl, from, folder }: MailConfig,
   publicUrl: () => string,
   onWritten: (deliveryId: string) => void,
-): MailSender {
+): { send: Sender; close(): void } {
   const smtp = smtpUrl === undefined ? null : smtpTransport(smtpUrl)
   const transport = smtp?.transport ?? folderTransport(folder)
   return {

@@ -3,8 +3,7 @@ import type { WhatsAppConfig } from '../../config/delivery.ts'
 import { localStart } from '../event/local-time.ts'
 import { documentName, documentUrl } from './document-url.ts'
 import type { Sheet } from './find-sheets.ts'
-import type { Sender } from './send-mail.ts'
-import { Undelivered } from './undelivered.ts'
+import { type Sender, Undelivered } from './sender.ts'
 
 const sendSeconds = 20
 
@@ -38,7 +37,7 @@ const messageOf = (
       },
       {
         type: 'body',
-        parameters: [parameter(sheet.event.name), parameter(localStart(sheet.event, sheet.location))],
+        parameters: [sheet.event.name, localStart(sheet.event, sheet.location)].map(parameter),
       },
     ],
   },

@@ -4,7 +4,7 @@ type Document = PDFKit.PDFDocument
 
 /** Style of a text. Each character uses the first font that has it. The text is set at the largest size
  *  (points) that needs no more than `maxLines`, else truncated at the smallest. */
-export type Style = { faces: Face[]; sizes: [number, ...number[]]; color: string; maxLines?: number }
+export type Style = { faces: Face[]; sizes: [number, ...number[]]; color: string; maxLines: number }
 type Run = { face: Face; text: string }
 
 const lineHeight = 1.3
@@ -78,18 +78,14 @@ function truncate(lines: string[], maxLines: number, fits: (text: string) => boo
   return [...lines.slice(0, maxLines - 1), characters.join('').trimEnd() + ellipsis]
 }
 
-type Layout = { size: number; lines: string[] }
-
-function layOut(
-  text: string,
-  { faces, sizes, maxLines = Number.POSITIVE_INFINITY }: Style,
-  width: number,
-): Layout {
+function layOut(text: string, { faces, sizes, maxLines }: Style, width: number) {
   const clean = normalizeText(text)
-  const layouts = sizes.map((size) => ({ size, lines: breakLines(clean, faces, size, width) }))
-  const fitting = layouts.find(({ lines }) => lines.length <= maxLines)
-  if (fitting) return fitting
-  const { size, lines } = layouts.at(-1) ?? { size: sizes[0], lines: [] }
+  let [size] = sizes
+  let lines: string[] = []
+  for (size of sizes) {
+    lines = breakLines(clean, faces, size, width)
+    if (lines.length <= maxLines) return { size, lines }
+  }
   return { size, lines: truncate(lines, maxLines, (text) => widthOf(text, faces, size) <= width) }
 }
 

@@ -1,10 +1,8 @@
+import ical, { ICalCalendarMethod } from 'ical-generator'
 import { type Html, html } from '../../http/html.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
 import type { Sheet } from './find-sheets.ts'
-
-/** Content of a mail, as plain text and as HTML. */
-export type MailText = { subject: string; text: string; html: string }
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
@@ -85,9 +83,30 @@ ${sheets.map((sheet) => card(sheet, publicUrl))}
 `
 }
 
-/** Writes the mail with the tickets of one checkout. `publicUrl` is the base of the links to their PDFs. */
-export const writeMail = (sheets: [Sheet, ...Sheet[]], publicUrl: string): MailText => ({
+/** Writes the mail with the tickets of one checkout, as plain text and as HTML. `publicUrl` is the base of the links
+ *  to their PDFs. */
+export const writeMail = (sheets: [Sheet, ...Sheet[]], publicUrl: string) => ({
   subject: oneLine(`${sheets.length > 1 ? 'Your tickets' : 'Your ticket'} for ${sheets[0].event.name}`),
   text: toText(sheets, publicUrl),
   html: toHtml(sheets, publicUrl).markup,
 })
+
+/** Writes an event as an iCalendar file, with times in UTC so that every calendar shows them right. The UID
+ *  is stable, so that sending it again updates the same entry; `domain` is its namespace. */
+export function writeCalendar({ event, location, organizationName }: Sheet, domain: string): string {
+  const calendar = ical({
+    prodId: { company: 'Boxoffice', product: 'tickets', language: 'EN' },
+    method: ICalCalendarMethod.PUBLISH,
+  })
+  const title = placeOf(location)
+  const { latitude: lat = null, longitude: lon = null } = location ?? {}
+  calendar.createEvent({
+    id: `${event.id}@${domain}`,
+    start: event.startDate,
+    end: event.endDate,
+    summary: event.name,
+    description: `By ${organizationName}. Your ticket is attached to the same mail.`,
+    location: title === '' ? null : { title, ...(lat !== null && lon !== null && { geo: { lat, lon } }) },
+  })
+  return `${calendar.toString()}\r\n`
+}

@@ -5,12 +5,6 @@ import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
 
-/** Payment or refund to issue an invoice for. Amounts in minor units. */
-export type NewInvoice = Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>
-
-/** Series of an organization's invoices of one kind in the current year. */
-export type Series = Pick<Invoice, 'organizationId' | 'kind'>
-
 const prefix = { invoice: 'F', corrective: 'R' }
 
 const newInvoices = arrayRows('news', {
@@ -42,13 +36,14 @@ const issue = preparedSql<{ id: string; reference: string }>(
   returning id, reference`,
 )
 
-/** Issues invoices with the next numbers of a series, in order, in one statement. Locks the series until the
+/** Issues invoices for payments or refunds with the next numbers of an organization's series of one kind and
+ *  the current year, in order, in one statement. Amounts in minor units. Locks the series until the
  *  transaction ends, so that a rollback leaves no gap. Call it last in a transaction, after the stock
  *  counters, to keep locks in one order. Returns the references. */
 export async function issueInvoices(
   tx: Connection,
-  { organizationId, kind }: Series,
-  invoiced: NewInvoice[],
+  { organizationId, kind }: Pick<Invoice, 'organizationId' | 'kind'>,
+  invoiced: Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>[],
 ): Promise<string[]> {
   if (invoiced.length === 0) return []
   const rows = invoiced.map((invoice) => ({ id: newId('inv'), ...invoice }))

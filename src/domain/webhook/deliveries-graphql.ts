@@ -5,10 +5,14 @@ import { catchRefusal, objectResult } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeRef } from '../change/graphql.ts'
-import { readCursor, toCursor } from './cursor.ts'
-import { type DeliveryWithChange, listDeliveries } from './list-deliveries.ts'
+import {
+  type DeliveryWithChange,
+  listDeliveries,
+  readCursor,
+  redeliverWebhook,
+  toCursor,
+} from './own-deliveries.ts'
 import { findWebhook } from './own-webhook.ts'
-import { redeliverWebhook } from './redeliver-webhook.ts'
 
 const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
   description: 'Status of a delivery.',

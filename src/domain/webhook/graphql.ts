@@ -3,12 +3,9 @@ import { catchRefusal, objectResult, resultUnion } from '../../graphql/mutation-
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
-import { deleteWebhook } from './delete-webhook.ts'
-import { disableWebhook } from './disable-webhook.ts'
-import { enableWebhook } from './enable-webhook.ts'
+import { deleteWebhook, disableWebhook, enableWebhook, updateWebhook } from './manage-webhook.ts'
 import { listWebhooks } from './own-webhook.ts'
 import type { Webhook } from './table.ts'
-import { updateWebhook } from './update-webhook.ts'
 import { webhookChanges } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {

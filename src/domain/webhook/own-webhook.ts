@@ -1,7 +1,7 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
-import * as scalars from '../../shared/input-types.ts'
+import { isIdentifier } from '../../shared/ids.ts'
 import { type Webhook, webhooks } from './table.ts'
 
 /** Condition that matches the caller's webhooks, without deleted ones. Refuses: UNAUTHENTICATED. */
@@ -16,7 +16,7 @@ export function isOwn(ctx: Context): SQL | undefined {
 
 /** Condition that matches the caller's webhook with this id. A malformed id matches nothing. */
 export const isOwnWith = (id: string, ctx: Context): SQL | undefined =>
-  and(isOwn(ctx), scalars.identifier.safeParse(id).success ? eq(webhooks.id, id) : sql`false`)
+  and(isOwn(ctx), isIdentifier(id) ? eq(webhooks.id, id) : sql`false`)
 
 /** Returns the row of a query for one webhook. Refuses: NOT_FOUND, if there is none. */
 export function requireFound<Row>([row]: Row[], name = 'id'): Row {

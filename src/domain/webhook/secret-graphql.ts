@@ -4,8 +4,7 @@ import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import { WebhookRef } from './graphql.ts'
-import { registerWebhook, type WebhookWithSecret } from './register-webhook.ts'
-import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
+import { registerWebhook, rotateWebhookSecret, type WebhookWithSecret } from './manage-webhook.ts'
 import { webhookInput } from './webhook-input.ts'
 
 const WebhookSecretPayloadRef = builder.objectRef<WebhookWithSecret>('WebhookSecretPayload').implement({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Problem, Refusal } from '../../shared/errors.ts'
+import { type CodeWithoutFacts, Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { changeType } from '../change/table.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
@@ -24,29 +24,28 @@ const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number
 // A name without a domain resolves only inside our own network.
 const isSingleLabel = ({ hostname }: URL) => !hostname.replace(/\.$/, '').includes('.')
 
-const invalid = (message: string): Problem => ({ code: 'INVALID', message, path: ['url'] })
-const notAllowed = (message: string): Problem => ({ code: 'ADDRESS_NOT_ALLOWED', message, path: ['url'] })
-
 const isLocalName = ({ hostname }: URL) => /(^|\.)localhost\.?$/.test(hostname)
 
-function problemOf(url: URL, privateWebhooks: boolean): Problem | null {
-  if (url.username || url.password) return invalid('url must hold no user name and no password.')
-  if (privateWebhooks) return null
-  if (url.protocol !== 'https:') return invalid('url must be an https address.')
+const refusal = (code: CodeWithoutFacts, message: string) => new Refusal({ code, message, path: ['url'] })
+
+function requireAllowed(url: URL, privateWebhooks: boolean): void {
+  if (url.username || url.password) throw refusal('INVALID', 'url must hold no user name and no password.')
+  if (privateWebhooks) return
+  if (url.protocol !== 'https:') throw refusal('INVALID', 'url must be an https address.')
   const address = literalAddress(url)
   if (isLocalName(url) || (address && !isPublicAddress(address)))
-    return notAllowed('url must lead to a public address.')
+    throw refusal('ADDRESS_NOT_ALLOWED', 'url must lead to a public address.')
   if (!address && isSingleLabel(url))
-    return notAllowed('url must name its host in full, such as hooks.example.com.')
-  return isAllowedPort(url) ? null : notAllowed('url must lead to port 443, or to one from 1024 on.')
+    throw refusal('ADDRESS_NOT_ALLOWED', 'url must name its host in full, such as hooks.example.com.')
+  if (!isAllowedPort(url))
+    throw refusal('ADDRESS_NOT_ALLOWED', 'url must lead to port 443, or to one from 1024 on.')
 }
 
 /** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
  *  Refuses: INVALID, ADDRESS_NOT_ALLOWED. */
 export function readUrl(text: string, privateWebhooks: boolean): string {
   const url = new URL(text)
-  const problem = problemOf(url, privateWebhooks)
-  if (problem) throw new Refusal(problem)
+  requireAllowed(url, privateWebhooks)
   url.hash = ''
   return url.href
 }

@@ -1,29 +1,19 @@
 import type { Answer } from './post-signed.ts'
 
-const minutes = 60
-const hours = 60 * minutes
+const minutes = (count: number) => count * 60
+const hours = (count: number) => count * 3600
 
 // Seconds between attempts: the schedule of Standard Webhooks, over three days.
-const schedule = [
-  5,
-  5 * minutes,
-  30 * minutes,
-  2 * hours,
-  5 * hours,
-  10 * hours,
-  14 * hours,
-  20 * hours,
-  24 * hours,
-]
+const schedule = [5, ...[5, 30].map(minutes), ...[2, 5, 10, 14, 20, 24].map(hours)]
 
 // Seconds of the pause that a receiver may ask for at most, and of one that names no duration.
-const maxPause = hours
-const defaultPause = minutes
+const maxPause = hours(1)
+const defaultPause = minutes(1)
 
 /** Consequences of a response for the delivery and for its webhook. */
 export type Verdict = {
   status: 'delivered' | 'pending' | 'dead'
-  /** Seconds until the next attempt. */
+  /** Seconds until the next attempt, if any. */
   retrySeconds: number
   lastStatus: number | null
   lastError: string | null
@@ -32,8 +22,10 @@ export type Verdict = {
   pauseSeconds: number
 }
 
-function errorOf({ status, error }: Answer): string {
+// Null for a success.
+function errorOf({ status, error }: Answer): string | null {
   if (status === null) return error ?? 'FAILED'
+  if (status >= 200 && status < 300) return null
   if (status === 410) return 'GONE'
   return status >= 300 && status < 400 ? 'REDIRECT' : 'STATUS'
 }
@@ -47,25 +39,17 @@ function pauseOf({ status, retryAfter }: Answer): number {
  *  502, 504 and `Retry-After` pause it. Retries have up to 10 % jitter, so that deliveries which failed
  *  together spread out (Standard Webhooks, operational considerations). */
 export function judgeAnswer(answer: Answer, attempts: number): Verdict {
-  const { status } = answer
-  const isGone = status === 410
-  if (status !== null && status >= 200 && status < 300)
-    return {
-      status: 'delivered',
-      retrySeconds: 0,
-      lastStatus: status,
-      lastError: null,
-      isGone,
-      pauseSeconds: 0,
-    }
+  const lastError = errorOf(answer)
+  const isGone = answer.status === 410
   const planned = schedule[attempts - 1]
   const pauseSeconds = pauseOf(answer)
+  // Deliveries to a receiver that is gone wait until it is enabled again.
+  const ifFailed = planned === undefined && !isGone ? 'dead' : 'pending'
   return {
-    // Deliveries to a receiver that is gone wait until it is enabled again.
-    status: planned === undefined && !isGone ? 'dead' : 'pending',
+    status: lastError === null ? 'delivered' : ifFailed,
     retrySeconds: Math.max(planned ?? 0, pauseSeconds) * (1 + Math.random() / 10),
-    lastStatus: status,
-    lastError: errorOf(answer),
+    lastStatus: answer.status,
+    lastError,
     isGone,
     pauseSeconds,
   }

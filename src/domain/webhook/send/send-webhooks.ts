@@ -4,11 +4,10 @@ import pLimit from 'p-limit'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { sign } from '../webhook-secret.ts'
-import { type ClaimedDelivery, claimDeliveries, pace } from './claim-deliveries.ts'
+import { type ClaimedDelivery, claimDeliveries, pace, releaseDeliveries } from './claim-deliveries.ts'
 import { judgeAnswer } from './judge-answer.ts'
 import { type PostOptions, postSigned } from './post-signed.ts'
 import { type Attempt, recordAttempts } from './record-attempts.ts'
-import { releaseDeliveries } from './release-deliveries.ts'
 
 // Maximum number of claimed deliveries that are not sent yet, across all webhooks.
 const maxClaimed = 400

@@ -1,3 +1,12 @@
+import type { Sheet } from './find-sheets.ts'
+import type { Delivery } from './table.ts'
+
+/** Sends the tickets of a delivery. Throws `Undelivered` on failure. */
+export type Sender = (
+  delivery: Pick<Delivery, 'id' | 'recipient'>,
+  sheets: [Sheet, ...Sheet[]],
+) => Promise<void>
+
 /** Delivery failure: a code without personal data. A permanent failure is not retried. */
 export class Undelivered extends Error {
   readonly code: string

@@ -1,0 +1,133 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
+import type { z } from 'zod'
+import { channels, integrations } from '../../auth/table.ts'
+import { inSeconds, nowMs } from '../../database/clock.ts'
+import type { Connection } from '../../database/database.ts'
+import { type Context, requireCaller } from '../../request/context.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { newId } from '../../shared/ids.ts'
+import { isOwn, isOwnWith, requireFound } from './own-webhook.ts'
+import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
+import { readUrl, type webhookChanges, type webhookInput } from './webhook-input.ts'
+import { newWebhookSecret } from './webhook-secret.ts'
+
+const maxWebhooks = 10
+
+// Time during which the previous secret also signs after a rotation.
+const overlapSeconds = 24 * 3600
+
+// Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to
+// the owner, proceed.
+function lockOwner(tx: Connection, caller: ReturnType<typeof requireCaller>): Promise<unknown> {
+  const [table, id] =
+    caller.kind === 'channel' ? [channels, caller.channelId] : [integrations, caller.integrationId]
+  return tx.select({ id: table.id }).from(table).where(eq(table.id, id)).for('no key update')
+}
+
+/** A webhook with its secret in clear text, which is shown only once. */
+export type WebhookWithSecret = { webhook: Webhook; secret: string }
+
+/** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
+ *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
+ *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS (DECISIONS 7). */
+export async function registerWebhook(
+  { url, types }: z.output<typeof webhookInput>,
+  ctx: Context,
+): Promise<WebhookWithSecret> {
+  const caller = requireCaller(ctx)
+  const secret = newWebhookSecret()
+  const row = {
+    id: newId('whk'),
+    url: readUrl(url, ctx.services.privateWebhooks),
+    types,
+    secret,
+    ...(caller.kind === 'channel'
+      ? { channelId: caller.channelId }
+      : { integrationId: caller.integrationId }),
+  }
+  return ctx.db.transaction(async (tx) => {
+    await lockOwner(tx, caller)
+    const existing = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwn(ctx))
+    if (existing.length >= maxWebhooks)
+      throw new Refusal({
+        code: 'TOO_MANY_WEBHOOKS',
+        message: `A caller can have at most ${maxWebhooks} webhooks.`,
+        facts: { limit: maxWebhooks },
+      })
+    const [webhook] = await tx.insert(webhooks).values(row).returning()
+    if (!webhook) throw new Error('the insert returned no webhook')
+    return { webhook, secret }
+  })
+}
+
+// Columns of a webhook that is to be tried as if it had never failed.
+const noFailures = { failingSince: null, pausedUntil: null }
+
+type Values = PgUpdateSetSource<typeof webhooks>
+
+const updateOwn = async (db: Connection, id: string, values: Values, ctx: Context): Promise<Webhook> =>
+  requireFound(await db.update(webhooks).set(values).where(isOwnWith(id, ctx)).returning())
+
+const isPendingFor = ({ id }: Webhook) =>
+  and(eq(webhookDeliveries.webhookId, id), eq(webhookDeliveries.status, 'pending'))
+
+/** Makes all pending deliveries of a webhook due now, so that a repaired receiver skips the backoff. */
+const resumeDeliveries = (tx: Connection, webhook: Webhook) =>
+  tx
+    .update(webhookDeliveries)
+    .set({ dueAt: sql`now()` })
+    .where(and(isPendingFor(webhook), sql`${webhookDeliveries.dueAt} > ${nowMs}`))
+
+/** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
+ *  Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
+export async function updateWebhook(
+  id: string,
+  { url, types }: z.output<typeof webhookChanges>,
+  ctx: Context,
+): Promise<Webhook> {
+  const newUrl = url === undefined ? {} : { url: readUrl(url, ctx.services.privateWebhooks), ...noFailures }
+  // An update must set a column, even if nothing changes.
+  const values = { types: types ?? sql`${webhooks.types}`, ...newUrl }
+  return ctx.db.transaction(async (tx) => {
+    const webhook = await updateOwn(tx, id, values, ctx)
+    if (url !== undefined) await resumeDeliveries(tx, webhook)
+    return webhook
+  })
+}
+
+/** Enables a webhook, whoever disabled it, and makes its pending deliveries due. Changes made while it was
+ *  disabled are only in the feed. Refuses: NOT_FOUND. */
+export const enableWebhook = (id: string, ctx: Context): Promise<Webhook> =>
+  ctx.db.transaction(async (tx) => {
+    const webhook = await updateOwn(tx, id, { status: 'enabled', disabledReason: null, ...noFailures }, ctx)
+    await resumeDeliveries(tx, webhook)
+    return webhook
+  })
+
+/** Disables a webhook until it is enabled again. Keeps its pending deliveries, and an earlier reason.
+ *  Refuses: NOT_FOUND. */
+export async function disableWebhook(id: string, ctx: Context): Promise<Webhook> {
+  const disabledReason = sql`coalesce(${webhooks.disabledReason}, 'REQUESTED')`
+  return updateOwn(ctx.db, id, { status: 'disabled', disabledReason }, ctx)
+}
+
+/** Deletes a webhook with its secrets, and drops pending deliveries. Returns its id. Refuses: NOT_FOUND. */
+export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
+  ctx.db.transaction(async (tx) => {
+    const noSecrets = { secret: '', previousSecret: null, previousSecretUntil: null }
+    const webhook = await updateOwn(tx, id, { status: 'deleted', ...noSecrets }, ctx)
+    await tx
+      .update(webhookDeliveries)
+      .set({ status: 'dead', lastError: 'DELETED' })
+      .where(isPendingFor(webhook))
+    return { id: webhook.id }
+  })
+
+/** Replaces the secret of a webhook. The previous one also signs for another day, so that the receiver can
+ *  switch at its own time; older ones stop signing. Refuses: NOT_FOUND. */
+export async function rotateWebhookSecret(id: string, ctx: Context): Promise<WebhookWithSecret> {
+  const secret = newWebhookSecret()
+  const previous = { previousSecret: sql`${webhooks.secret}`, previousSecretUntil: inSeconds(overlapSeconds) }
+  return { webhook: await updateOwn(ctx.db, id, { secret, ...previous }, ctx), secret }
+}
