@@ -38,10 +38,15 @@ async function startedOn(url: URL) {
   const ready = await fetch(`${server.url}/ready`)
   const answer = { status: ready.status, ...((await ready.json()) as object) }
   const warnings = warningsOf(server)
-  const listed = await fetch(`${server.url}/events`, {
-    headers: { integration_id: 'int_1', secret: 'x'.repeat(43) },
-  })
-  const refused = { status: listed.status, retryAfter: listed.headers.get('retry-after') }
+  // The first of them tries to connect, and the others are refused because it fails.
+  const refused = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const { status, headers } = await fetch(`${server.url}/events`, {
+        headers: { integration_id: 'int_1', secret: 'x'.repeat(43) },
+      })
+      return `${status}, retry after ${headers.get('retry-after')} s`
+    }),
+  )
   expect(server.output() + server.errors()).not.toContain(url.password)
   expect(await server.stop()).toBe(0)
   return { warnings, answer, refused }
@@ -75,7 +80,7 @@ test('a wrong password, a wrong database, an unreachable host and missing tables
   expect(answer).toMatchObject({ reason: 'MIGRATIONS_MISSING' })
 })
 
-const busy = { status: 503, retryAfter: '1' }
+const busy = Array.from({ length: 8 }, () => '503, retry after 1 s')
 
 test('a role without the right to connect is reported as refused, not as an internal error', async () => {
   const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })

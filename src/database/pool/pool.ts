@@ -128,9 +128,15 @@ export function openPool(options: PoolOptions): Pool {
     if (isClosing && reserved === 0 && [...connections].every(({ load }) => load === 0)) onIdle()
   }
 
-  // A new error for each statement: the driver adds parameters to the errors that it throws.
-  const outOfReach = () =>
-    connectionError('the database is out of reach', databaseCode(down?.error) ?? 'CONNECTION_FAILED')
+  // A new error for each statement: the driver adds parameters to the errors that it throws. Its cause shows
+  // that the server refused the connection, which the code alone does not (3D000).
+  const outOfReach = () => {
+    const error = connectionError(
+      'the database is out of reach',
+      databaseCode(down?.error) ?? 'CONNECTION_FAILED',
+    )
+    return Object.assign(error, { cause: down?.error })
+  }
 
   function refuse(isRefused: (waiting: QueueEntry) => boolean, error: () => unknown): void {
     for (const waiting of [waitingStatements, waitingTransactions])
