@@ -55,16 +55,7 @@ function decide(wanted: Wanted[], existing: Stock[]): Decision {
 }
 
 const selectStock = (tx: Connection, wanted: Wanted[]) =>
-  tx
-    .select()
-    .from(stock)
-    .where(
-      among(
-        stock.id,
-        wanted.map(({ id }) => id),
-      ),
-    )
-    .orderBy(asc(stock.id))
+  tx.select().from(stock).where(among(stock.id, wanted)).orderBy(asc(stock.id))
 
 /** Finds capacities below what is sold and held, before the rows are locked. */
 export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {

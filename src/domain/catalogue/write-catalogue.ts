@@ -13,11 +13,9 @@ import {
   ticketRateRow,
 } from './catalogue-rows.ts'
 import { currenciesOf } from './check-catalogue.ts'
-import { among, type Existing, type ExistingChild } from './find-existing.ts'
+import { among, type ChildTable, type Existing, type ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
-import { upsert } from './upsert.ts'
-
-type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
+import { type Tally, upsert } from './upsert.ts'
 
 /** Writes the objects of a checked file, and removes from sale what its lists no longer name. */
 export async function writeCatalogue(tx: Connection, catalogue: Catalogue, existing: Existing) {
@@ -27,43 +25,56 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
 
   // Marks rows instead of deleting them, because sold tickets may refer to them.
   async function markRemoved(table: ChildTable, rows: ExistingChild[]): Promise<{ removed: number }> {
-    const ids = rows.map(({ id }) => id)
-    if (ids.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, ids))
-    return { removed: ids.length }
+    if (rows.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, rows))
+    return { removed: rows.length }
+  }
+
+  async function writeLists<Table extends ChildTable, Child extends Entry<unknown>>(
+    table: Table,
+    entries: Child[],
+    rowOf: (entry: Child) => Table['$inferSelect'],
+    existing: Map<string, ExistingChild>,
+    parents: Entry<unknown>[],
+  ): Promise<Tally> {
+    return {
+      ...(await upsert(tx, table, entries, rowOf)),
+      ...(await markRemoved(table, findUnlisted(existing, entries, parents))),
+    }
   }
 
   const rates = catalogue.ticketRates
-  const eventsWithRates = catalogue.events.filter(({ input }) => input.ticket_rates)
-  const withAllPrices = rates.filter(({ input }) => input.prices && input.show_all_prices !== false)
-  const withSupplements = rates.filter(({ input }) => input.supplements)
-  const withQuestions = rates.filter(({ input }) => input.questions)
   return {
     organizations: await upsert(tx, organizations, catalogue.organizations, organizationRow),
     locations: await upsert(tx, locations, catalogue.locations, locationRow),
     events: await upsert(tx, events, catalogue.events, eventRow),
-    ticketRates: {
-      ...(await upsert(tx, ticketRates, rates, ticketRateRow)),
-      ...(await markRemoved(ticketRates, findUnlisted(existing.ticketRates, rates, eventsWithRates))),
-    },
-    prices: {
-      ...(await upsert(tx, prices, pricesWithPositions(catalogue, existing), (price) =>
-        priceRow(price, currencyOf(price)),
-      )),
-      ...(await markRemoved(prices, findUnlisted(existing.prices, catalogue.prices, withAllPrices))),
-    },
-    supplements: {
-      ...(await upsert(tx, supplements, catalogue.supplements, (supplement) =>
-        supplementRow(supplement, currencyOf(supplement)),
-      )),
-      ...(await markRemoved(
-        supplements,
-        findUnlisted(existing.supplements, catalogue.supplements, withSupplements),
-      )),
-    },
-    questions: {
-      ...(await upsert(tx, questions, catalogue.questions, questionRow)),
-      ...(await markRemoved(questions, findUnlisted(existing.questions, catalogue.questions, withQuestions))),
-    },
+    ticketRates: await writeLists(
+      ticketRates,
+      rates,
+      ticketRateRow,
+      existing.ticketRates,
+      catalogue.events.filter(({ input }) => input.ticket_rates),
+    ),
+    prices: await writeLists(
+      prices,
+      pricesWithPositions(catalogue, existing),
+      (price) => priceRow(price, currencyOf(price)),
+      existing.prices,
+      rates.filter(({ input }) => input.prices && input.show_all_prices !== false),
+    ),
+    supplements: await writeLists(
+      supplements,
+      catalogue.supplements,
+      (supplement) => supplementRow(supplement, currencyOf(supplement)),
+      existing.supplements,
+      rates.filter(({ input }) => input.supplements),
+    ),
+    questions: await writeLists(
+      questions,
+      catalogue.questions,
+      questionRow,
+      existing.questions,
+      rates.filter(({ input }) => input.questions),
+    ),
   }
 }
 
