@@ -1,4 +1,4 @@
-import { type Random, randomFrom } from './random.ts'
+import { type Random, randomFrom, type Words } from './random.ts'
 
 export const demoOrganizations = [
   { _id: 'org_demo_luna', name: 'Sala Luna', currency: 'EUR', platform_fee_percentage: 5 },
@@ -121,8 +121,8 @@ const cities: readonly [City, ...City[]] = [
 /** Number of locations before the generated ones. */
 export const firstVenues = cities.length
 
-const kinds = ['Sala', 'Teatro', 'Café', 'Studio', 'Halle', 'Club', 'Jardín', 'Atelier'] as const
-const names = [
+const kinds: Words = ['Sala', 'Teatro', 'Café', 'Studio', 'Halle', 'Club', 'Jardín', 'Atelier']
+const names: Words = [
   'Aurora',
   'Órbita',
   'Niebla',
@@ -133,15 +133,15 @@ const names = [
   'Über',
   'Ñandú',
   'Kōji',
-] as const
-const streets = [
+]
+const streets: Words = [
   'Station Road',
   'Calle Mayor',
   'Rue Haute',
   'Gartenweg',
   'ulica Długa',
   'Harbour Walk',
-] as const
+]
 
 // Offset of up to some eight kilometres from the centre.
 const near = (degrees: number, random: Random) =>

@@ -38,11 +38,6 @@ function toPrice({ currency }: Pick<Sale, 'currency'>, euros: number): number {
   return Math.max(1, Math.round((euros * perEuro) / step)) * step
 }
 
-const fixed = (sale: Sale, euros: number) => ({
-  fee_type: 'fixed' as const,
-  fee_quantity: toPrice(sale, euros),
-})
-
 // Early bird has ended, Regular ends the day before the event, Last call follows.
 const steps = (sale: Sale): PriceInput[] => [
   {
@@ -100,30 +95,26 @@ export const entrance = (sale: Sale): RateInput => ({
 })
 
 /** Rate whose first price has a quantity, with fixed fees and a required question. */
-export const front = (sale: Sale): RateInput => ({
-  name: sale.random.pick(['Front row', 'Balcony', 'Terrace']),
-  valid_from: plus(sale.today, -20 * 24),
-  availability: places(sale, sale.random.between(4, 9) * 10),
-  max: 4,
-  prices: [
-    {
-      name: 'First twenty',
-      price: toPrice(sale, sale.euros * 1.8),
-      quantity: 20,
-      includes: 'A seat, a welcome drink and a T-shirt',
-      ...fixed(sale, 1.5),
-    },
-    {
-      name: 'Regular',
-      price: toPrice(sale, sale.euros * 2.2),
-      includes: 'A seat, a welcome drink and a T-shirt',
-      ...fixed(sale, 1.5),
-    },
-  ],
-  supplements: [{ label: 'Poster, signed', price: toPrice(sale, 12) }],
-  questions: [shirtSize, diet],
-  warranty: { enabled: true, percentage: 10.5, hours: 24 },
-})
+export function front(sale: Sale): RateInput {
+  const seat = {
+    includes: 'A seat, a welcome drink and a T-shirt',
+    fee_type: 'fixed' as const,
+    fee_quantity: toPrice(sale, 1.5),
+  }
+  return {
+    name: sale.random.pick(['Front row', 'Balcony', 'Terrace']),
+    valid_from: plus(sale.today, -20 * 24),
+    availability: places(sale, sale.random.between(4, 9) * 10),
+    max: 4,
+    prices: [
+      { ...seat, name: 'First twenty', price: toPrice(sale, sale.euros * 1.8), quantity: 20 },
+      { ...seat, name: 'Regular', price: toPrice(sale, sale.euros * 2.2) },
+    ],
+    supplements: [{ label: 'Poster, signed', price: toPrice(sale, 12) }],
+    questions: [shirtSize, diet],
+    warranty: { enabled: true, percentage: 10.5, hours: 24 },
+  }
+}
 
 /** Rate for groups of four to ten. */
 export const group = (sale: Sale): RateInput => ({
