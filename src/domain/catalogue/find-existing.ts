@@ -18,11 +18,7 @@ export type Existing = {
   locations: Map<string, string>
   /** Organization of each event. */
   events: Map<string, string>
-  ticketRates: Map<string, ExistingChild>
-  prices: Map<string, ExistingChild>
-  supplements: Map<string, ExistingChild>
-  questions: Map<string, ExistingChild>
-}
+} & Record<'ticketRates' | 'prices' | 'supplements' | 'questions', Map<string, ExistingChild>>
 
 export type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
 

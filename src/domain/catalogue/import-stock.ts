@@ -20,12 +20,8 @@ const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
   ...ticketRates.map(({ id, path, input: { availability } }) => {
     const sold = availability?.sold ?? 0
     const left = availability?.available ?? null
-    return {
-      id,
-      path: [...path, 'availability', 'available'],
-      capacity: left === null ? null : sold + left,
-      sold,
-    }
+    const capacity = left === null ? null : sold + left
+    return { id, path: [...path, 'availability', 'available'], capacity, sold }
   }),
   ...prices.map(({ id, path, input }) => ({
     id,
