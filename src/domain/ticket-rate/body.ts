@@ -109,8 +109,8 @@ const toSupplementBody = (supplement: Supplement): z.output<typeof supplementBod
   fake_price: supplement.fakeAmount === null ? null : toMajor(supplement.fakeAmount, supplement.currency),
 })
 
-const toQuestionBody = ({ id, label, type, required, items }: Question): z.output<typeof questionBody> => ({
-  _id: id,
+const toQuestionBody = ({ id: _id, label, type, required, items }: Question) => ({
+  _id,
   label,
   type,
   required,

@@ -7,13 +7,14 @@ import * as views from './views.ts'
 // JSON shape of a ticket in the REST lookup (INTERFACE, Ticket). Amounts are in major units of its currency.
 
 const amount = (description: string) => z.number().describe(description)
+const nullableText = z.string().nullable()
 const moment = z.iso.datetime().nullable()
 
 const supplementBody = z.object({
   _id: z.string().describe('Supplement identifier.'),
   price: z.number().describe('Price paid, in major units.'),
   label: z.string().describe('Display name.'),
-  description: z.string().nullable().describe('Description. Always null, because the catalogue has none.'),
+  description: nullableText.describe('Description. Always null, because the catalogue has none.'),
   has_fake_price: z.boolean().describe('True if `fake_price` was shown struck through.'),
   fake_price: z.number().nullable().describe('Price that was shown struck through, in major units.'),
   product_quantity: z.int().describe('Quantity bought.'),
@@ -29,30 +30,26 @@ export const ticketBody = z.object({
     'Amount taken off by discounts, in major units. Always 0, because there are none.',
   ),
   email: z.string().describe('E-mail address of the attendee.'),
-  gender: z.string().nullable().describe('Gender, as one digit. The service attaches no meaning to it.'),
-  address: z.string().nullable().describe('Street and number.'),
-  language: z
-    .string()
-    .nullable()
-    .describe('Language code. Always null, because a checkout carries no language.'),
-  country: z.string().nullable().describe('Two-letter ISO 3166 country code.'),
-  postal_code: z.string().nullable().describe('Postal code.'),
+  gender: nullableText.describe('Gender, as one digit. The service attaches no meaning to it.'),
+  address: nullableText.describe('Street and number.'),
+  language: nullableText.describe('Language code. Always null, because a checkout carries no language.'),
+  country: nullableText.describe('Two-letter ISO 3166 country code.'),
+  postal_code: nullableText.describe('Postal code.'),
   enter: z.int().describe('Number of people inside now.'),
   entry_date: z.int().describe('Time of the last entry in Unix seconds; 0 if nobody has entered.'),
   event_id: z.string().describe('Identifier of the event.'),
   for: z.int().describe('Number of people that the ticket admits.'),
   name: z.string().describe('Full name of the attendee.'),
   payment_id: z.string().describe('Identifier of the payment.'),
-  phone: z.string().nullable().describe('Phone number in international format.'),
+  phone: nullableText.describe('Phone number in international format.'),
   price: amount('Price without fees, supplements and warranty, in major units.'),
   raised: amount('Amount that the organization keeps after refunds and commission, in major units.'),
   rate_id: z.string().describe('Identifier of the ticket rate.'),
   rate_name: z.string().describe('Name of the ticket rate.'),
   rate_slug: z.string().describe('Slug of the ticket rate.'),
-  referral_id: z
-    .string()
-    .nullable()
-    .describe('Identifier of the referrer. Always null, because a checkout carries no referrer.'),
+  referral_id: nullableText.describe(
+    'Identifier of the referrer. Always null, because a checkout carries no referrer.',
+  ),
   refunded: amount('Amount refunded so far, in major units.'),
   sale_type: z.literal(views.saleType).describe('Sales channel. Always `online`.'),
   price_info: z
@@ -60,8 +57,8 @@ export const ticketBody = z.object({
       _id: z.string().describe('Price identifier.'),
       price: amount('Price without fees, supplements and warranty, in major units.'),
       age: z.int().nullable().describe('Minimum age of the event; null if it has none.'),
-      content: z.string().nullable().describe('Description of what the price includes.'),
-      additional_info: z.string().nullable().describe('Additional information for the buyer.'),
+      content: nullableText.describe('Description of what the price includes.'),
+      additional_info: nullableText.describe('Additional information for the buyer.'),
     })
     .describe('Price that the ticket was sold at.'),
   supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
@@ -73,10 +70,9 @@ export const ticketBody = z.object({
   total_extras: amount('Total of supplements and warranty, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
   total_paid: amount('Amount paid, in major units; 0 unless paid.'),
-  invoice_reference: z
-    .string()
-    .nullable()
-    .describe('Invoice reference; null until the ticket is paid, and always null for a total of 0.'),
+  invoice_reference: nullableText.describe(
+    'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
+  ),
   corrective_invoice_references: z
     .array(z.string())
     .describe('References of the corrective invoices, one per refund.'),

@@ -66,10 +66,9 @@ TicketRef.implement({
       nullable: true,
       description: 'Number of the identity document.',
     }),
-    answers: t.field({
+    answers: t.expose('answers', {
       type: [parts.AnswerRef],
       description: 'Answers to the questions of the ticket rate.',
-      resolve: ({ answers }) => answers,
     }),
     supplements: t.field({
       type: [parts.TicketSupplementRef],

@@ -115,7 +115,7 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
 export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').implement({
   description: 'Price that a ticket was sold at.',
   fields: (t) => ({
-    id: t.id({ description: 'Price identifier.', resolve: ({ priceId }) => priceId }),
+    id: t.exposeID('priceId', { description: 'Price identifier.' }),
     price: t.float(
       amount(
         'Price in major units, such as 10.5 for €10.50, without fees, supplements and warranty.',
@@ -127,15 +127,13 @@ export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').impleme
       description: 'Minimum age of the event; null if it has none.',
       resolve: ({ eventAge }) => minimumAge({ age: eventAge }),
     }),
-    content: t.string({
+    content: t.exposeString('priceIncludes', {
       nullable: true,
       description: 'Description of what the price includes.',
-      resolve: ({ priceIncludes }) => priceIncludes,
     }),
-    additionalInfo: t.string({
+    additionalInfo: t.exposeString('priceAdditionalInfo', {
       nullable: true,
       description: 'Additional information for the buyer.',
-      resolve: ({ priceAdditionalInfo }) => priceAdditionalInfo,
     }),
   }),
 })
