@@ -49,6 +49,34 @@ export const httpUrl = z
   // The URL parser accepts these characters, but the database does not.
   .refine((url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url), 'must be an http(s) address')
 
+function languageOf(tag: string): string | null {
+  try {
+    return new Intl.Locale(tag).language
+  } catch {
+    return null
+  }
+}
+
+/** Language tag (BCP 47), reduced to its language: `pt-BR` to `pt`. */
+export const language = z
+  .string()
+  .max(35, 'must be at most 35 characters')
+  .transform((tag, issues) => {
+    const code = languageOf(tag)
+    if (code !== null && /^[a-z]{2}$/.test(code)) return code
+    issues.addIssue({ code: 'custom', message: 'must be a language tag such as es or pt-BR' })
+    return z.NEVER
+  })
+
+/** Code of a discount. Its case does not matter. */
+export const discountCode = z
+  .string()
+  .trim()
+  .regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
+
+/** Identifier that a client has for something of its own. */
+export const reference = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
+
 const maxMetadataBytes = 1024
 
 // A value that survives a round trip through jsonb: no infinity (1e400), no NUL, no lone surrogate.

@@ -27,6 +27,7 @@ const domainFolders = [
   ['location'],
   ['event'],
   ['ticket-rate'],
+  ['discount'],
   ['change'],
   ['payment'],
   ['ticket'],

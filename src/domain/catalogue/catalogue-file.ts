@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { countryCode, httpUrl, identifier, latitude, longitude, text } from '../../shared/input-types.ts'
+import {
+  countryCode,
+  discountCode,
+  httpUrl,
+  identifier,
+  language,
+  latitude,
+  longitude,
+  text,
+} from '../../shared/input-types.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
 import type { EventBody } from './event-body.ts'
 import {
@@ -20,15 +29,48 @@ import {
 
 const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
 
-export const organizationFile = z.strictObject({
+const organizationShape = {
   _id: identifier,
   name: text(200),
   slug: optional(text(200)),
   currency,
+  language: language
+    .nullish()
+    .describe('Language that buyers are addressed in unless their checkout names another. Defaults to `en`.'),
   platform_fee_percentage: percentage
     .nullish()
     .describe('Commission of the platform, in percent of each price.'),
-})
+}
+
+export const discountFile = z
+  .strictObject({
+    _id: identifier.nullish().describe(derived),
+    code: discountCode.describe('Code that buyers type. Its case does not matter.'),
+    name: optional(text(200)).describe('Display name. Defaults to the code.'),
+    percentage: percentage.nullish().describe('Percentage off the price. Give this or `amount`.'),
+    amount: amount.nullish(),
+    ticket_rate_ids: z
+      .array(identifier)
+      .max(1_000, 'must name at most 1000 rates')
+      .nullish()
+      .describe('Rates that it applies to; all of the organization if absent or empty.'),
+    valid_from: timestamp.nullish(),
+    valid_until: timestamp.nullish(),
+    quantity: count(0)
+      .nullish()
+      .describe('Maximum number of tickets that it can be used for; 0 or absent for no limit.'),
+    max_per_checkout: count(0)
+      .nullish()
+      .describe('Maximum number of tickets per checkout that it applies to; 0 or absent for no limit.'),
+  })
+  .refine(
+    ({ percentage, amount }) => (percentage == null) !== (amount == null),
+    rule('amount', 'must be given where percentage is not, and only there'),
+  )
+  .refine(
+    ({ valid_from, valid_until }) => !(valid_from && valid_until && valid_until <= valid_from),
+    rule('valid_until', 'must be after valid_from'),
+  )
 
 export const locationFile = z
   .strictObject({
@@ -69,10 +111,14 @@ export const priceFile = z
 export const supplementFile = z.strictObject({
   _id: identifier.nullish().describe(derived),
   label: text(200),
+  description: optional(text(2000)),
+  product_quantity: count(1)
+    .nullish()
+    .describe('Number of items that a buyer gets, such as 3 for three drinks. Defaults to 1.'),
   price: amount,
   has_fake_price: z.boolean().nullish(),
   fake_price: amount.nullish(),
-} satisfies Record<keyof z.output<typeof supplementBody>, z.ZodType>)
+} satisfies Record<keyof z.output<typeof supplementBody> | 'description' | 'product_quantity', z.ZodType>)
 
 export const questionFile = z
   .strictObject({
@@ -109,6 +155,11 @@ const ticketRateShape = {
     .describe(
       'Places sold and left; their sum is the capacity. Unlimited if absent, or `available` is null.',
     ),
+  admits: count(1).nullish().describe('Number of people that a ticket admits. Defaults to 1.'),
+  transferable: z
+    .boolean()
+    .nullish()
+    .describe('False if tickets may not be given to another person. Defaults to true.'),
   min: count(0).nullish().describe('Minimum number of tickets per checkout; 0 or absent for no limit.'),
   max: count(0).nullish().describe('Maximum number of tickets per checkout; 0 or absent for no limit.'),
   show_all_prices: z
@@ -159,6 +210,8 @@ export const eventFile = z
   .strictObject({ ...eventShape, ticket_rates: list } satisfies Record<keyof EventBody, z.ZodType>)
   .refine((event) => !(event.end_date < event.start_date), rule('end_date', 'must not be before start_date'))
 
+export const organizationFile = z.strictObject({ ...organizationShape, discounts: list })
+
 export const topOfFile = z
   .strictObject({ organizations: list, locations: list, events: list })
   .refine((file) => Object.keys(file).length > 0, 'must hold organizations, locations or events')
@@ -168,7 +221,16 @@ const listOf = <T extends z.ZodType>(type: T, description: string) =>
 
 /** Schema of the whole file, for its type and its JSON Schema. */
 const catalogueFile = z.strictObject({
-  organizations: listOf(organizationFile, 'Organizations that sell tickets.'),
+  organizations: listOf(
+    z.strictObject({
+      ...organizationShape,
+      discounts: listOf(
+        discountFile,
+        'Discounts. Those that are no longer listed are removed; without a list they stay as they are.',
+      ),
+    }),
+    'Organizations that sell tickets.',
+  ),
   locations: listOf(locationFile, 'Venues where events take place.'),
   events: listOf(
     z.strictObject({

@@ -1,4 +1,5 @@
 import { toMinor } from '../../shared/money.ts'
+import type { ListedDiscount } from '../discount/table.ts'
 import { searchWords, toVector } from '../event/search-words.ts'
 import type { events } from '../event/table.ts'
 import type { Location } from '../location/table.ts'
@@ -15,7 +16,37 @@ export const organizationRow = ({ id, key, input }: Input<'organizations'>): Org
   name: input.name,
   slug: key,
   currency: input.currency,
+  language: input.language ?? 'en',
   platformFeePercentage: input.platform_fee_percentage ?? 0,
+})
+
+export const discountRow = (
+  { id, parentId, position, input }: Input<'discounts'>,
+  currency: string,
+): ListedDiscount => ({
+  id,
+  organizationId: parentId,
+  position,
+  code: input.code,
+  name: input.name ?? input.code,
+  percentage: input.percentage ?? null,
+  amount: input.amount == null ? null : toMinor(input.amount, currency),
+  currency,
+  ticketRateIds: input.ticket_rate_ids ?? [],
+  validFrom: input.valid_from ?? null,
+  validUntil: input.valid_until ?? null,
+  maxPerCheckout: input.max_per_checkout || null,
+  removed: false,
+})
+
+/** Channel that an organization sells through at its door, and gives tickets away. It has the organization's
+ *  id, and no key. */
+export const ownChannelRow = ({
+  id,
+  input: { name },
+}: Input<'organizations'>): { id: string; name: string } => ({
+  id,
+  name,
 })
 
 export const locationRow = ({ id, input }: Input<'locations'>): Location => ({
@@ -65,6 +96,8 @@ export const ticketRateRow = ({ input, key, ...rate }: Input<'ticketRates'>): Li
   type: input.type ?? (input.availability?.available == null ? 'unlimited' : 'limited'),
   min: input.min || null,
   max: input.max || null,
+  admits: input.admits ?? 1,
+  transferable: input.transferable ?? true,
   showAllPrices: input.show_all_prices ?? true,
   warrantyEnabled: input.warranty?.enabled ?? false,
   warrantyPercentage: input.warranty?.percentage ?? 0,
@@ -99,6 +132,8 @@ export const supplementRow = (
   ticketRateId: parentId,
   position,
   label: input.label,
+  description: input.description,
+  productQuantity: input.product_quantity ?? 1,
   amount: toMinor(input.price, currency),
   currency,
   hasFakePrice: input.has_fake_price ?? false,

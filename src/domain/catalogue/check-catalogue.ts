@@ -19,13 +19,14 @@ export function checkCatalogue(catalogue: Catalogue, existing: Existing): Proble
       catalogue.organizations,
       catalogue.locations,
       catalogue.events,
-      [...catalogue.ticketRates, ...catalogue.prices],
+      [...catalogue.ticketRates, ...catalogue.prices, ...catalogue.discounts],
       catalogue.supplements,
       catalogue.questions,
     ].flatMap(findDuplicates),
     ...findTakenIds(catalogue, existing),
     ...findWrongReferences(catalogue, existing),
     ...findWrongAmounts(catalogue, existing),
+    ...findDuplicateCodes(catalogue),
   ]
 }
 
@@ -42,21 +43,36 @@ function findDuplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
   })
 }
 
+// Discounts that a list no longer names are removed, so only those of one list can have the same code.
+function findDuplicateCodes({ discounts }: Catalogue): Problem[] {
+  const seen = new Map<string, Path>()
+  return discounts.flatMap(({ path, parentId, input: { code } }) => {
+    const name = `${parentId} ${code.toLowerCase()}`
+    const first = seen.get(name)
+    seen.set(name, first ?? path)
+    return first ? [invalidField(path, 'code', `is also that of ${first.join('.')}.`)] : []
+  })
+}
+
 function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
   const taken = (
     entries: Entry<unknown>[],
     parentOf: (id: string) => string | undefined,
-    others?: Map<string, ExistingChild>,
+    ...others: Map<string, ExistingChild>[]
   ) =>
     entries
-      .filter(({ id, parentId }) => others?.has(id) || (parentOf(id) ?? parentId) !== parentId)
+      .filter(
+        ({ id, parentId }) =>
+          others.some((other) => other.has(id)) || (parentOf(id) ?? parentId) !== parentId,
+      )
       .map(({ id, path }) => invalid([...path, '_id'], `The identifier ${id} is taken.`))
-  const { locations, events, ticketRates, prices, supplements, questions } = existing
+  const { discounts, locations, events, ticketRates, prices, supplements, questions } = existing
   return [
     ...taken(catalogue.locations, (id) => locations.get(id)),
     ...taken(catalogue.events, (id) => events.get(id)),
-    ...taken(catalogue.ticketRates, (id) => ticketRates.get(id)?.parentId, prices),
-    ...taken(catalogue.prices, (id) => prices.get(id)?.parentId, ticketRates),
+    ...taken(catalogue.ticketRates, (id) => ticketRates.get(id)?.parentId, prices, discounts),
+    ...taken(catalogue.discounts, (id) => discounts.get(id)?.parentId, ticketRates, prices),
+    ...taken(catalogue.prices, (id) => prices.get(id)?.parentId, ticketRates, discounts),
     ...taken(catalogue.supplements, (id) => supplements.get(id)?.parentId),
     ...taken(catalogue.questions, (id) => questions.get(id)?.parentId),
   ]

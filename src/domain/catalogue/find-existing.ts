@@ -1,6 +1,7 @@
 import { or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Connection } from '../../database/database.ts'
+import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
@@ -18,9 +19,14 @@ export type Existing = {
   locations: Map<string, string>
   /** Organization of each event. */
   events: Map<string, string>
-} & Record<'ticketRates' | 'prices' | 'supplements' | 'questions', Map<string, ExistingChild>>
+} & Record<'discounts' | 'ticketRates' | 'prices' | 'supplements' | 'questions', Map<string, ExistingChild>>
 
-export type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
+export type ChildTable =
+  | typeof discounts
+  | typeof ticketRates
+  | typeof prices
+  | typeof supplements
+  | typeof questions
 
 type Named = { id: string }
 
@@ -58,13 +64,14 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  // Rates and prices share the id space of `stock`, so neither may use an id of the other.
+  // Rates, prices and discounts share the id space of `stock`, so none may use an id of another.
   const rates = catalogue.ticketRates
-  const stocked = [...rates, ...catalogue.prices]
+  const stocked = [...rates, ...catalogue.prices, ...catalogue.discounts]
   return {
     organizations: new Map(organizationRows.map(({ id, currency }) => [id, currency])),
     locations: await readOwners(locations, [...catalogue.locations, ...referred('location')]),
     events: await readOwners(events, catalogue.events),
+    discounts: await readChildren(discounts, discounts.organizationId, stocked, catalogue.organizations),
     ticketRates: await readChildren(ticketRates, ticketRates.eventId, stocked, catalogue.events),
     prices: await readChildren(prices, prices.ticketRateId, stocked, rates),
     supplements: await readChildren(supplements, supplements.ticketRateId, catalogue.supplements, rates),

@@ -16,14 +16,14 @@ type Wanted = {
 }
 type Decision = { rows: Pick<Stock, 'id' | 'capacity' | 'soldBefore'>[]; problems: Problem[] }
 
-const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
+const wantedOf = ({ ticketRates, prices, discounts }: Catalogue): Wanted[] => [
   ...ticketRates.map(({ id, path, input: { availability } }) => {
     const sold = availability?.sold ?? 0
     const left = availability?.available ?? null
     const capacity = left === null ? null : sold + left
     return { id, path: [...path, 'availability', 'available'], capacity, sold }
   }),
-  ...prices.map(({ id, path, input }) => ({
+  ...[...prices, ...discounts].map(({ id, path, input }) => ({
     id,
     path: [...path, 'quantity'],
     capacity: input.quantity || null,

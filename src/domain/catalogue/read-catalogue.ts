@@ -13,7 +13,8 @@ export type Entry<Input> = {
   id: string
   /** Name among its siblings: slug, name or label. */
   key: string
-  /** Event of a rate, rate of a price, supplement or question, organization of an event or location. */
+  /** Event of a rate, rate of a price, supplement or question, organization of an event, location or
+   *  discount. */
   parentId: string
   organizationId: string
   position: number
@@ -27,6 +28,7 @@ type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
 /** A catalogue file, flattened into lists of its well-formed objects, with its mistakes. */
 export type Catalogue = {
   organizations: EntriesOf<typeof file.organizationFile>
+  discounts: EntriesOf<typeof file.discountFile>
   locations: EntriesOf<typeof file.locationFile>
   events: EntriesOf<typeof file.eventFile>
   ticketRates: EntriesOf<typeof file.ticketRateFile>
@@ -66,6 +68,7 @@ const slugOf = ({ slug, name }: { slug: string | null; name: string }) =>
 export function readCatalogue(json: unknown): Catalogue {
   const catalogue: Catalogue = {
     organizations: [],
+    discounts: [],
     locations: [],
     events: [],
     ticketRates: [],
@@ -117,12 +120,25 @@ export function readCatalogue(json: unknown): Catalogue {
       catalogue.amounts.push({ amount, organizationId, path: [...path, field] })
   }
 
-  const { organizations, locations, events, ticketRates, prices, supplements, questions } = catalogue
+  const { organizations, discounts, locations, events, ticketRates, prices, supplements, questions } =
+    catalogue
   parse(file.topOfFile, json, [])
   for (const item of itemsOf(json, 'organizations', [])) {
     const id = textIn(item.raw, '_id')
     catalogue.named.organization.add(id)
-    addEntry(organizations, 'org', file.organizationFile, slugOf, item, { id, organizationId: id })
+    const inOrganization = { id, organizationId: id }
+    addEntry(organizations, 'org', file.organizationFile, slugOf, item, inOrganization)
+    for (const discount of itemsOf(item.raw, 'discounts', item.path)) {
+      addEntry(
+        discounts,
+        'dsc',
+        file.discountFile,
+        ({ code }) => code.toLowerCase(),
+        discount,
+        inOrganization,
+      )
+      addAmount('amount', discount, inOrganization)
+    }
   }
   for (const location of itemsOf(json, 'locations', [])) {
     const id = addReference('organization', location)

@@ -1,4 +1,6 @@
+import { channels } from '../../auth/table.ts'
 import type { Connection } from '../../database/database.ts'
+import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
@@ -30,8 +32,14 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   const withAllPrices = rates.filter(({ input }) => input.prices && input.show_all_prices !== false)
   const withSupplements = rates.filter(({ input }) => input.supplements)
   const withQuestions = rates.filter(({ input }) => input.questions)
+  const withDiscounts = catalogue.organizations.filter(({ input }) => input.discounts)
+  await upsert(tx, channels, catalogue.organizations, rows.ownChannelRow)
   return {
     organizations: await upsert(tx, organizations, catalogue.organizations, rows.organizationRow),
+    discounts: {
+      ...(await upsert(tx, discounts, catalogue.discounts, withCurrency(rows.discountRow))),
+      ...(await markRemoved(discounts, existing.discounts, catalogue.discounts, withDiscounts)),
+    },
     locations: await upsert(tx, locations, catalogue.locations, rows.locationRow),
     events: await upsert(tx, events, catalogue.events, rows.eventRow),
     ticketRates: {

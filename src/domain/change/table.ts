@@ -13,6 +13,9 @@ export const changeType = pgEnum('change_type', [
   'ticket.activated',
   'ticket.cancelled',
   'ticket.entered',
+  'ticket.updated',
+  'ticket.transferred',
+  'ticket.supplement_redeemed',
   'rate.sold_out',
   'rate.available',
 ])

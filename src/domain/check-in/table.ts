@@ -1,4 +1,5 @@
-import { boolean, index, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { integrations } from '../../auth/table.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { tickets } from '../ticket/table.ts'
@@ -30,6 +31,8 @@ export const checkIns = pgTable(
     ticketId: text('ticket_id').references(() => tickets.id),
     direction: checkInDirection().notNull(),
     force: boolean().notNull(),
+    /** Number of people who enter or leave. */
+    people: integer().notNull().default(1),
     result: checkInResult().notNull(),
     /** Time of the scan, by the scanner's clock. */
     at: timestampMs('at').notNull(),
@@ -40,6 +43,44 @@ export const checkIns = pgTable(
   (checkIn) => [
     primaryKey({ columns: [checkIn.integrationId, checkIn.nonce] }),
     index().on(checkIn.ticketId, checkIn.createdAt),
+  ],
+)
+
+export const redemptionResult = pgEnum('redemption_result', [
+  'OK',
+  'USED_UP',
+  'NOT_BOUGHT',
+  'UNPAID',
+  'CANCELLED',
+  'UNKNOWN',
+])
+
+/** Supplements handed out at the bar, kept so that a repeated nonce returns the first result. */
+export const redemptions = pgTable(
+  'redemptions',
+  {
+    organizationId: text('organization_id').notNull(),
+    integrationId: text('integration_id')
+      .notNull()
+      .references(() => integrations.id),
+    /** Idempotency key, chosen by the scanner. */
+    nonce: text().notNull(),
+    /** SHA-256 of the input. */
+    requestHash: text('request_hash').notNull(),
+    /** Null if no ticket was found. */
+    ticketId: text('ticket_id').references(() => tickets.id),
+    supplementId: text('supplement_id').notNull(),
+    result: redemptionResult().notNull(),
+    /** Number of items handed out by this call. */
+    redeemed: integer().notNull(),
+    /** Number of items left afterwards. */
+    left: integer().notNull(),
+    createdAt: createdAt(),
+  },
+  (redemption) => [
+    primaryKey({ columns: [redemption.organizationId, redemption.integrationId, redemption.nonce] }),
+    index().on(redemption.ticketId, redemption.createdAt),
+    check('redemptions_not_negative', sql`${redemption.redeemed} >= 0 and ${redemption.left} >= 0`),
   ],
 )
 

@@ -3,7 +3,10 @@ import { index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
+import { tickets } from '../ticket/table.ts'
 
+/** `transfer_notice` tells the former holder that the ticket was given to another person. */
+export const deliveryKind = pgEnum('delivery_kind', ['tickets', 'transfer_notice'])
 export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
 /** `skipped`: there is nothing to send, because the medium is not enabled or the tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
@@ -16,6 +19,12 @@ export const deliveries = pgTable(
     paymentId: text('payment_id')
       .notNull()
       .references(() => payments.id),
+    kind: deliveryKind().notNull().default('tickets'),
+    /** The only ticket to be sent; null for all tickets of the recipient. */
+    ticketId: text('ticket_id').references(() => tickets.id),
+    /** Reason for sending again: unique text per transfer or repetition; empty for the tickets of a paid
+     *  checkout, which are sent once. */
+    occasion: text().notNull().default(''),
     medium: deliveryMedium().notNull(),
     /** E-mail address or phone number, as on the tickets. */
     recipient: text().notNull(),
@@ -25,7 +34,15 @@ export const deliveries = pgTable(
     sentAt: timestampMs('sent_at'),
   },
   (delivery) => [
-    uniqueIndex('deliveries_once').on(delivery.paymentId, delivery.medium, delivery.recipient),
+    uniqueIndex('deliveries_once_per_occasion').on(
+      delivery.paymentId,
+      delivery.medium,
+      delivery.recipient,
+      delivery.occasion,
+    ),
+    index('deliveries_of_ticket')
+      .on(delivery.ticketId, delivery.createdAt)
+      .where(sql`${delivery.ticketId} is not null`),
     index('deliveries_due').on(delivery.dueAt).where(sql`${delivery.status} = 'pending'`),
   ],
 )

@@ -16,6 +16,9 @@ import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
+/** Means of a payment that the organization took itself. */
+export const paymentMethod = pgEnum('payment_method', ['CASH', 'CARD', 'OTHER'])
+
 export const paymentStatus = pgEnum('payment_status', [
   'pending',
   'processing',
@@ -47,6 +50,12 @@ export const payments = pgTable(
     redirectUrl: text('redirect_url'),
     errorUrl: text('error_url'),
     sendResourcers: boolean('send_resourcers').notNull().default(false),
+    /** ISO 639-1 code of the language that the checkout named; null if it named none. */
+    language: text(),
+    /** Means of payment at the box office; null elsewhere. */
+    method: paymentMethod(),
+    /** Reference that the box office gave the payment, such as the number of a receipt. */
+    methodReference: text('method_reference'),
     /** Amount refunded so far, in minor units. */
     refundedAmount: minorUnits('refunded_amount').notNull().default(0),
     invoiceReference: text('invoice_reference'),

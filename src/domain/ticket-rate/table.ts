@@ -54,6 +54,10 @@ export const ticketRates = pgTable(
     warrantyEnabled: boolean('warranty_enabled').notNull().default(false),
     warrantyPercentage: percentage('warranty_percentage').notNull().default(0),
     warrantyHours: integer('warranty_hours').notNull().default(0),
+    /** Number of people that a ticket admits. */
+    admits: integer().notNull().default(1),
+    /** False if tickets may not be given to another person. */
+    transferable: boolean().notNull().default(true),
     removed: boolean().notNull().default(false),
   },
   (rate) => [
@@ -61,6 +65,7 @@ export const ticketRates = pgTable(
     unique('ticket_rates_of_organizations').on(rate.id, rate.organizationId),
     unique('ticket_rates_of_events').on(rate.id, rate.eventId),
     index().on(rate.eventId, rate.position, rate.id),
+    check('ticket_rates_admit_somebody', sql`${rate.admits} >= 1`),
     check('ticket_rates_min_max', sql`${rate.min} >= 1 and ${rate.max} >= 1 and ${rate.min} <= ${rate.max}`),
   ],
 )
@@ -103,6 +108,9 @@ export const supplements = pgTable(
   {
     ...listedUnderRate(),
     label: text().notNull(),
+    description: text(),
+    /** Number of items that a buyer of the supplement gets, such as 3 for three drinks. */
+    productQuantity: integer('product_quantity').notNull().default(1),
     amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
     hasFakePrice: boolean('has_fake_price').notNull().default(false),
@@ -110,7 +118,7 @@ export const supplements = pgTable(
   },
   (supplement) => [
     index().on(supplement.ticketRateId, supplement.position, supplement.id),
-    check('supplements_not_negative', sql`${supplement.amount} >= 0`),
+    check('supplements_not_negative', sql`${supplement.amount} >= 0 and ${supplement.productQuantity} >= 1`),
   ],
 )
 

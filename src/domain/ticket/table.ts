@@ -8,12 +8,17 @@ import {
   jsonb,
   pgEnum,
   pgTable,
+  primaryKey,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
+import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
+
+/** Ways of selling: by a channel's checkout, at the door, or given away. */
+export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
 
 export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelled', 'expired'])
 
@@ -22,6 +27,10 @@ export type Answer = { questionId: string; answer: string }
 export type SoldSupplement = {
   supplementId: string
   label: string
+  description: string | null
+  /** Number of items bought, and of those redeemed so far. */
+  productQuantity: number
+  used: number
   amount: number
   hasFakePrice: boolean
   fakeAmount: number | null
@@ -47,9 +56,13 @@ export const tickets = pgTable(
     ticketRateId: text('ticket_rate_id').notNull(),
     priceId: text('price_id').notNull(),
     status: ticketStatus().notNull().default('held'),
+    saleType: saleType('sale_type').notNull().default('online'),
     qrCode: text('qr_code').notNull(),
     currency: text().notNull(),
+    /** Price before the discount. */
     priceAmount: amount('price_amount'),
+    discountId: text('discount_id').references(() => discounts.id),
+    discountAmount: amount('discount_amount').default(0),
     supplementsAmount: amount('supplements_amount'),
     organizationFeeAmount: amount('organization_fee_amount'),
     platformFeeAmount: amount('platform_fee_amount'),
@@ -72,6 +85,10 @@ export const tickets = pgTable(
     personalDocumentNumber: text('personal_document_number'),
     answers: jsonb().$type<Answer[]>().notNull().default([]),
     supplements: jsonb().$type<SoldSupplement[]>().notNull().default([]),
+    /** ISO 639-1 code of the language that the attendee is addressed in. */
+    language: text(),
+    /** Identifier that the channel has for whoever referred the buyer. */
+    referralId: text('referral_id'),
     metadata: jsonb().$type<Record<string, unknown>>(),
     /** Number of people that the ticket admits. */
     admits: integer().notNull().default(1),
@@ -120,9 +137,34 @@ export const tickets = pgTable(
       sql`${ticket.refundedAmount} between 0 and ${ticket.totalAmount}`,
     ),
     check(
-      'tickets_total',
-      sql`${ticket.totalAmount} = ${ticket.priceAmount} + ${ticket.supplementsAmount} + ${ticket.organizationFeeAmount} + ${ticket.warrantyAmount}`,
+      'tickets_discount_no_more_than_the_price',
+      sql`${ticket.discountAmount} between 0 and ${ticket.priceAmount}`,
     ),
+    check(
+      'tickets_redeem_no_more_than_was_bought',
+      sql`not jsonb_path_exists(${ticket.supplements}, '$[*] ? (@.used > @.productQuantity)')`,
+    ),
+    check(
+      'tickets_total',
+      sql`${ticket.totalAmount} = ${ticket.priceAmount} - ${ticket.discountAmount} + ${ticket.supplementsAmount} + ${ticket.organizationFeeAmount} + ${ticket.warrantyAmount}`,
+    ),
+  ],
+)
+
+/** Document tokens of tickets that were given to another person. Their URLs are answered 410. */
+export const retiredDocuments = pgTable(
+  'retired_documents',
+  {
+    organizationId: text('organization_id').notNull(),
+    token: text().notNull(),
+    ticketId: text('ticket_id')
+      .notNull()
+      .references(() => tickets.id),
+    createdAt: createdAt(),
+  },
+  (document) => [
+    primaryKey({ columns: [document.organizationId, document.token] }),
+    index().on(document.token),
   ],
 )
 
