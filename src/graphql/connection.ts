@@ -8,7 +8,7 @@ type PageInfo = {
   endCursor: string | null
 }
 
-export const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
+const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'Cursors of a page, and whether more pages follow.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', {
@@ -40,49 +40,70 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
   hasNextPage: found.length > first,
 })
 
-/** Defines the connection and edge types of a list. `things` names its items in the descriptions. A node of
- *  the list may carry more than `Shape`, such as its cursor. */
-export function connectionOf<Shape extends object, Node extends Shape = Shape>(
+type Options<Node> = {
+  /** Names the items in descriptions. */
+  things: string
+  description: string
+  toCursor(node: Node): string
+  /** Descriptions that replace the general ones. */
+  texts?: Partial<Record<'edge' | 'node' | 'edges' | 'nodes', string>>
+  /** Whether an empty page has the cursor that it was requested with; by default it has. */
+  emptyHasCursor?: boolean
+}
+
+/** Defines the connection and edge types of a list. A node of the list may carry more than `Shape`, such as
+ *  its cursor, and a page more than its nodes. */
+export function connectionOf<
+  Shape extends object,
+  Node extends Shape = Shape,
+  OnePage extends Page<Node> = Page<Node>,
+>(
   name: string,
   node: ObjectRef<typeof builder.$inferSchemaTypes, Shape>,
-  { things, description, toCursor }: { things: string; description: string; toCursor(node: Node): string },
+  { things, description, toCursor, texts, emptyHasCursor = true }: Options<Node>,
 ) {
-  const EdgeRef = builder.objectRef<{ node: Node }>(`${name}Edge`).implement({
-    description: `Item and its cursor in a list of ${things}.`,
+  // The types of these resolvers depend on `Shape`, which is open here.
+  const nodesOf = {
+    complexity: { field: 1, multiplier: 1 },
+    extensions: { preload: (pages: OnePage[]) => pages.flatMap(({ nodes }) => nodes) },
+    resolve: ({ nodes }: OnePage) => nodes as never,
+  }
+  const EdgeRef = builder.objectRef<Node>(`${name}Edge`).implement({
+    description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
     fields: (t) => ({
-      cursor: t.id({
-        description: 'Cursor of this edge, for `after`.',
-        resolve: ({ node }) => toCursor(node),
+      cursor: t.id({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
+      node: t.field({
+        type: node,
+        description: texts?.node ?? 'Item at this edge.',
+        extensions: { preload: (nodes) => nodes },
+        resolve: (node) => node as never,
       }),
-      // The resolver's type depends on `Shape`, which is open here.
-      node: t.field({ type: node, description: 'Item at this edge.', resolve: (edge) => edge.node as never }),
     }),
   })
-  return builder.objectRef<Page<Node>>(`${name}Connection`).implement({
+  return builder.objectRef<OnePage>(`${name}Connection`).implement({
     description,
     fields: (t) => ({
       edges: t.field({
         type: [EdgeRef],
-        complexity: { field: 1, multiplier: 1 },
-        description: `Page of ${things} with their cursors.`,
-        resolve: ({ nodes }) => nodes.map((node) => ({ node })),
+        description: texts?.edges ?? `Page of ${things} with their cursors.`,
+        ...nodesOf,
       }),
       nodes: t.field({
         type: [node],
-        complexity: { field: 1, multiplier: 1 },
-        description: `Page of ${things} without cursors.`,
-        resolve: ({ nodes }) => nodes as never,
+        description: texts?.nodes ?? `Page of ${things} without cursors.`,
+        ...nodesOf,
       }),
       pageInfo: t.field({
         type: PageInfoRef,
         description: 'Cursors of the page, and whether more pages follow.',
         resolve: ({ nodes, after, hasNextPage }) => {
           const [first, last] = [nodes[0], nodes.at(-1)]
+          const ofEmpty = emptyHasCursor ? after : null
           return {
             hasNextPage,
             hasPreviousPage: after !== null,
-            startCursor: first ? toCursor(first) : after,
-            endCursor: last ? toCursor(last) : after,
+            startCursor: first ? toCursor(first) : ofEmpty,
+            endCursor: last ? toCursor(last) : ofEmpty,
           }
         },
       }),

@@ -3,7 +3,7 @@ import { searchWords, toVector } from '../event/search-words.ts'
 import type { events } from '../event/table.ts'
 import type { Location } from '../location/table.ts'
 import type { Organization } from '../organization/table.ts'
-import type { prices, Question, Supplement, ticketRates } from '../ticket-rate/table.ts'
+import type { ListedPrice, ListedRate, Question, Supplement } from '../ticket-rate/table.ts'
 import type { Catalogue } from './read-catalogue.ts'
 
 // Maps objects of the file to database rows, with defaults for absent fields.
@@ -30,11 +30,9 @@ export const locationRow = ({ id, input }: Input<'locations'>): Location => ({
   timezone: input.timezone ?? 'UTC',
 })
 
-export const eventRow = ({
-  id,
-  key,
-  input,
-}: Input<'events'>): Omit<typeof events.$inferSelect, 'revision'> => ({
+type EventRow = Omit<typeof events.$inferSelect, 'revision'>
+
+export const eventRow = ({ id, key, input }: Input<'events'>): EventRow => ({
   id,
   organizationId: input.organization_id,
   locationId: input.location_id ?? null,
@@ -55,18 +53,11 @@ export const eventRow = ({
   searchWords: toVector(searchWords(input.name)),
 })
 
-export const ticketRateRow = ({
-  id,
-  key,
-  parentId,
-  organizationId,
-  position,
-  input,
-}: Input<'ticketRates'>): typeof ticketRates.$inferSelect => ({
-  id,
-  organizationId,
-  eventId: parentId,
-  position,
+export const ticketRateRow = ({ input, key, ...rate }: Input<'ticketRates'>): ListedRate => ({
+  id: rate.id,
+  organizationId: rate.organizationId,
+  eventId: rate.parentId,
+  position: rate.position,
   name: input.name,
   slug: key,
   validFrom: input.valid_from ?? null,
@@ -84,7 +75,7 @@ export const ticketRateRow = ({
 export const priceRow = (
   { id, key, parentId, position, input }: Input<'prices'>,
   currency: string,
-): typeof prices.$inferSelect => ({
+): ListedPrice => ({
   id,
   ticketRateId: parentId,
   position,

@@ -8,6 +8,10 @@ const maxAmount = 10_000_000_000
 
 const invalid = (path: Path, message: string): Problem => ({ code: 'INVALID', message, path })
 
+// A message that begins with the name of the field.
+const invalidField = (path: Path, field: string, message: string): Problem =>
+  invalid([...path, field], `${field} ${message}`)
+
 /** Finds mistakes that need the whole file and the database: identifiers, references, currencies. */
 export function checkCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {
   return [
@@ -65,15 +69,10 @@ function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[
     .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
   for (const { path, input, parentId, organizationId } of catalogue.ticketRates) {
     if (input.event_id && input.event_id !== parentId)
-      problems.push(
-        invalid([...path, 'event_id'], `event_id must be ${parentId}, the event that contains the rate.`),
-      )
+      problems.push(invalidField(path, 'event_id', `must be ${parentId}, the event that contains the rate.`))
     if (input.organization_id && input.organization_id !== organizationId)
       problems.push(
-        invalid(
-          [...path, 'organization_id'],
-          `organization_id must be ${organizationId}, the organization of the event.`,
-        ),
+        invalidField(path, 'organization_id', `must be ${organizationId}, the organization of the event.`),
       )
   }
   return problems
@@ -87,17 +86,12 @@ export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<stri
   ])
 
 function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
-  const problems: Problem[] = []
-  for (const { id, path, input } of catalogue.organizations) {
+  const problems = catalogue.organizations.flatMap(({ id, path, input }) => {
     const currency = existing.organizations.get(id)
-    if (currency && currency !== input.currency)
-      problems.push(
-        invalid(
-          [...path, 'currency'],
-          `currency must stay ${currency}: the currency of an organization cannot change.`,
-        ),
-      )
-  }
+    if (!currency || currency === input.currency) return []
+    const message = `must stay ${currency}: the currency of an organization cannot change.`
+    return [invalidField(path, 'currency', message)]
+  })
 
   const currencies = currenciesOf(catalogue, existing)
   for (const { amount, organizationId, path } of catalogue.amounts) {

@@ -12,7 +12,6 @@ import { importCatalogue, type Summary } from './import-catalogue.ts'
 
 type Open = () => Promise<Database>
 
-const demoEvents = 60
 const maxEvents = 100_000
 
 const importing = z.strictObject({ file: z.tuple([z.string()], 'must be one') })
@@ -63,9 +62,9 @@ function importFile(args: object) {
 }
 
 function seed(args: object) {
-  const { events = demoEvents } = parse(seeding, args)
+  const options = parse(seeding, args)
   return async (open: Open) => {
-    const summary = await seedDemo(await open(), { events })
+    const summary = await seedDemo(await open(), options)
     return { json: toJson(summary), text: `${toText(summary)}\n\nThe demo catalogue is loaded.` }
   }
 }

@@ -4,41 +4,39 @@ import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
 /** JSON shape of an event (INTERFACE, Event). */
 export const eventBody = z.object({
-  _id: z.string().meta({ description: 'Event identifier.' }),
-  name: z.string().meta({ description: 'Display name.' }),
-  slug: z.string().meta({ description: 'URL-friendly name.' }),
-  description: z.string().nullable().meta({ description: 'Description for the public.' }),
-  age: z.string().nullable().meta({ description: 'Minimum age, as text; null for any age.' }),
-  outfit: z.string().nullable().meta({ description: 'Dress code.' }),
-  ambiences: z.array(z.string()).meta({ description: 'Moods, such as `dancing` or `open air`.' }),
-  music_genres: z.array(z.string()).meta({ description: 'Music genres.' }),
+  _id: z.string().describe('Event identifier.'),
+  name: z.string().describe('Display name.'),
+  slug: z.string().describe('URL-friendly name.'),
+  description: z.string().nullable().describe('Description for the public.'),
+  age: z.string().nullable().describe('Minimum age, as text; null for any age.'),
+  outfit: z.string().nullable().describe('Dress code.'),
+  ambiences: z.array(z.string()).describe('Moods, such as `dancing` or `open air`.'),
+  music_genres: z.array(z.string()).describe('Music genres.'),
   artists: z
     .array(
       z.object({
-        name: z.string().meta({ description: 'Stage name.' }),
-        image_url: z.url().nullable().meta({ description: 'URL of a picture.' }),
+        name: z.string().describe('Stage name.'),
+        image_url: z.url().nullable().describe('URL of a picture.'),
       }),
     )
-    .meta({ description: 'Performers.' }),
-  display_date: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'Date to display if it differs from the start.' }),
-  start_date: z.iso.datetime().meta({ description: 'Start of the event, and end of its ticket sale.' }),
-  end_date: z.iso.datetime().meta({ description: 'End of the event.' }),
-  organization_id: z.string().meta({ description: 'Identifier of the organizer.' }),
-  image_url: z.url().nullable().meta({ description: 'URL of the poster.' }),
-  location_id: z.string().nullable().meta({ description: 'Identifier of the venue.' }),
-  ticket_rates: z.array(ticketRateBody).optional().meta({
-    description: 'Ticket rates of the event. Present if `populate` asks for them.',
-  }),
+    .describe('Performers.'),
+  display_date: z.iso.datetime().nullable().describe('Date to display if it differs from the start.'),
+  start_date: z.iso.datetime().describe('Start of the event, and end of its ticket sale.'),
+  end_date: z.iso.datetime().describe('End of the event.'),
+  organization_id: z.string().describe('Identifier of the organizer.'),
+  image_url: z.url().nullable().describe('URL of the poster.'),
+  location_id: z.string().nullable().describe('Identifier of the venue.'),
+  ticket_rates: z
+    .array(ticketRateBody)
+    .optional()
+    .describe('Ticket rates of the event. Present if `populate` asks for them.'),
   iframe: z
     .object({
-      tag_url: z.url().nullable().meta({ description: 'URL of the frame.' }),
-      script_url: z.url().nullable().meta({ description: 'URL of the script.' }),
+      tag_url: z.url().nullable().describe('URL of the frame.'),
+      script_url: z.url().nullable().describe('URL of the script.'),
     })
     .nullable()
-    .meta({ description: 'Embeddable sales widget; null if there is none.' }),
+    .describe('Embeddable sales widget; null if there is none.'),
 })
 
 export type EventBody = z.output<typeof eventBody>

@@ -21,46 +21,45 @@ import { eventBody, toEventBody } from './event-body.ts'
 const number = scalars.fromQuery
 
 const query = z.strictObject({
-  organization_id: scalars.identifier
+  organization_id: scalars.identifier.optional().describe('Returns only events of this organization.'),
+  start_date: scalars.moment
     .optional()
-    .meta({ description: 'Returns only events of this organization.' }),
-  start_date: scalars.moment.optional().meta({
-    description: 'Returns only events that start at or after this time. A plain date means midnight UTC.',
-  }),
-  end_date: scalars.moment.optional().meta({
-    description: 'Returns only events that end at or before this time. A plain date means midnight UTC.',
-  }),
+    .describe('Returns only events that start at or after this time. A plain date means midnight UTC.'),
+  end_date: scalars.moment
+    .optional()
+    .describe('Returns only events that end at or before this time. A plain date means midnight UTC.'),
   populate: z
     .string()
     .transform((list) => list.split(',').map((option) => option.trim()))
     .pipe(z.array(z.enum(['*', 'ticket-rates'], 'must be * or ticket-rates')))
     .optional()
-    .meta({ description: 'Comma-separated list of parts to include: `*` (all) or `ticket-rates`.' }),
-  location_id: scalars.identifier.optional().meta({ description: 'Returns only events at this location.' }),
-  search: scalars.search.optional().meta({
-    description:
+    .describe('Comma-separated list of parts to include: `*` (all) or `ticket-rates`.'),
+  location_id: scalars.identifier.optional().describe('Returns only events at this location.'),
+  search: scalars.search
+    .optional()
+    .describe(
       'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
-  }),
+    ),
   lat: number(scalars.latitude)
     .optional()
-    .meta({ description: 'Latitude of the centre, in degrees. Required with `lng` or `radius`.' }),
+    .describe('Latitude of the centre, in degrees. Required with `lng` or `radius`.'),
   lng: number(scalars.longitude)
     .optional()
-    .meta({ description: 'Longitude of the centre, in degrees. Required with `lat` or `radius`.' }),
+    .describe('Longitude of the centre, in degrees. Required with `lat` or `radius`.'),
   radius: number(scalars.radius)
     .optional()
-    .meta({ description: 'Radius in kilometres, at most 500. Defaults to 5 if `lat` and `lng` are given.' }),
-  limit: number(scalars.pageSize).default(50).meta({ description: 'Number of events to return, 1 to 100.' }),
-  offset: number(scalars.offset).default(0).meta({
-    description: 'Number of events to skip, at most 10000. Page through a longer list by its dates.',
-  }),
+    .describe('Radius in kilometres, at most 500. Defaults to 5 if `lat` and `lng` are given.'),
+  limit: number(scalars.pageSize).default(50).describe('Number of events to return, 1 to 100.'),
+  offset: number(scalars.offset)
+    .default(0)
+    .describe('Number of events to skip, at most 10000. Page through a longer list by its dates.'),
 })
 
 type Query = z.output<typeof query>
 
 const page = z
   .object({ success: z.literal(true), data: z.array(eventBody) })
-  .meta({ description: 'Page of events; empty past the end.' })
+  .describe('Page of events; empty past the end.')
 
 const pageBytes = createSerializer(page)
 

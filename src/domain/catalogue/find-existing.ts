@@ -5,7 +5,7 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { prices, questions, supplements, ticketRates } from '../ticket-rate/table.ts'
-import type { Catalogue, Entry } from './read-catalogue.ts'
+import type { Catalogue } from './read-catalogue.ts'
 
 /** Existing row of an object that is listed under a parent. */
 export type ExistingChild = { id: string; parentId: string; position: number; removed: boolean }
@@ -18,73 +18,56 @@ export type Existing = {
   locations: Map<string, string>
   /** Organization of each event. */
   events: Map<string, string>
-  ticketRates: Map<string, ExistingChild>
-  prices: Map<string, ExistingChild>
-  supplements: Map<string, ExistingChild>
-  questions: Map<string, ExistingChild>
-}
+} & Record<'ticketRates' | 'prices' | 'supplements' | 'questions', Map<string, ExistingChild>>
 
-/** Condition `column = any(values)`, with one parameter for any number of values. */
-export const among = (column: PgColumn, values: Iterable<string>): SQL =>
-  sql`${column} = any(${sql.param([...new Set(values)])}::text[])`
+export type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
 
-const ids = (entries: Entry<unknown>[]) => entries.map(({ id }) => id)
+type Named = { id: string }
+
+/** Condition that a column is one of these ids, with one parameter for any number of them. */
+export const among = (column: PgColumn, named: Named[]): SQL =>
+  sql`${column} = any(${sql.param([...new Set(named.map(({ id }) => id))])}::text[])`
 
 /** Reads the existing rows, with one statement per table. */
 export async function findExisting(tx: Connection, catalogue: Catalogue): Promise<Existing> {
   const referred = (kind: 'organization' | 'location') =>
-    catalogue.references.flatMap((reference) => (reference.kind === kind ? reference.id : []))
+    catalogue.references.filter((reference) => reference.kind === kind)
   const organizationRows = await tx
     .select({ id: organizations.id, currency: organizations.currency })
     .from(organizations)
-    .where(among(organizations.id, [...ids(catalogue.organizations), ...referred('organization')]))
-  const locationRows = await tx
-    .select({ id: locations.id, organizationId: locations.organizationId })
-    .from(locations)
-    .where(among(locations.id, [...ids(catalogue.locations), ...referred('location')]))
-  const eventRows = await tx
-    .select({ id: events.id, organizationId: events.organizationId })
-    .from(events)
-    .where(among(events.id, ids(catalogue.events)))
+    .where(among(organizations.id, [...catalogue.organizations, ...referred('organization')]))
+
+  async function readOwners(table: typeof locations | typeof events, named: Named[]) {
+    const { id, organizationId } = table
+    const rows = await tx.select({ id, organizationId }).from(table).where(among(id, named))
+    return new Map(rows.map(({ id, organizationId }) => [id, organizationId]))
+  }
 
   // Rows with these ids, and all rows under these parents.
   async function readChildren(
-    table: typeof ticketRates | typeof prices | typeof supplements | typeof questions,
+    table: ChildTable,
     parent: PgColumn,
-    own: string[],
-    parents: Entry<unknown>[],
+    named: Named[],
+    parents: Named[],
   ): Promise<Map<string, ExistingChild>> {
+    const { id, position, removed } = table
     const rows = await tx
-      .select({
-        id: table.id,
-        parentId: sql<string>`${parent}`,
-        position: table.position,
-        removed: table.removed,
-      })
+      .select({ id, parentId: sql<string>`${parent}`, position, removed })
       .from(table)
-      .where(or(among(table.id, own), among(parent, ids(parents))))
+      .where(or(among(id, named), among(parent, parents)))
     return new Map(rows.map((row) => [row.id, row]))
   }
 
   // Rates and prices share the id space of `stock`, so neither may use an id of the other.
-  const stocked = [...ids(catalogue.ticketRates), ...ids(catalogue.prices)]
+  const rates = catalogue.ticketRates
+  const stocked = [...rates, ...catalogue.prices]
   return {
     organizations: new Map(organizationRows.map(({ id, currency }) => [id, currency])),
-    locations: new Map(locationRows.map(({ id, organizationId }) => [id, organizationId])),
-    events: new Map(eventRows.map(({ id, organizationId }) => [id, organizationId])),
+    locations: await readOwners(locations, [...catalogue.locations, ...referred('location')]),
+    events: await readOwners(events, catalogue.events),
     ticketRates: await readChildren(ticketRates, ticketRates.eventId, stocked, catalogue.events),
-    prices: await readChildren(prices, prices.ticketRateId, stocked, catalogue.ticketRates),
-    supplements: await readChildren(
-      supplements,
-      supplements.ticketRateId,
-      ids(catalogue.supplements),
-      catalogue.ticketRates,
-    ),
-    questions: await readChildren(
-      questions,
-      questions.ticketRateId,
-      ids(catalogue.questions),
-      catalogue.ticketRates,
-    ),
+    prices: await readChildren(prices, prices.ticketRateId, stocked, rates),
+    supplements: await readChildren(supplements, supplements.ticketRateId, catalogue.supplements, rates),
+    questions: await readChildren(questions, questions.ticketRateId, catalogue.questions, rates),
   }
 }

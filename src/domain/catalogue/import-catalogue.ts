@@ -20,14 +20,8 @@ const maxMistakes = 1_000
 
 function refuse(problems: Problem[]): void {
   const more = problems.length - maxMistakes
-  refuseIf(
-    more > 0
-      ? [
-          ...problems.slice(0, maxMistakes),
-          { code: 'INVALID', message: `There are ${more} more mistakes, which are not listed.` },
-        ]
-      : problems,
-  )
+  const rest: Problem = { code: 'INVALID', message: `There are ${more} more mistakes, which are not listed.` }
+  refuseIf([...problems.slice(0, maxMistakes), ...(more > 0 ? [rest] : [])])
 }
 
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.

@@ -20,12 +20,8 @@ const wantedOf = ({ ticketRates, prices }: Catalogue): Wanted[] => [
   ...ticketRates.map(({ id, path, input: { availability } }) => {
     const sold = availability?.sold ?? 0
     const left = availability?.available ?? null
-    return {
-      id,
-      path: [...path, 'availability', 'available'],
-      capacity: left === null ? null : sold + left,
-      sold,
-    }
+    const capacity = left === null ? null : sold + left
+    return { id, path: [...path, 'availability', 'available'], capacity, sold }
   }),
   ...prices.map(({ id, path, input }) => ({
     id,
@@ -55,16 +51,7 @@ function decide(wanted: Wanted[], existing: Stock[]): Decision {
 }
 
 const selectStock = (tx: Connection, wanted: Wanted[]) =>
-  tx
-    .select()
-    .from(stock)
-    .where(
-      among(
-        stock.id,
-        wanted.map(({ id }) => id),
-      ),
-    )
-    .orderBy(asc(stock.id))
+  tx.select().from(stock).where(among(stock.id, wanted)).orderBy(asc(stock.id))
 
 /** Finds capacities below what is sold and held, before the rows are locked. */
 export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {

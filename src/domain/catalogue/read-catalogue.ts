@@ -3,16 +3,7 @@ import type { Problem } from '../../shared/errors.ts'
 import { derivedId } from '../../shared/ids.ts'
 import { identifier, problemsIn } from '../../shared/input-types.ts'
 import { searchWords } from '../event/search-words.ts'
-import {
-  eventFile,
-  locationFile,
-  organizationFile,
-  priceFile,
-  questionFile,
-  supplementFile,
-  ticketRateFile,
-  topOfFile,
-} from './catalogue-file.ts'
+import * as file from './catalogue-file.ts'
 
 export type Path = (string | number)[]
 
@@ -35,13 +26,13 @@ type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
 
 /** A catalogue file, flattened into lists of its well-formed objects, with its mistakes. */
 export type Catalogue = {
-  organizations: EntriesOf<typeof organizationFile>
-  locations: EntriesOf<typeof locationFile>
-  events: EntriesOf<typeof eventFile>
-  ticketRates: EntriesOf<typeof ticketRateFile>
-  prices: EntriesOf<typeof priceFile>
-  supplements: EntriesOf<typeof supplementFile>
-  questions: EntriesOf<typeof questionFile>
+  organizations: EntriesOf<typeof file.organizationFile>
+  locations: EntriesOf<typeof file.locationFile>
+  events: EntriesOf<typeof file.eventFile>
+  ticketRates: EntriesOf<typeof file.ticketRateFile>
+  prices: EntriesOf<typeof file.priceFile>
+  supplements: EntriesOf<typeof file.supplementFile>
+  questions: EntriesOf<typeof file.questionFile>
   /** Every `_id` of an organization or location, even malformed ones, so that references to those are not
    *  reported too. */
   named: Record<Referred, Set<string>>
@@ -127,37 +118,37 @@ export function readCatalogue(json: unknown): Catalogue {
   }
 
   const { organizations, locations, events, ticketRates, prices, supplements, questions } = catalogue
-  parse(topOfFile, json, [])
+  parse(file.topOfFile, json, [])
   for (const item of itemsOf(json, 'organizations', [])) {
     const id = textIn(item.raw, '_id')
     catalogue.named.organization.add(id)
-    addEntry(organizations, 'org', organizationFile, slugOf, item, { id, organizationId: id })
+    addEntry(organizations, 'org', file.organizationFile, slugOf, item, { id, organizationId: id })
   }
   for (const location of itemsOf(json, 'locations', [])) {
     const id = addReference('organization', location)
     catalogue.named.location.add(textIn(location.raw, '_id'))
-    addEntry(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
+    addEntry(locations, 'loc', file.locationFile, ({ name }) => name, location, { id, organizationId: id })
   }
   for (const event of itemsOf(json, 'events', [])) {
     const organizationId = addReference('organization', event)
     addReference('location', event)
-    const id = addEntry(events, 'evt', eventFile, slugOf, event, { id: organizationId, organizationId })
+    const id = addEntry(events, 'evt', file.eventFile, slugOf, event, { id: organizationId, organizationId })
     for (const rate of itemsOf(event.raw, 'ticket_rates', event.path)) {
-      const rateId = addEntry(ticketRates, 'rate', ticketRateFile, slugOf, rate, { id, organizationId })
+      const rateId = addEntry(ticketRates, 'rate', file.ticketRateFile, slugOf, rate, { id, organizationId })
       const inRate = { id: rateId, organizationId }
       const rateName = textIn(rate.raw, 'name')
       for (const item of itemsOf(rate.raw, 'prices', rate.path)) {
-        addEntry(prices, 'price', priceFile, ({ name }) => name ?? rateName, item, inRate)
+        addEntry(prices, 'price', file.priceFile, ({ name }) => name ?? rateName, item, inRate)
         addAmount('price', item, inRate)
         if (fieldOf(item.raw, 'fee_type') === 'fixed') addAmount('fee_quantity', item, inRate)
       }
       for (const item of itemsOf(rate.raw, 'supplements', rate.path)) {
-        addEntry(supplements, 'sup', supplementFile, ({ label }) => label, item, inRate)
+        addEntry(supplements, 'sup', file.supplementFile, ({ label }) => label, item, inRate)
         addAmount('price', item, inRate)
         addAmount('fake_price', item, inRate)
       }
       for (const item of itemsOf(rate.raw, 'questions', rate.path))
-        addEntry(questions, 'que', questionFile, ({ label }) => label, item, inRate)
+        addEntry(questions, 'que', file.questionFile, ({ label }) => label, item, inRate)
     }
   }
   return catalogue

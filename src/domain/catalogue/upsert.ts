@@ -1,5 +1,6 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
+import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
 
 /** Counts of an import, for objects of one kind. */
@@ -32,31 +33,22 @@ export async function upsert<
 }
 
 async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, unknown>[]) {
-  const columns = getTableColumns(table)
-  const rowColumns = Object.keys(rows[0] ?? {}).flatMap((key) => columns[key] ?? [])
-  const byColumn = rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([key, value]) => [columns[key]?.name, value])),
-  )
+  const given = Object.entries(getTableColumns(table)).filter(([key]) => key in (rows[0] ?? {}))
+  const types = given.map(([key, column]) => sql`${name(key)} ${sql.raw(column.getSQLType())}`)
+  const columns = given.map(([, column]) => column.name)
   // A row never changes its parent. Setting a key column, even to its current value, would lock the row
   // against sales that refer to it.
-  const keys = getTableConfig(table).uniqueConstraints.flatMap(({ columns }) =>
-    columns.map(({ name }) => name),
-  )
-  const changing = rowColumns.filter(({ name }) => name !== 'id' && !keys.includes(name))
-  const names = (columns: PgColumn[], prefix = '') =>
-    sql.join(
-      columns.map(({ name }) => sql`${sql.raw(prefix)}${sql.identifier(name)}`),
-      sql`, `,
-    )
-  const types = rowColumns.map(
-    (column) => sql`${sql.identifier(column.name)} ${sql.raw(column.getSQLType())}`,
-  )
-  const changes = changing.map(({ name }) => sql`${sql.identifier(name)} = excluded.${sql.identifier(name)}`)
+  const keys = getTableConfig(table).uniqueConstraints.flatMap((unique) => unique.columns)
+  const changing = columns.filter((column) => column !== 'id' && !keys.some(({ name }) => name === column))
+  const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
+  const changingOf = (row: 'old' | 'excluded') =>
+    list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
   const written = tx.$with('written', { added: sql<boolean>`added`.as('added') }).as(sql`
-    insert into ${table} as old (${names(rowColumns)})
-    select ${names(rowColumns)} from json_to_recordset(${JSON.stringify(byColumn)}::text::json) as given(${sql.join(types, sql`, `)})
-    on conflict (id) do update set ${sql.join(changes, sql`, `)}
-    where (${names(changing, 'old.')}) is distinct from (${names(changing, 'excluded.')})
+    insert into ${table} as old (${list(columns.map(name))})
+    select ${list(given.map(([key]) => name(key)))}
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
+    on conflict (id) do update set ${list(changes)}
+    where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
     returning xmax = 0 as added`)
   const [counts] = await tx
     .with(written)

@@ -3,33 +3,26 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { prices, questions, supplements, ticketRates } from '../ticket-rate/table.ts'
-import {
-  eventRow,
-  locationRow,
-  organizationRow,
-  priceRow,
-  questionRow,
-  supplementRow,
-  ticketRateRow,
-} from './catalogue-rows.ts'
+import * as rows from './catalogue-rows.ts'
 import { currenciesOf } from './check-catalogue.ts'
-import { among, type Existing, type ExistingChild } from './find-existing.ts'
+import { among, type ChildTable, type Existing, type ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 import { upsert } from './upsert.ts'
-
-type ChildTable = typeof ticketRates | typeof prices | typeof supplements | typeof questions
 
 /** Writes the objects of a checked file, and removes from sale what its lists no longer name. */
 export async function writeCatalogue(tx: Connection, catalogue: Catalogue, existing: Existing) {
   const currencies = currenciesOf(catalogue, existing)
   // After the checks, every entry has a known organization.
-  const currencyOf = ({ organizationId }: Entry<unknown>) => currencies.get(organizationId) ?? ''
+  const withCurrency =
+    <Child extends Entry<unknown>, Row>(rowOf: (child: Child, currency: string) => Row) =>
+    (child: Child) =>
+      rowOf(child, currencies.get(child.organizationId) ?? '')
 
   // Marks rows instead of deleting them, because sold tickets may refer to them.
-  async function markRemoved(table: ChildTable, rows: ExistingChild[]): Promise<{ removed: number }> {
-    const ids = rows.map(({ id }) => id)
-    if (ids.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, ids))
-    return { removed: ids.length }
+  async function markRemoved(table: ChildTable, ...lists: Parameters<typeof findUnlisted>) {
+    const unlisted = findUnlisted(...lists)
+    if (unlisted.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, unlisted))
+    return { removed: unlisted.length }
   }
 
   const rates = catalogue.ticketRates
@@ -38,31 +31,24 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   const withSupplements = rates.filter(({ input }) => input.supplements)
   const withQuestions = rates.filter(({ input }) => input.questions)
   return {
-    organizations: await upsert(tx, organizations, catalogue.organizations, organizationRow),
-    locations: await upsert(tx, locations, catalogue.locations, locationRow),
-    events: await upsert(tx, events, catalogue.events, eventRow),
+    organizations: await upsert(tx, organizations, catalogue.organizations, rows.organizationRow),
+    locations: await upsert(tx, locations, catalogue.locations, rows.locationRow),
+    events: await upsert(tx, events, catalogue.events, rows.eventRow),
     ticketRates: {
-      ...(await upsert(tx, ticketRates, rates, ticketRateRow)),
-      ...(await markRemoved(ticketRates, findUnlisted(existing.ticketRates, rates, eventsWithRates))),
+      ...(await upsert(tx, ticketRates, rates, rows.ticketRateRow)),
+      ...(await markRemoved(ticketRates, existing.ticketRates, rates, eventsWithRates)),
     },
     prices: {
-      ...(await upsert(tx, prices, pricesWithPositions(catalogue, existing), (price) =>
-        priceRow(price, currencyOf(price)),
-      )),
-      ...(await markRemoved(prices, findUnlisted(existing.prices, catalogue.prices, withAllPrices))),
+      ...(await upsert(tx, prices, pricesWithPositions(catalogue, existing), withCurrency(rows.priceRow))),
+      ...(await markRemoved(prices, existing.prices, catalogue.prices, withAllPrices)),
     },
     supplements: {
-      ...(await upsert(tx, supplements, catalogue.supplements, (supplement) =>
-        supplementRow(supplement, currencyOf(supplement)),
-      )),
-      ...(await markRemoved(
-        supplements,
-        findUnlisted(existing.supplements, catalogue.supplements, withSupplements),
-      )),
+      ...(await upsert(tx, supplements, catalogue.supplements, withCurrency(rows.supplementRow))),
+      ...(await markRemoved(supplements, existing.supplements, catalogue.supplements, withSupplements)),
     },
     questions: {
-      ...(await upsert(tx, questions, catalogue.questions, questionRow)),
-      ...(await markRemoved(questions, findUnlisted(existing.questions, catalogue.questions, withQuestions))),
+      ...(await upsert(tx, questions, catalogue.questions, rows.questionRow)),
+      ...(await markRemoved(questions, existing.questions, catalogue.questions, withQuestions)),
     },
   }
 }

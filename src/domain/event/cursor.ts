@@ -6,9 +6,9 @@ import type { Event } from './table.ts'
 /** Sort key of the list. */
 type Position = Pick<Event, 'startDate' | 'id'>
 
-/** Opaque cursor of an event in the list; null for no event. */
-export const toCursor = (event: Position | undefined): string | null =>
-  event ? Buffer.from(`${event.startDate.getTime()} ${event.id}`).toString('base64url') : null
+/** Opaque cursor of an event in the list. */
+export const toCursor = ({ startDate, id }: Position): string =>
+  Buffer.from(`${startDate.getTime()} ${id}`).toString('base64url')
 
 const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
 

@@ -40,11 +40,7 @@ EventRef.implement({
     outfit: t.exposeString('outfit', { nullable: true, description: 'Dress code.' }),
     ambiences: t.exposeStringList('ambiences', { description: 'Moods, such as `dancing` or `open air`.' }),
     musicGenres: t.exposeStringList('musicGenres', { description: 'Music genres.' }),
-    artists: t.field({
-      type: [ArtistRef],
-      description: 'Performers.',
-      resolve: (event) => event.artists,
-    }),
+    artists: t.expose('artists', { type: [ArtistRef], description: 'Performers.' }),
     displayDate: t.expose('displayDate', {
       type: 'DateTime',
       nullable: true,

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { PageInfoRef } from '../../graphql/connection.ts'
+import { connectionOf, type Page, toPage } from '../../graphql/connection.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import { type Context, requireChannel } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -8,77 +8,44 @@ import { EventRef } from './graphql.ts'
 import { countEvents, type EventCount, type EventFilter, eventFilter, searchEvents } from './search-events.ts'
 import type { Event } from './table.ts'
 
-type EventConnection = {
+type EventList = Page<Event> & {
   filter: EventFilter
-  nodes: Event[]
-  hasNextPage: boolean
-  hasPreviousPage: boolean
   /** Cached on first use, because two fields share it. */
   counted?: Promise<EventCount>
 }
 
-function countOnce(page: EventConnection, ctx: Context): Promise<EventCount> {
-  page.counted ??= countEvents(page.filter, ctx)
-  return page.counted
+function countOnce(list: EventList, ctx: Context): Promise<EventCount> {
+  list.counted ??= countEvents(list.filter, ctx)
+  return list.counted
 }
 
-const EventEdgeRef = builder.objectRef<Event>('EventEdge').implement({
-  description: 'Event and its cursor in a list.',
-  fields: (t) => ({
-    cursor: t.id({
-      description: 'Cursor of this edge, for `after`.',
-      resolve: (event) => toCursor(event) ?? '',
-    }),
-    node: t.field({
-      type: EventRef,
-      description: 'Event at this edge.',
-      extensions: { preload: (events) => events },
-      resolve: (event) => event,
-    }),
-  }),
+const EventConnectionRef = connectionOf<Event, Event, EventList>('Event', EventRef, {
+  things: 'events',
+  description: 'Page of events, ordered by `startDate` and then by id.',
+  toCursor,
+  texts: {
+    edge: 'Event and its cursor in a list.',
+    node: 'Event at this edge.',
+    edges: 'Events with their cursors.',
+    nodes: 'Events without cursors.',
+  },
+  emptyHasCursor: false,
 })
 
-const EventConnectionRef = builder.objectRef<EventConnection>('EventConnection').implement({
-  description: 'Page of events, ordered by `startDate` and then by id.',
-  fields: (t) => ({
-    edges: t.field({
-      type: [EventEdgeRef],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'Events with their cursors.',
-      extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
-      resolve: ({ nodes }) => nodes,
-    }),
-    nodes: t.field({
-      type: [EventRef],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'Events without cursors.',
-      extensions: { preload: (pages) => pages.flatMap(({ nodes }) => nodes) },
-      resolve: ({ nodes }) => nodes,
-    }),
-    pageInfo: t.field({
-      type: PageInfoRef,
-      description: 'Cursors of the page, and whether more pages follow.',
-      resolve: ({ nodes, hasNextPage, hasPreviousPage }) => ({
-        hasNextPage,
-        hasPreviousPage,
-        startCursor: toCursor(nodes[0]),
-        endCursor: toCursor(nodes.at(-1)),
-      }),
-    }),
-    totalCount: t.int({
-      complexity: 100,
-      description:
-        'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
-      resolve: async (page, _args, ctx) => (await countOnce(page, ctx)).count,
-    }),
-    totalCountIsCapped: t.boolean({
-      complexity: 100,
-      description:
-        'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
-      resolve: async (page, _args, ctx) => (await countOnce(page, ctx)).isCapped,
-    }),
+builder.objectFields(EventConnectionRef, (t) => ({
+  totalCount: t.int({
+    complexity: 100,
+    description:
+      'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
+    resolve: async (list, _args, ctx) => (await countOnce(list, ctx)).count,
   }),
-})
+  totalCountIsCapped: t.boolean({
+    complexity: 100,
+    description:
+      'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
+    resolve: async (list, _args, ctx) => (await countOnce(list, ctx)).isCapped,
+  }),
+}))
 
 // Built once, because zod compiles each new schema.
 const pageInput = eventFilter.extend({ first: scalars.pageSize })
@@ -129,14 +96,9 @@ builder.queryFields((t) => ({
       requireChannel(ctx)
       const { first, ...filter } = scalars.parse(pageInput, args)
       const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
-      const page: EventConnection = {
-        filter,
-        nodes: found.slice(0, first),
-        hasNextPage: found.length > first,
-        hasPreviousPage: Boolean(after),
-      }
-      await preload([page], info, ctx)
-      return page
+      const list: EventList = { ...toPage(found, first, after || null), filter }
+      await preload([list], info, ctx)
+      return list
     },
   }),
 }))

@@ -24,7 +24,7 @@ export const eventFilter = z.object({
 export type EventFilter = z.output<typeof eventFilter>
 
 /** Page of the list: after the last event of the previous page, or by offset. */
-export type EventPage = { first: number; after?: { startDate: Date; id: string } | null; offset?: number }
+type EventPage = { first: number; after?: { startDate: Date; id: string } | null; offset?: number }
 
 // Mean radius, in kilometres.
 const earthRadius = 6371.0088
@@ -72,17 +72,17 @@ function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: num
 /** Translates a filter into conditions and the values of their parameters. */
 function readFilter(filter: EventFilter) {
   const words = searchWords(filter.search ?? '')
-  const isActive: Record<Exclude<Condition, 'after'>, boolean> = {
-    organizationId: Boolean(filter.organizationId),
-    locationId: Boolean(filter.locationId),
-    startDate: Boolean(filter.startDate),
-    endDate: Boolean(filter.endDate),
-    notEnded: !filter.startDate && !filter.endDate,
-    search: words.length > 0,
-    near: Boolean(filter.near),
-  }
-  const names = (Object.keys(isActive) as (keyof typeof isActive)[]).filter((name) => isActive[name])
   const { near, startDate, endDate, ...plain } = filter
+  const active: Record<Exclude<Condition, 'after'>, unknown> = {
+    organizationId: plain.organizationId,
+    locationId: plain.locationId,
+    startDate,
+    endDate,
+    notEnded: !startDate && !endDate,
+    search: words.length,
+    near,
+  }
+  const names = (Object.keys(active) as (keyof typeof active)[]).filter((name) => active[name])
   // Placeholders bypass Drizzle's mapping, and the driver takes timestamps as text.
   const timestamps = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
   return {

@@ -16,13 +16,15 @@ const plain: Record<string, string> = {
   ʼ: ' ',
 }
 
+const undecomposed = new RegExp(`[${Object.keys(plain).join('')}]`, 'g')
+
 const fold = (text: string) =>
   text
     .normalize('NFKD')
     .toLowerCase()
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
-    .replace(/[ßæœþøłđðħŧŋıςʼ]/g, (letter) => plain[letter] ?? letter)
+    .replace(undecomposed, (letter) => plain[letter] ?? letter)
 
 /** Splits a text into words without case and accents: runs of letters, digits and marks (DECISIONS 3).
  *  A run of more than 100 characters is split, because PostgreSQL limits a lexeme to 2 kB. */

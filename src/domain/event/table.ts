@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { check, customType, index, jsonb, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { timestampMs } from '../../database/columns.ts'
 import { locations } from '../location/table.ts'
-import { organizations } from '../organization/table.ts'
+import { organizationId } from '../organization/table.ts'
 
 const tsvector = customType<{ data: string; driverData: string }>({ dataType: () => 'tsvector' })
 
@@ -16,9 +16,7 @@ export const events = pgTable(
   'events',
   {
     id: text().primaryKey(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     locationId: text('location_id').references(() => locations.id),
     name: text().notNull(),
     slug: text().notNull(),

@@ -1,14 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { check, doublePrecision, index, pgTable, text } from 'drizzle-orm/pg-core'
-import { organizations } from '../organization/table.ts'
+import { organizationId } from '../organization/table.ts'
 
 export const locations = pgTable(
   'locations',
   {
     id: text().primaryKey(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     name: text().notNull(),
     address: text(),
     city: text(),

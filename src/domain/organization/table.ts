@@ -9,4 +9,10 @@ export const organizations = pgTable('organizations', {
   platformFeePercentage: percentage('platform_fee_percentage').notNull().default(0),
 })
 
+/** Column of what belongs to an organization. */
+export const organizationId = () =>
+  text('organization_id')
+    .notNull()
+    .references(() => organizations.id)
+
 export type Organization = typeof organizations.$inferSelect

@@ -8,92 +8,83 @@ import type { Price, Question, Supplement, TicketRate } from './table.ts'
 // organization's currency.
 
 export const priceBody = z.object({
-  _id: z.string().meta({ description: 'Price identifier, the `price_id` of a checkout.' }),
-  name: z.string().meta({ description: 'Display name.' }),
-  price: z.number().meta({ description: 'Price in major units, without fees.' }),
-  valid_until: z.iso.datetime().nullable().meta({
-    description: 'Time until which tickets can be bought at this price; null means until the sale ends.',
-  }),
-  quantity: z
-    .int()
-    .meta({ description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.' }),
-  includes: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
-  additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
+  _id: z.string().describe('Price identifier, the `price_id` of a checkout.'),
+  name: z.string().describe('Display name.'),
+  price: z.number().describe('Price in major units, without fees.'),
+  valid_until: z.iso
+    .datetime()
+    .nullable()
+    .describe('Time until which tickets can be bought at this price; null means until the sale ends.'),
+  quantity: z.int().describe('Maximum number of tickets sold at this price; 0 means no limit of its own.'),
+  includes: z.string().nullable().describe('Description of what the price includes.'),
+  additional_info: z.string().nullable().describe('Additional information for the buyer.'),
   fee_type: z
     .enum(['percentage', 'fixed'])
-    .meta({ description: 'Unit of `fee_quantity`: `percentage` of the price, or `fixed` amount.' }),
-  fee_quantity: z.number().meta({
-    description: 'Fee added to the price: a percentage, or an amount in major units.',
-  }),
+    .describe('Unit of `fee_quantity`: `percentage` of the price, or `fixed` amount.'),
+  fee_quantity: z.number().describe('Fee added to the price: a percentage, or an amount in major units.'),
 })
 
 export const supplementBody = z.object({
-  _id: z.string().meta({ description: 'Supplement identifier, the `supplement_id` of a checkout.' }),
-  label: z.string().meta({ description: 'Display name.' }),
-  price: z.number().meta({ description: 'Price in major units.' }),
-  has_fake_price: z.boolean().meta({ description: 'True if `fake_price` is to be shown struck through.' }),
-  fake_price: z.number().nullable().meta({ description: 'Price to show struck through, in major units.' }),
+  _id: z.string().describe('Supplement identifier, the `supplement_id` of a checkout.'),
+  label: z.string().describe('Display name.'),
+  price: z.number().describe('Price in major units.'),
+  has_fake_price: z.boolean().describe('True if `fake_price` is to be shown struck through.'),
+  fake_price: z.number().nullable().describe('Price to show struck through, in major units.'),
 })
 
 export const questionBody = z.object({
-  _id: z.string().meta({ description: 'Question identifier, the `question_id` of an answer.' }),
-  label: z.string().meta({ description: 'Question text.' }),
-  type: z.string().meta({
-    description: 'Kind of answer: `dropdown` takes one of `items`; any other type takes free text.',
-  }),
-  required: z.boolean().meta({ description: 'True if an answer is required.' }),
-  items: z.array(z.string()).meta({ description: 'Choices of a dropdown.' }),
+  _id: z.string().describe('Question identifier, the `question_id` of an answer.'),
+  label: z.string().describe('Question text.'),
+  type: z
+    .string()
+    .describe('Kind of answer: `dropdown` takes one of `items`; any other type takes free text.'),
+  required: z.boolean().describe('True if an answer is required.'),
+  items: z.array(z.string()).describe('Choices of a dropdown.'),
 })
 
 export const ticketRateBody = z.object({
-  _id: z.string().meta({ description: 'Ticket rate identifier, the `ticket_rate_id` of a checkout.' }),
-  organization_id: z.string().meta({ description: 'Identifier of the organization that sells the rate.' }),
-  event_id: z.string().meta({ description: 'Identifier of the event.' }),
-  name: z.string().meta({ description: 'Display name.' }),
-  slug: z.string().meta({ description: 'URL-friendly name.' }),
-  valid_from: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'Start of the sale; null if the sale has no start time.' }),
-  complete: z.boolean().meta({ description: 'True if the sale was closed by hand, whatever stock is left.' }),
-  type: z.string().meta({
-    description: 'Label from the catalogue; see `availability` for the capacity.',
-  }),
-  prices: z.array(priceBody).meta({
-    description:
+  _id: z.string().describe('Ticket rate identifier, the `ticket_rate_id` of a checkout.'),
+  organization_id: z.string().describe('Identifier of the organization that sells the rate.'),
+  event_id: z.string().describe('Identifier of the event.'),
+  name: z.string().describe('Display name.'),
+  slug: z.string().describe('URL-friendly name.'),
+  valid_from: z.iso.datetime().nullable().describe('Start of the sale; null if the sale has no start time.'),
+  complete: z.boolean().describe('True if the sale was closed by hand, whatever stock is left.'),
+  type: z.string().describe('Label from the catalogue; see `availability` for the capacity.'),
+  prices: z
+    .array(priceBody)
+    .describe(
       'Prices in order of position; the current one is the first that can be bought. See `show_all_prices`.',
-  }),
-  supplements: z.array(supplementBody).meta({ description: 'Extras that can be bought with a ticket.' }),
-  available: z.boolean().meta({ description: 'True if the rate can be bought now.' }),
+    ),
+  supplements: z.array(supplementBody).describe('Extras that can be bought with a ticket.'),
+  available: z.boolean().describe('True if the rate can be bought now.'),
   availability: z
     .object({
-      sold: z.int().meta({ description: 'Number of places sold, here and elsewhere before the import.' }),
-      available: z.int().nullable().meta({
-        description: 'Number of places left after sales and holds; null if unlimited.',
-      }),
+      sold: z.int().describe('Number of places sold, here and elsewhere before the import.'),
+      available: z
+        .int()
+        .nullable()
+        .describe('Number of places left after sales and holds; null if unlimited.'),
     })
-    .meta({ description: 'Number of places sold and left.' }),
-  min: z.int().nullable().meta({ description: 'Minimum number of tickets per checkout; null means 1.' }),
+    .describe('Number of places sold and left.'),
+  min: z.int().nullable().describe('Minimum number of tickets per checkout; null means 1.'),
   max: z
     .int()
     .nullable()
-    .meta({ description: 'Maximum number of tickets per checkout; never more than 50, which null means.' }),
-  questions: z.array(questionBody).meta({ description: 'Questions that the buyer answers for each ticket.' }),
+    .describe('Maximum number of tickets per checkout; never more than 50, which null means.'),
+  questions: z.array(questionBody).describe('Questions that the buyer answers for each ticket.'),
   show_all_prices: z
     .boolean()
-    .meta({ description: 'True if `prices` lists all prices; false if it lists only the current one.' }),
+    .describe('True if `prices` lists all prices; false if it lists only the current one.'),
   warranty: z
     .object({
-      enabled: z.boolean().meta({ description: 'True if the rate offers a warranty.' }),
-      percentage: z.number().meta({ description: 'Cost, as a percentage of price and supplements.' }),
-      hours: z
-        .int()
-        .meta({ description: 'Number of hours before the start of the event at which the warranty ends.' }),
+      enabled: z.boolean().describe('True if the rate offers a warranty.'),
+      percentage: z.number().describe('Cost, as a percentage of price and supplements.'),
+      hours: z.int().describe('Number of hours before the start of the event at which the warranty ends.'),
     })
-    .meta({
-      description:
-        'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
-    }),
+    .describe(
+      'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
+    ),
 })
 
 export type TicketRateBody = z.output<typeof ticketRateBody>
@@ -118,8 +109,8 @@ const toSupplementBody = (supplement: Supplement): z.output<typeof supplementBod
   fake_price: supplement.fakeAmount === null ? null : toMajor(supplement.fakeAmount, supplement.currency),
 })
 
-const toQuestionBody = ({ id, label, type, required, items }: Question): z.output<typeof questionBody> => ({
-  _id: id,
+const toQuestionBody = ({ id: _id, label, type, required, items }: Question) => ({
+  _id,
   label,
   type,
   required,

@@ -51,6 +51,8 @@ const idOf = ({ id }: { id: string }) => id
 const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
   loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
 
+const pricesOf = ({ id }: TicketRate, { loaders }: Context) => loaders.get(pricesByTicketRateId).get(id)
+
 TicketRateRef.implement({
   description: 'Kind of ticket for an event, with its own stock and prices.',
   interfaces: [NodeRef],
@@ -92,11 +94,11 @@ TicketRateRef.implement({
             loadPrices(rates, ctx),
           ]),
       },
-      resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.get(eventById).get(rate.eventId), (event) =>
+      resolve: (rate, _args, ctx) =>
+        whenKnown(ctx.loaders.get(eventById).get(rate.eventId), (event) =>
           whenKnown(
-            loaders.get(pricesByTicketRateId).get(rate.id),
-            (prices) => event !== null && isAvailable(rate, event, prices, now),
+            pricesOf(rate, ctx),
+            (prices) => event !== null && isAvailable(rate, event, prices, ctx.now),
           ),
         ),
     }),
@@ -122,10 +124,8 @@ TicketRateRef.implement({
       type: [PriceRef],
       description: 'Prices in order of position; only the current one unless `showAllPrices`.',
       extensions: { preload: loadPrices },
-      resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) =>
-          visiblePrices(rate, prices, now),
-        ),
+      resolve: (rate, _args, ctx) =>
+        whenKnown(pricesOf(rate, ctx), (prices) => visiblePrices(rate, prices, ctx.now)),
     }),
     currentPrice: t.field({
       type: PriceRef,
@@ -133,8 +133,8 @@ TicketRateRef.implement({
       description:
         'First price by position that has not passed `validUntil` and is not used up; null if there is none.',
       extensions: { preload: loadPrices },
-      resolve: (rate, _args, { loaders, now }) =>
-        whenKnown(loaders.get(pricesByTicketRateId).get(rate.id), (prices) => currentPrice(prices, now)),
+      resolve: (rate, _args, ctx) =>
+        whenKnown(pricesOf(rate, ctx), (prices) => currentPrice(prices, ctx.now)),
     }),
     supplements: t.field({
       type: [SupplementRef],

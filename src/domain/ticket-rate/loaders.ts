@@ -1,18 +1,16 @@
 import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
 import { type Batch, loadMany, loadOne, type NamedFind, type Readers } from '../../data/batch-loader.ts'
-import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
+import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find } from '../../data/prepared.ts'
+import { anyOf } from '../../data/prepared.ts'
 import type { Loaders } from '../../request/loaders.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
   leftColumns,
   type Price,
   prices,
-  type Question,
   questions,
   type Stock,
-  type Supplement,
   stock,
   supplements,
   type TicketRate,
@@ -22,11 +20,11 @@ import {
 /** Columns of a rate with its stock counters. */
 export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
 const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
-const supplementRows = fewRowsOf(getTableColumns(supplements))
-const questionRows = fewRowsOf(getTableColumns(questions))
+const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 
 /** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
-export const ratePrices: Find<Price> = {
+export const ratePrices: Batch<Price> = {
+  name: 'prices_by_ticket_rate_id',
   rows: priceRows,
   query: (select, keys) =>
     select
@@ -34,23 +32,32 @@ export const ratePrices: Find<Price> = {
       .innerJoin(stock, eq(stock.id, prices.id))
       .where(and(anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
+  key: rateIdOf,
 }
-export const rateSupplements: Find<Supplement> = {
-  rows: supplementRows,
+const listedUnderRate = <Row extends { ticketRateId: string }>(
+  name: string,
+  child: typeof supplements | typeof questions,
+  rows: Rows<Row>,
+): Batch<Row> => ({
+  name,
+  rows,
   query: (select, keys) =>
     select
-      .from(supplements)
-      .where(and(anyOf(supplements.ticketRateId, keys), not(supplements.removed)))
-      .orderBy(asc(supplements.position), asc(supplements.id)),
-}
-export const rateQuestions: Find<Question> = {
-  rows: questionRows,
-  query: (select, keys) =>
-    select
-      .from(questions)
-      .where(and(anyOf(questions.ticketRateId, keys), not(questions.removed)))
-      .orderBy(asc(questions.position), asc(questions.id)),
-}
+      .from(child)
+      .where(and(anyOf(child.ticketRateId, keys), not(child.removed)))
+      .orderBy(asc(child.position), asc(child.id)),
+  key: rateIdOf,
+})
+export const rateSupplements = listedUnderRate(
+  'supplements_by_ticket_rate_id',
+  supplements,
+  fewRowsOf(getTableColumns(supplements)),
+)
+export const rateQuestions = listedUnderRate(
+  'questions_by_ticket_rate_id',
+  questions,
+  fewRowsOf(getTableColumns(questions)),
+)
 
 const stockById: NamedFind<Stock> = {
   name: 'stock_by_id',
@@ -58,21 +65,6 @@ const stockById: NamedFind<Stock> = {
   query: (select, keys) => select.from(stock).where(anyOf(stock.id, keys)),
 }
 
-const priceBatch: Batch<Price> = {
-  ...ratePrices,
-  name: 'prices_by_ticket_rate_id',
-  key: ({ ticketRateId }) => ticketRateId,
-}
-const supplementBatch: Batch<Supplement> = {
-  ...rateSupplements,
-  name: 'supplements_by_ticket_rate_id',
-  key: ({ ticketRateId }) => ticketRateId,
-}
-const questionBatch: Batch<Question> = {
-  ...rateQuestions,
-  name: 'questions_by_ticket_rate_id',
-  key: ({ ticketRateId }) => ticketRateId,
-}
 const rateByIdBatch: Batch<TicketRate> = {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
@@ -91,9 +83,9 @@ const priceByIdBatch: Batch<Price> = {
   key: ({ id }) => id,
 }
 
-export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, priceBatch)
-export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, supplementBatch)
-export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, questionBatch)
+export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, ratePrices)
+export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateSupplements)
+export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateQuestions)
 
 // Stock is read for each request, even if the rest of the offer is cached.
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {

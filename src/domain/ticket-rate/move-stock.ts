@@ -1,8 +1,25 @@
-import { sql } from 'drizzle-orm'
-import { preparedSql } from '../../data/prepared.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import { arrayRows } from '../../data/array-params.ts'
+import { anyOf, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
-import { lockedStock, movedStock } from './locked-stock.ts'
 import { stock } from './table.ts'
+
+/** Row-locks counters and computes what is `left` of each. For use as a CTE named `locked`, in a statement
+ *  that changes them. Rows are locked in order of their ids, which prevents deadlocks; rows locked by others
+ *  are waited for, or skipped. */
+export const lockedStock = (ids: string, onLocked: 'wait' | 'skip'): SQL => sql`
+  select ${stock.id}, ${stock.capacity}, ${stock.soldBefore}, ${stock.sold}, ${stock.held},
+    ${stock.capacity} is null as unlimited,
+    ${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} as "left"
+  from ${stock} where ${anyOf(stock.id, ids)}
+  order by ${stock.id} for update ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}`
+
+/** Sets counters to their `locked` values plus the deltas. Sets all of them, because PostgreSQL first builds
+ *  the new row from the statement's snapshot and checks its constraints, and only then sees the current row:
+ *  with stale counters that others have lowered since, the check would fail. */
+export const movedStock = (delta: { held: SQL; sold: SQL }): SQL => sql`
+  capacity = locked.capacity, sold_before = locked.sold_before,
+  sold = locked.sold + ${delta.sold}, held = locked.held + ${delta.held}`
 
 /** Deltas for the counters of a rate or a price. */
 export type StockMove = { id: string; held: number; sold: number }
@@ -21,23 +38,23 @@ export function stockMoves(
 /** A rate or a price that was just used up, or became available again. */
 export type StockFlip = { id: string; usedUp: boolean }
 
-const parameter = sql.placeholder
-const moves = sql`unnest(${parameter('ids')}::text[], ${parameter('held')}::integer[], ${parameter('sold')}::integer[]) as moves(id, held, sold)`
-const delta = { held: sql.raw('moves.held'), sold: sql.raw('moves.sold') }
+const { rows: moves, cells, values } = arrayRows('moves', { id: 'text', held: 'integer', sold: 'integer' })
+const delta = { held: sql`${cells.held}`, sold: sql`${cells.sold}` }
+const change = sql`${delta.held} + ${delta.sold}`
 
 // `left` is null for unlimited stock, which therefore never flips.
 const movement = preparedSql<StockFlip & { flipped: boolean }>(
   'move_stock',
   () => sql`
-  with locked as (${lockedStock('ids', 'wait')}),
+  with locked as (${lockedStock('moves_id', 'wait')}),
   fitting as (
-    select bool_and(unlimited or moves.held + moves.sold <= "left") as fits
+    select bool_and(unlimited or ${change} <= "left") as fits
     from ${moves} join locked using (id)
   )
   update ${stock} set ${movedStock(delta)}
   from ${moves} join locked using (id), fitting where ${stock.id} = moves.id and fitting.fits
-  returning ${stock.id}, "left" = moves.held + moves.sold as "usedUp",
-    coalesce(("left" = moves.held + moves.sold) <> ("left" = 0), false) as flipped`,
+  returning ${stock.id}, "left" = ${change} as "usedUp",
+    coalesce(("left" = ${change}) <> ("left" = 0), false) as flipped`,
 )
 
 /** Moves the counters of rates and prices: all of them, or none if a capacity does not allow it, and then
@@ -45,11 +62,7 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
  *  Rows are locked in order of their ids, which prevents deadlocks. Call it late in a transaction, because sales wait for these locks. */
 export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {
   if (moves.length === 0) return []
-  const moved = await movement(tx, {
-    ids: moves.map(({ id }) => id),
-    held: moves.map(({ held }) => held),
-    sold: moves.map(({ sold }) => sold),
-  })
+  const moved = await movement(tx, values(moves))
   if (moved.length === 0) return null
   return moved.filter(({ flipped }) => flipped).map(({ id, usedUp }) => ({ id, usedUp }))
 }

@@ -1,8 +1,8 @@
-import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, not, sql } from 'drizzle-orm'
 import type { Reader } from '../../data/batch-loader.ts'
-import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
+import { type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import type { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, findTogether } from '../../data/prepared.ts'
+import { anyOf, type Find, type Finds, findTogether } from '../../data/prepared.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
@@ -38,19 +38,6 @@ export type Offer = {
   stockIds: string[]
 }
 
-const isListed = (
-  child: typeof prices | typeof supplements | typeof questions,
-  keys: string,
-): SQL | undefined =>
-  and(
-    eq(
-      child.ticketRateId,
-      sql`any(array(select ${ticketRates.id} from ${ticketRates}
-        where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed}))`,
-    ),
-    not(child.removed),
-  )
-
 const revisions: Find<Revision> = {
   rows: rowsOf({ id: events.id, revision: events.revision }),
   query: (select, keys) => select.from(events).where(anyOf(events.id, keys)),
@@ -63,39 +50,38 @@ const offerRates: Find<ListedRate> = {
       .where(and(anyOf(ticketRates.eventId, keys), not(ticketRates.removed)))
       .orderBy(asc(ticketRates.position), asc(ticketRates.id)),
 }
-const offerPrices: Find<ListedPrice> = {
-  rows: rowsOf(getTableColumns(prices)),
-  query: (select, keys) =>
-    select.from(prices).where(isListed(prices, keys)).orderBy(asc(prices.position), asc(prices.id)),
-}
-const offerSupplements: Find<Supplement> = {
-  rows: rowsOf(getTableColumns(supplements)),
-  query: (select, keys) =>
-    select
-      .from(supplements)
-      .where(isListed(supplements, keys))
-      .orderBy(asc(supplements.position), asc(supplements.id)),
-}
-const offerQuestions: Find<Question> = {
-  rows: rowsOf(getTableColumns(questions)),
-  query: (select, keys) =>
-    select
-      .from(questions)
-      .where(isListed(questions, keys))
-      .orderBy(asc(questions.position), asc(questions.id)),
-}
+
+type Child = typeof prices | typeof supplements | typeof questions
+
+/** Query for what is listed under the rates of the events `keys`. */
+const findListed = <Row>(child: Child, rows: Rows<Row>): Find<Row> => ({
+  rows,
+  query: (select, keys) => {
+    const rateIds = sql`array(select ${ticketRates.id} from ${ticketRates}
+      where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed})`
+    return select
+      .from(child)
+      .where(and(eq(child.ticketRateId, sql`any(${rateIds})`), not(child.removed)))
+      .orderBy(asc(child.position), asc(child.id))
+  },
+})
+
+const findOffers: Finds<[Revision, ListedRate, ListedPrice, Supplement, Question]> = [
+  revisions,
+  offerRates,
+  findListed(prices, rowsOf(getTableColumns(prices))),
+  findListed(supplements, rowsOf(getTableColumns(supplements))),
+  findListed(questions, rowsOf(getTableColumns(questions))),
+]
 
 const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, (row) => row.ticketRateId)
 
 // One statement, and so one snapshot: offers and revisions match.
 async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
-  const [eventRevisions, rates, ...children] = await findTogether<
-    [Revision, ListedRate, ListedPrice, Supplement, Question]
-  >(db, 'offers_by_event_id', [revisions, offerRates, offerPrices, offerSupplements, offerQuestions], {
-    keys: eventIds,
-  })
+  const found = await findTogether(db, 'offers_by_event_id', findOffers, { keys: eventIds })
+  const [eventRevisions, rates] = found
   const ratesOf = groupBy(rates, (rate) => rate.eventId)
-  const [prices, supplements, questions] = [byRate(children[0]), byRate(children[1]), byRate(children[2])]
+  const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]
   const offerOf = (eventId: string): Offer => {
     const rows = ratesOf.get(eventId) ?? []
     const listed = rows.map((rate) => ({

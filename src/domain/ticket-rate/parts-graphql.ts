@@ -1,3 +1,4 @@
+import { amount } from '../../graphql/amount.ts'
 import { builder } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Price, Question, Supplement } from './table.ts'
@@ -8,10 +9,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Price identifier, which a checkout refers to.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
-    price: t.float({
-      description: 'Amount without fees.',
-      resolve: (price) => toMajor(price.amount, price.currency),
-    }),
+    price: t.float(amount('Amount without fees.', (price) => price.amount)),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     validUntil: t.expose('validUntil', {
       type: 'DateTime',
@@ -46,10 +44,7 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Supplement identifier, which a checkout refers to.' }),
     label: t.exposeString('label', { description: 'Display name.' }),
-    price: t.float({
-      description: 'Price of the supplement.',
-      resolve: (supplement) => toMajor(supplement.amount, supplement.currency),
-    }),
+    price: t.float(amount('Price of the supplement.', (supplement) => supplement.amount)),
     hasFakePrice: t.exposeBoolean('hasFakePrice', {
       description: 'True if `fakePrice` is to be shown struck through.',
     }),

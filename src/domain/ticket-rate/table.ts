@@ -2,7 +2,7 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, numeric, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import { events } from '../event/table.ts'
-import { organizations } from '../organization/table.ts'
+import { organizationId } from '../organization/table.ts'
 
 /** Stock counters of a ticket rate or of one of its prices, under the same `id`. Separate from the catalogue
  *  rows, so that sales never write to rows that the listing of events reads. */
@@ -37,9 +37,7 @@ export const ticketRates = pgTable(
   'ticket_rates',
   {
     id: text().primaryKey(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     eventId: text('event_id')
       .notNull()
       .references(() => events.id),
@@ -67,16 +65,22 @@ export const ticketRates = pgTable(
   ],
 )
 
+// Columns of what is listed under a rate.
+const listedUnderRate = () => ({
+  id: text().primaryKey(),
+  ticketRateId: text('ticket_rate_id')
+    .notNull()
+    .references(() => ticketRates.id),
+  position: integer().notNull(),
+  removed: boolean().notNull().default(false),
+})
+
 export const feeType = pgEnum('fee_type', ['percentage', 'fixed'])
 
 export const prices = pgTable(
   'prices',
   {
-    id: text().primaryKey(),
-    ticketRateId: text('ticket_rate_id')
-      .notNull()
-      .references(() => ticketRates.id),
-    position: integer().notNull(),
+    ...listedUnderRate(),
     name: text().notNull(),
     amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
@@ -86,7 +90,6 @@ export const prices = pgTable(
     feeType: feeType('fee_type').notNull().default('percentage'),
     /** Percentage of the price, or, for a fixed fee, an amount in minor units. */
     feeQuantity: numeric('fee_quantity', { precision: 15, scale: 4, mode: 'number' }).notNull().default(0),
-    removed: boolean().notNull().default(false),
   },
   (price) => [
     unique('prices_of_ticket_rates').on(price.id, price.ticketRateId),
@@ -98,17 +101,12 @@ export const prices = pgTable(
 export const supplements = pgTable(
   'supplements',
   {
-    id: text().primaryKey(),
-    ticketRateId: text('ticket_rate_id')
-      .notNull()
-      .references(() => ticketRates.id),
-    position: integer().notNull(),
+    ...listedUnderRate(),
     label: text().notNull(),
     amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
     hasFakePrice: boolean('has_fake_price').notNull().default(false),
     fakeAmount: minorUnits('fake_amount'),
-    removed: boolean().notNull().default(false),
   },
   (supplement) => [
     index().on(supplement.ticketRateId, supplement.position, supplement.id),
@@ -119,16 +117,11 @@ export const supplements = pgTable(
 export const questions = pgTable(
   'questions',
   {
-    id: text().primaryKey(),
-    ticketRateId: text('ticket_rate_id')
-      .notNull()
-      .references(() => ticketRates.id),
-    position: integer().notNull(),
+    ...listedUnderRate(),
     label: text().notNull(),
     type: text().notNull().default('dropdown'),
     required: boolean().notNull().default(false),
     items: text().array().notNull().default([]),
-    removed: boolean().notNull().default(false),
   },
   (question) => [index().on(question.ticketRateId, question.position, question.id)],
 )

@@ -6,90 +6,76 @@ import * as views from './views.ts'
 
 // JSON shape of a ticket in the REST lookup (INTERFACE, Ticket). Amounts are in major units of its currency.
 
-const amount = (description: string) => z.number().meta({ description })
+const amount = (description: string) => z.number().describe(description)
+const nullableText = z.string().nullable()
 const moment = z.iso.datetime().nullable()
 
 const supplementBody = z.object({
-  _id: z.string().meta({ description: 'Supplement identifier.' }),
-  price: z.number().meta({ description: 'Price paid, in major units.' }),
-  label: z.string().meta({ description: 'Display name.' }),
-  description: z
-    .string()
-    .nullable()
-    .meta({ description: 'Description. Always null, because the catalogue has none.' }),
-  has_fake_price: z.boolean().meta({ description: 'True if `fake_price` was shown struck through.' }),
-  fake_price: z
-    .number()
-    .nullable()
-    .meta({ description: 'Price that was shown struck through, in major units.' }),
-  product_quantity: z.int().meta({ description: 'Quantity bought.' }),
-  product_quantity_used: z.int().meta({ description: 'Quantity used.' }),
+  _id: z.string().describe('Supplement identifier.'),
+  price: z.number().describe('Price paid, in major units.'),
+  label: z.string().describe('Display name.'),
+  description: nullableText.describe('Description. Always null, because the catalogue has none.'),
+  has_fake_price: z.boolean().describe('True if `fake_price` was shown struck through.'),
+  fake_price: z.number().nullable().describe('Price that was shown struck through, in major units.'),
+  product_quantity: z.int().describe('Quantity bought.'),
+  product_quantity_used: z.int().describe('Quantity used.'),
 })
 
 export const ticketBody = z.object({
-  _id: z.string().meta({ description: 'Ticket identifier.' }),
-  activation_date: moment.meta({ description: 'Time of payment; null unless paid.' }),
-  channel_id: z.string().meta({ description: 'Identifier of the channel that sold the ticket.' }),
-  code: z
-    .string()
-    .meta({ description: 'Code that is scanned at the door: 1 to 64 visible ASCII characters.' }),
+  _id: z.string().describe('Ticket identifier.'),
+  activation_date: moment.describe('Time of payment; null unless paid.'),
+  channel_id: z.string().describe('Identifier of the channel that sold the ticket.'),
+  code: z.string().describe('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
   discount_quantity_subtract: amount(
     'Amount taken off by discounts, in major units. Always 0, because there are none.',
   ),
-  email: z.string().meta({ description: 'E-mail address of the attendee.' }),
-  gender: z
-    .string()
-    .nullable()
-    .meta({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
-  address: z.string().nullable().meta({ description: 'Street and number.' }),
-  language: z
-    .string()
-    .nullable()
-    .meta({ description: 'Language code. Always null, because a checkout carries no language.' }),
-  country: z.string().nullable().meta({ description: 'Two-letter ISO 3166 country code.' }),
-  postal_code: z.string().nullable().meta({ description: 'Postal code.' }),
-  enter: z.int().meta({ description: 'Number of people inside now.' }),
-  entry_date: z
-    .int()
-    .meta({ description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.' }),
-  event_id: z.string().meta({ description: 'Identifier of the event.' }),
-  for: z.int().meta({ description: 'Number of people that the ticket admits.' }),
-  name: z.string().meta({ description: 'Full name of the attendee.' }),
-  payment_id: z.string().meta({ description: 'Identifier of the payment.' }),
-  phone: z.string().nullable().meta({ description: 'Phone number in international format.' }),
+  email: z.string().describe('E-mail address of the attendee.'),
+  gender: nullableText.describe('Gender, as one digit. The service attaches no meaning to it.'),
+  address: nullableText.describe('Street and number.'),
+  language: nullableText.describe('Language code. Always null, because a checkout carries no language.'),
+  country: nullableText.describe('Two-letter ISO 3166 country code.'),
+  postal_code: nullableText.describe('Postal code.'),
+  enter: z.int().describe('Number of people inside now.'),
+  entry_date: z.int().describe('Time of the last entry in Unix seconds; 0 if nobody has entered.'),
+  event_id: z.string().describe('Identifier of the event.'),
+  for: z.int().describe('Number of people that the ticket admits.'),
+  name: z.string().describe('Full name of the attendee.'),
+  payment_id: z.string().describe('Identifier of the payment.'),
+  phone: nullableText.describe('Phone number in international format.'),
   price: amount('Price without fees, supplements and warranty, in major units.'),
   raised: amount('Amount that the organization keeps after refunds and commission, in major units.'),
-  rate_id: z.string().meta({ description: 'Identifier of the ticket rate.' }),
-  rate_name: z.string().meta({ description: 'Name of the ticket rate.' }),
-  rate_slug: z.string().meta({ description: 'Slug of the ticket rate.' }),
-  referral_id: z.string().nullable().meta({
-    description: 'Identifier of the referrer. Always null, because a checkout carries no referrer.',
-  }),
+  rate_id: z.string().describe('Identifier of the ticket rate.'),
+  rate_name: z.string().describe('Name of the ticket rate.'),
+  rate_slug: z.string().describe('Slug of the ticket rate.'),
+  referral_id: nullableText.describe(
+    'Identifier of the referrer. Always null, because a checkout carries no referrer.',
+  ),
   refunded: amount('Amount refunded so far, in major units.'),
-  sale_type: z.literal(views.saleType).meta({ description: 'Sales channel. Always `online`.' }),
+  sale_type: z.literal(views.saleType).describe('Sales channel. Always `online`.'),
   price_info: z
     .object({
-      _id: z.string().meta({ description: 'Price identifier.' }),
+      _id: z.string().describe('Price identifier.'),
       price: amount('Price without fees, supplements and warranty, in major units.'),
-      age: z.int().nullable().meta({ description: 'Minimum age of the event; null if it has none.' }),
-      content: z.string().nullable().meta({ description: 'Description of what the price includes.' }),
-      additional_info: z.string().nullable().meta({ description: 'Additional information for the buyer.' }),
+      age: z.int().nullable().describe('Minimum age of the event; null if it has none.'),
+      content: nullableText.describe('Description of what the price includes.'),
+      additional_info: nullableText.describe('Additional information for the buyer.'),
     })
-    .meta({ description: 'Price that the ticket was sold at.' }),
-  supplements: z.array(supplementBody).meta({ description: 'Supplements bought with the ticket.' }),
-  status: z.enum(views.lookupStatuses).meta({
-    description:
+    .describe('Price that the ticket was sold at.'),
+  supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
+  status: z
+    .enum(views.lookupStatuses)
+    .describe(
       'Ticket status: `pending` until payment, then `activated`; `cancelled` after a cancellation; `expired` if it was never paid.',
-  }),
+    ),
   total_extras: amount('Total of supplements and warranty, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
   total_paid: amount('Amount paid, in major units; 0 unless paid.'),
-  invoice_reference: z.string().nullable().meta({
-    description: 'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
-  }),
+  invoice_reference: nullableText.describe(
+    'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
+  ),
   corrective_invoice_references: z
     .array(z.string())
-    .meta({ description: 'References of the corrective invoices, one per refund.' }),
+    .describe('References of the corrective invoices, one per refund.'),
 })
 
 type Rate = { rateName: string; rateSlug: string }

@@ -1,6 +1,6 @@
+import { amount } from '../../graphql/amount.ts'
 import { builder, NodeRef } from '../../graphql/builder.ts'
 import { requireCaller } from '../../request/context.ts'
-import { toMajor } from '../../shared/money.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
 import { PaymentRef } from '../payment/graphql.ts'
@@ -9,9 +9,8 @@ import { TicketRateRef } from '../ticket-rate/graphql.ts'
 import { priceById, ticketRateById } from '../ticket-rate/loaders.ts'
 import { PriceRef } from '../ticket-rate/parts-graphql.ts'
 import { ticketById, ticketsByPaymentId } from './loaders.ts'
-import { maxTickets } from './max-tickets.ts'
 import * as parts from './parts-graphql.ts'
-import type { Ticket } from './table.ts'
+import { maxTickets, type Ticket } from './table.ts'
 import * as views from './views.ts'
 
 export const TicketRef = builder.objectRef<Ticket>('Ticket')
@@ -20,146 +19,144 @@ TicketRef.implement({
   description:
     'Ticket of one attendee. Amounts are in major units of `paymentCurrency`, such as 10.5 for €10.50.',
   interfaces: [NodeRef],
-  fields: (t) => {
-    const amount = (description: string, toMinor: (ticket: Ticket) => number) =>
-      t.float({ description, resolve: (ticket) => toMajor(toMinor(ticket), ticket.currency) })
-    return {
-      status: t.field({
-        type: parts.TicketStatusRef,
-        description: 'Current status, as in REST `GET /integrations/tickets/{id}`.',
-        resolve: views.lookupStatus,
-      }),
-      checkoutStatus: t.field({
-        type: parts.CheckoutStatusRef,
-        description: 'Current status, as in the REST checkout response: `active` even before payment.',
-        resolve: views.checkoutStatus,
-      }),
-      qrCode: t.exposeString('qrCode', {
-        description: 'Code that is scanned at the door: 1 to 64 visible ASCII characters.',
-      }),
-      channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),
-      eventId: t.exposeID('eventId', { description: 'Identifier of the event.' }),
-      ticketRateId: t.exposeID('ticketRateId', { description: 'Identifier of the ticket rate.' }),
-      priceId: t.exposeID('priceId', { description: 'Identifier of the price that the ticket was sold at.' }),
-      paymentId: t.exposeID('paymentId', { description: 'Identifier of the payment.' }),
-      paymentCurrency: t.exposeString('currency', {
-        description: 'Currency of all amounts, as an ISO 4217 code.',
-      }),
-      fullName: t.exposeString('fullName', { description: 'Full name of the attendee.' }),
-      email: t.exposeString('email', { description: 'E-mail address of the attendee.' }),
-      phone: t.exposeString('phone', {
-        nullable: true,
-        description: 'Phone number in international format.',
-      }),
-      gender: t.exposeString('gender', {
-        nullable: true,
-        description: 'Gender, as one digit. The service attaches no meaning to it.',
-      }),
-      birthday: t.exposeString('birthday', { nullable: true, description: 'Date of birth, `YYYY-MM-DD`.' }),
-      address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
-      postalCode: t.exposeString('postalCode', { nullable: true, description: 'Postal code.' }),
-      countryCode: t.exposeString('countryCode', {
-        nullable: true,
-        description: 'Two-letter ISO 3166 country code.',
-      }),
-      personalDocumentType: t.exposeString('personalDocumentType', {
-        nullable: true,
-        description: 'Kind of identity document: `dni`, `nie`, `passport` or `other`.',
-      }),
-      personalDocumentNumber: t.exposeString('personalDocumentNumber', {
-        nullable: true,
-        description: 'Number of the identity document.',
-      }),
-      answers: t.field({
-        type: [parts.AnswerRef],
-        description: 'Answers to the questions of the ticket rate.',
-        resolve: ({ answers }) => answers,
-      }),
-      supplements: t.field({
-        type: [parts.TicketSupplementRef],
-        description: 'Supplements bought with the ticket.',
-        resolve: ({ supplements, currency }) =>
-          supplements.map((supplement) => ({ ...supplement, currency })),
-      }),
-      metadata: t.expose('metadata', {
-        type: 'JSON',
-        nullable: true,
-        description: 'Metadata that the channel attached at checkout.',
-      }),
-      fees: t.field({
-        type: parts.FeesRef,
-        description: 'Fees of the organization and of the platform.',
-        resolve: (ticket) => ticket,
-      }),
-      warranty: t.field({
-        type: parts.TicketWarrantyRef,
-        description: 'Warranty bought with the ticket; zeros if none.',
-        resolve: (ticket) => ticket,
-      }),
-      refunded: amount('Amount refunded so far.', (ticket) => ticket.refundedAmount),
-      refundedAt: t.expose('refundedAt', {
-        type: 'DateTime',
-        nullable: true,
-        description: 'Time of the last refund.',
-      }),
-      refunds: t.field({
-        type: [parts.RefundRef],
-        description: 'Completed refunds; see `refundAttempts` for all attempts.',
-        resolve: ({ refunds, currency }) => refunds.map((refund) => ({ ...refund, currency })),
-      }),
-      for: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
-      enter: t.exposeInt('entered', { description: 'Number of people inside now.' }),
-      entryTime: t.expose('lastEntryAt', {
-        type: 'DateTime',
-        nullable: true,
-        description: 'Time of the last entry; null if nobody has entered.',
-      }),
-      totalSupplements: amount('Total of the supplements.', (ticket) => ticket.supplementsAmount),
-      totalFees: amount('Total of the fees that the buyer pays.', (ticket) => ticket.organizationFeeAmount),
-      totalPrice: amount('Total of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
-      invoiceReference: t.exposeString('invoiceReference', {
-        nullable: true,
-        description: 'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
-      }),
-      correctiveInvoiceReferences: t.exposeStringList('correctiveInvoiceReferences', {
-        description: 'References of the corrective invoices, one per refund.',
-      }),
-      createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
-      activationDate: t.expose('activatedAt', {
-        type: 'DateTime',
-        nullable: true,
-        description: 'Time of payment; null unless paid.',
-      }),
-      event: t.field({
-        type: EventRef,
-        nullable: true,
-        description:
-          "Event of the ticket. Null if the organization has withdrawn the calling channel's access.",
-        resolve: (ticket, _args, { loaders }) => loaders.load(eventById, ticket.eventId),
-      }),
-      ticketRate: t.field({
-        type: TicketRateRef,
-        nullable: true,
-        description:
-          "Ticket rate of the ticket. Null if the organization has withdrawn the calling channel's access.",
-        resolve: (ticket, _args, { loaders }) => loaders.load(ticketRateById, ticket.ticketRateId),
-      }),
-      price: t.field({
-        type: PriceRef,
-        nullable: true,
-        description: 'Price that the ticket was sold at.',
-        resolve: (ticket, _args, { loaders }) => loaders.load(priceById, ticket.priceId),
-      }),
-      payment: t.field({
-        type: PaymentRef,
-        nullable: true,
-        // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
-        complexity: { field: 1, multiplier: 10 },
-        description: 'Payment of the checkout.',
-        resolve: (ticket, _args, { loaders }) => loaders.load(paymentById, ticket.paymentId),
-      }),
-    }
-  },
+  fields: (t) => ({
+    status: t.field({
+      type: parts.TicketStatusRef,
+      description: 'Current status, as in REST `GET /integrations/tickets/{id}`.',
+      resolve: views.lookupStatus,
+    }),
+    checkoutStatus: t.field({
+      type: parts.CheckoutStatusRef,
+      description: 'Current status, as in the REST checkout response: `active` even before payment.',
+      resolve: views.checkoutStatus,
+    }),
+    qrCode: t.exposeString('qrCode', {
+      description: 'Code that is scanned at the door: 1 to 64 visible ASCII characters.',
+    }),
+    channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),
+    eventId: t.exposeID('eventId', { description: 'Identifier of the event.' }),
+    ticketRateId: t.exposeID('ticketRateId', { description: 'Identifier of the ticket rate.' }),
+    priceId: t.exposeID('priceId', { description: 'Identifier of the price that the ticket was sold at.' }),
+    paymentId: t.exposeID('paymentId', { description: 'Identifier of the payment.' }),
+    paymentCurrency: t.exposeString('currency', {
+      description: 'Currency of all amounts, as an ISO 4217 code.',
+    }),
+    fullName: t.exposeString('fullName', { description: 'Full name of the attendee.' }),
+    email: t.exposeString('email', { description: 'E-mail address of the attendee.' }),
+    phone: t.exposeString('phone', {
+      nullable: true,
+      description: 'Phone number in international format.',
+    }),
+    gender: t.exposeString('gender', {
+      nullable: true,
+      description: 'Gender, as one digit. The service attaches no meaning to it.',
+    }),
+    birthday: t.exposeString('birthday', { nullable: true, description: 'Date of birth, `YYYY-MM-DD`.' }),
+    address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
+    postalCode: t.exposeString('postalCode', { nullable: true, description: 'Postal code.' }),
+    countryCode: t.exposeString('countryCode', {
+      nullable: true,
+      description: 'Two-letter ISO 3166 country code.',
+    }),
+    personalDocumentType: t.exposeString('personalDocumentType', {
+      nullable: true,
+      description: 'Kind of identity document: `dni`, `nie`, `passport` or `other`.',
+    }),
+    personalDocumentNumber: t.exposeString('personalDocumentNumber', {
+      nullable: true,
+      description: 'Number of the identity document.',
+    }),
+    answers: t.expose('answers', {
+      type: [parts.AnswerRef],
+      description: 'Answers to the questions of the ticket rate.',
+    }),
+    supplements: t.field({
+      type: [parts.TicketSupplementRef],
+      description: 'Supplements bought with the ticket.',
+      resolve: ({ supplements, currency }) => supplements.map((supplement) => ({ ...supplement, currency })),
+    }),
+    metadata: t.expose('metadata', {
+      type: 'JSON',
+      nullable: true,
+      description: 'Metadata that the channel attached at checkout.',
+    }),
+    fees: t.field({
+      type: parts.FeesRef,
+      description: 'Fees of the organization and of the platform.',
+      resolve: (ticket) => ticket,
+    }),
+    warranty: t.field({
+      type: parts.TicketWarrantyRef,
+      description: 'Warranty bought with the ticket; zeros if none.',
+      resolve: (ticket) => ticket,
+    }),
+    refunded: t.float(amount('Amount refunded so far.', (ticket) => ticket.refundedAmount)),
+    refundedAt: t.expose('refundedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last refund.',
+    }),
+    refunds: t.field({
+      type: [parts.RefundRef],
+      description: 'Completed refunds; see `refundAttempts` for all attempts.',
+      resolve: ({ refunds, currency }) => refunds.map((refund) => ({ ...refund, currency })),
+    }),
+    for: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
+    enter: t.exposeInt('entered', { description: 'Number of people inside now.' }),
+    entryTime: t.expose('lastEntryAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last entry; null if nobody has entered.',
+    }),
+    totalSupplements: t.float(amount('Total of the supplements.', (ticket) => ticket.supplementsAmount)),
+    totalFees: t.float(
+      amount('Total of the fees that the buyer pays.', (ticket) => ticket.organizationFeeAmount),
+    ),
+    totalPrice: t.float(
+      amount('Total of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
+    ),
+    invoiceReference: t.exposeString('invoiceReference', {
+      nullable: true,
+      description: 'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
+    }),
+    correctiveInvoiceReferences: t.exposeStringList('correctiveInvoiceReferences', {
+      description: 'References of the corrective invoices, one per refund.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
+    activationDate: t.expose('activatedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of payment; null unless paid.',
+    }),
+    event: t.field({
+      type: EventRef,
+      nullable: true,
+      description:
+        "Event of the ticket. Null if the organization has withdrawn the calling channel's access.",
+      resolve: (ticket, _args, { loaders }) => loaders.load(eventById, ticket.eventId),
+    }),
+    ticketRate: t.field({
+      type: TicketRateRef,
+      nullable: true,
+      description:
+        "Ticket rate of the ticket. Null if the organization has withdrawn the calling channel's access.",
+      resolve: (ticket, _args, { loaders }) => loaders.load(ticketRateById, ticket.ticketRateId),
+    }),
+    price: t.field({
+      type: PriceRef,
+      nullable: true,
+      description: 'Price that the ticket was sold at.',
+      resolve: (ticket, _args, { loaders }) => loaders.load(priceById, ticket.priceId),
+    }),
+    payment: t.field({
+      type: PaymentRef,
+      nullable: true,
+      // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
+      complexity: { field: 1, multiplier: 10 },
+      description: 'Payment of the checkout.',
+      resolve: (ticket, _args, { loaders }) => loaders.load(paymentById, ticket.paymentId),
+    }),
+  }),
 })
 
 builder.objectField(PaymentRef, 'tickets', (t) =>

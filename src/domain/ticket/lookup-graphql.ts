@@ -1,7 +1,7 @@
 import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
+import { amount } from '../../graphql/amount.ts'
 import { builder } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
-import { toMajor } from '../../shared/money.ts'
 import { TicketRef } from './graphql.ts'
 import { ticketById } from './loaders.ts'
 import * as parts from './parts-graphql.ts'
@@ -21,62 +21,57 @@ const fromLookup =
   }
 
 // Fields that only the REST lookup has, or that it names differently.
-builder.objectFields(TicketRef, (t) => {
-  const amount = (description: string, toMinor: (ticket: Ticket) => number) =>
-    t.float({ description, resolve: (ticket) => toMajor(toMinor(ticket), ticket.currency) })
-  return {
-    code: t.exposeString('qrCode', {
-      description: 'Alias of `qrCode`, named as in REST `GET /integrations/tickets/{id}`.',
-    }),
-    rateId: t.exposeID('ticketRateId', {
-      description: 'Alias of `ticketRateId`, named as in REST `GET /integrations/tickets/{id}`.',
-    }),
-    rateName: t.string({
-      nullable: true,
-      description:
-        "Name of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
-      resolve: fromLookup(({ rateName }) => rateName),
-    }),
-    rateSlug: t.string({
-      nullable: true,
-      description:
-        "Slug of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
-      resolve: fromLookup(({ rateSlug }) => rateSlug),
-    }),
-    name: t.exposeString('fullName', {
-      description: 'Alias of `fullName`, named as in REST `GET /integrations/tickets/{id}`.',
-    }),
-    country: t.exposeString('countryCode', {
-      nullable: true,
-      description: 'Alias of `countryCode`, named as in REST `GET /integrations/tickets/{id}`.',
-    }),
-    language: t.string({
-      nullable: true,
-      description: 'Language code. Always null, because a checkout carries no language.',
-      resolve: () => null,
-    }),
-    entryDate: t.int({
-      description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.',
-      resolve: views.entryDate,
-    }),
-    totalExtras: amount('Total of supplements and warranty.', views.totalExtras),
-    totalPaid: amount('Amount paid; 0 unless paid.', views.totalPaid),
-    raised: amount('Amount that the organization keeps after refunds and commission.', views.raised),
-    priceInfo: t.field({
-      type: parts.PriceInfoRef,
-      description:
-        'Price that the ticket was sold at, in the shape of REST `GET /integrations/tickets/{id}`.',
-      resolve: fromLookup((ticket) => ticket),
-    }),
-    saleType: t.string({ description: 'Sales channel. Always `online`.', resolve: () => views.saleType }),
-    referralId: t.string({
-      nullable: true,
-      description: 'Identifier of the referrer. Always null, because a checkout carries no referrer.',
-      resolve: () => null,
-    }),
-    discountQuantitySubtract: t.float({
-      description: 'Amount taken off by discounts. Always 0, because there are none.',
-      resolve: () => 0,
-    }),
-  }
-})
+builder.objectFields(TicketRef, (t) => ({
+  code: t.exposeString('qrCode', {
+    description: 'Alias of `qrCode`, named as in REST `GET /integrations/tickets/{id}`.',
+  }),
+  rateId: t.exposeID('ticketRateId', {
+    description: 'Alias of `ticketRateId`, named as in REST `GET /integrations/tickets/{id}`.',
+  }),
+  rateName: t.string({
+    nullable: true,
+    description:
+      "Name of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
+    resolve: fromLookup(({ rateName }) => rateName),
+  }),
+  rateSlug: t.string({
+    nullable: true,
+    description:
+      "Slug of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
+    resolve: fromLookup(({ rateSlug }) => rateSlug),
+  }),
+  name: t.exposeString('fullName', {
+    description: 'Alias of `fullName`, named as in REST `GET /integrations/tickets/{id}`.',
+  }),
+  country: t.exposeString('countryCode', {
+    nullable: true,
+    description: 'Alias of `countryCode`, named as in REST `GET /integrations/tickets/{id}`.',
+  }),
+  language: t.string({
+    nullable: true,
+    description: 'Language code. Always null, because a checkout carries no language.',
+    resolve: () => null,
+  }),
+  entryDate: t.int({
+    description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.',
+    resolve: views.entryDate,
+  }),
+  totalExtras: t.float(amount('Total of supplements and warranty.', views.totalExtras)),
+  totalPaid: t.float(amount('Amount paid; 0 unless paid.', views.totalPaid)),
+  raised: t.float(amount('Amount that the organization keeps after refunds and commission.', views.raised)),
+  priceInfo: t.field({
+    type: parts.PriceInfoRef,
+    description: 'Price that the ticket was sold at, in the shape of REST `GET /integrations/tickets/{id}`.',
+    resolve: fromLookup((ticket) => ticket),
+  }),
+  saleType: t.string({ description: 'Sales channel. Always `online`.', resolve: () => views.saleType }),
+  referralId: t.string({
+    nullable: true,
+    description: 'Identifier of the referrer. Always null, because a checkout carries no referrer.',
+    resolve: () => null,
+  }),
+  discountQuantitySubtract: t.float({
+    description: 'Amount taken off by discounts. Always 0, because there are none.',
+    resolve: () => 0,
+  }),
+}))

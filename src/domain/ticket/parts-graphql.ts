@@ -1,3 +1,4 @@
+import { amount } from '../../graphql/amount.ts'
 import { builder, type DescribedValues as Described } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
@@ -50,10 +51,7 @@ export const TicketSupplementRef = builder
         description: 'Description. Always null, because the catalogue has none.',
         resolve: () => null,
       }),
-      price: t.float({
-        description: 'Price paid.',
-        resolve: ({ amount, currency }) => toMajor(amount, currency),
-      }),
+      price: t.float(amount('Price paid.', ({ amount }) => amount)),
       hasFakePrice: t.exposeBoolean('hasFakePrice', {
         description: 'True if `fakePrice` was shown struck through.',
       }),
@@ -74,10 +72,7 @@ export const RefundRef = builder.objectRef<InCurrency<RefundMade>>('Refund').imp
   description: 'Completed refund of a ticket.',
   fields: (t) => ({
     channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),
-    amount: t.float({
-      description: 'Amount in major units, such as 10.5 for €10.50.',
-      resolve: (refund) => toMajor(refund.amount, refund.currency),
-    }),
+    amount: t.float(amount('Amount in major units, such as 10.5 for €10.50.', (refund) => refund.amount)),
     at: t.field({
       type: 'DateTime',
       description: 'Time of the refund.',
@@ -89,24 +84,27 @@ export const RefundRef = builder.objectRef<InCurrency<RefundMade>>('Refund').imp
 export const FeesRef = builder.objectRef<Ticket>('Fees').implement({
   description: 'Fees of a ticket, in major units, such as 10.5 for €10.50.',
   fields: (t) => ({
-    organization: t.float({
-      description: 'Fee of the organization, added to the price.',
-      resolve: (ticket) => toMajor(ticket.organizationFeeAmount, ticket.currency),
-    }),
-    platform: t.float({
-      description: 'Commission that the platform keeps from the organization. Not part of the total.',
-      resolve: (ticket) => toMajor(ticket.platformFeeAmount, ticket.currency),
-    }),
+    organization: t.float(
+      amount('Fee of the organization, added to the price.', (ticket) => ticket.organizationFeeAmount),
+    ),
+    platform: t.float(
+      amount(
+        'Commission that the platform keeps from the organization. Not part of the total.',
+        (ticket) => ticket.platformFeeAmount,
+      ),
+    ),
   }),
 })
 
 export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').implement({
   description: 'Warranty of a ticket; zeros if none.',
   fields: (t) => ({
-    total: t.float({
-      description: 'Cost in major units, such as 10.5 for €10.50; 0 without a warranty.',
-      resolve: (ticket) => toMajor(ticket.warrantyAmount, ticket.currency),
-    }),
+    total: t.float(
+      amount(
+        'Cost in major units, such as 10.5 for €10.50; 0 without a warranty.',
+        (ticket) => ticket.warrantyAmount,
+      ),
+    ),
     hours: t.exposeInt('warrantyHours', {
       description:
         'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
@@ -117,25 +115,25 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
 export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').implement({
   description: 'Price that a ticket was sold at.',
   fields: (t) => ({
-    id: t.id({ description: 'Price identifier.', resolve: ({ priceId }) => priceId }),
-    price: t.float({
-      description: 'Price in major units, such as 10.5 for €10.50, without fees, supplements and warranty.',
-      resolve: ({ priceAmount, currency }) => toMajor(priceAmount, currency),
-    }),
+    id: t.exposeID('priceId', { description: 'Price identifier.' }),
+    price: t.float(
+      amount(
+        'Price in major units, such as 10.5 for €10.50, without fees, supplements and warranty.',
+        ({ priceAmount }) => priceAmount,
+      ),
+    ),
     age: t.int({
       nullable: true,
       description: 'Minimum age of the event; null if it has none.',
       resolve: ({ eventAge }) => minimumAge({ age: eventAge }),
     }),
-    content: t.string({
+    content: t.exposeString('priceIncludes', {
       nullable: true,
       description: 'Description of what the price includes.',
-      resolve: ({ priceIncludes }) => priceIncludes,
     }),
-    additionalInfo: t.string({
+    additionalInfo: t.exposeString('priceAdditionalInfo', {
       nullable: true,
       description: 'Additional information for the buyer.',
-      resolve: ({ priceAdditionalInfo }) => priceAdditionalInfo,
     }),
   }),
 })

@@ -1,12 +1,22 @@
+import { eq } from 'drizzle-orm'
+import type { Connection } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { ticketById } from './loaders.ts'
-import type { LookupTicket } from './table.ts'
+import { type LookupTicket, type Ticket, tickets } from './table.ts'
 
 /** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
 export async function requireTicket(id: string, { loaders }: Context): Promise<LookupTicket> {
   const ticket = await loaders.load(ticketById, id)
   if (!ticket)
     throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.', path: ['ticketId'] })
+  return ticket
+}
+
+/** Reads a ticket and locks its row until the transaction ends. If the payment is locked too, lock the
+ *  payment first. */
+export async function lockTicket(tx: Connection, ticketId: string): Promise<Ticket> {
+  const [ticket] = await tx.select().from(tickets).where(eq(tickets.id, ticketId)).for('update')
+  if (!ticket) throw new Error(`ticket ${ticketId} not found`)
   return ticket
 }

@@ -8,7 +8,7 @@ import { ticketBody, toTicketBody } from './body.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
-const ticketAnswer = z.object({ success: z.literal(true), data: ticketBody }).meta({ description: 'Ticket.' })
+const ticketAnswer = z.object({ success: z.literal(true), data: ticketBody }).describe('Ticket.')
 
 async function lookUp(id: string, ctx: Context) {
   const ticket = await requireTicket(id, ctx)
@@ -36,7 +36,7 @@ export const lookupRoutes =
             'Reads one ticket of the organization. Integrations only. Accepts either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
           tags: ['Integrations'],
           security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
-          params: z.object({ ticketId: z.string().meta({ description: 'Ticket identifier.' }) }),
+          params: z.object({ ticketId: z.string().describe('Ticket identifier.') }),
           querystring: z.strictObject({}),
           response: { 200: ticketAnswer, '4xx': errorBody },
         },

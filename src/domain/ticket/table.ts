@@ -29,6 +29,9 @@ export type SoldSupplement = {
 /** Completed refund, as the checkout response shows it. Amount in minor units, `at` in ISO 8601. */
 export type RefundMade = { channelId: string; amount: number; at: string }
 
+/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
+export const maxTickets = 50
+
 const amount = (name: string) => minorUnits(name).notNull()
 
 export const tickets = pgTable(

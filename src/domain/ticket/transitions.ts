@@ -5,7 +5,7 @@ type Status = Ticket['status']
 
 /** Allowed transitions of a ticket. An expired ticket becomes `active` if its payment arrives late and a
  *  place is left (DECISIONS 5). */
-export const ticketTransitions: Record<Status, readonly Status[]> = {
+const ticketTransitions: Record<Status, readonly Status[]> = {
   held: ['active', 'expired'],
   active: ['cancelled'],
   cancelled: [],

@@ -4,10 +4,9 @@ import { events } from '../../event/table.ts'
 import type { CatalogueFile } from '../catalogue-file.ts'
 import { importCatalogue } from '../import-catalogue.ts'
 import { firstShows, type Show } from './first-shows.ts'
-import { oddRates } from './odd-rates.ts'
 import { demoOrganizations, demoPlace, firstVenues } from './places.ts'
 import { type Random, randomFrom } from './random.ts'
-import { type EventInput, entrance, front, group, type RateInput } from './rates.ts'
+import { type EventInput, entrance, front, group, oddRates, type RateInput } from './rates.ts'
 import { artists, series, themes } from './themes.ts'
 
 const hour = 3_600_000
@@ -20,24 +19,15 @@ export function demoCatalogue({ events: count, now }: { events: number; now: Dat
   const today = new Date(now.toISOString().slice(0, 10))
   const placeCount = firstVenues + Math.ceil(count / eventsPerPlace)
   return {
-    organizations: demoOrganizations.map((organization) => ({ ...organization })),
-    locations: Array.from({ length: placeCount }, (_, n) => {
-      const { _id, organization, venue, address, city, country, at, timezone } = demoPlace(n)
-      const [latitude, longitude] = at
-      return {
-        _id,
-        organization_id: organization,
-        name: venue,
-        address,
-        city,
-        country_code: country,
-        latitude,
-        longitude,
-        timezone,
-      }
-    }),
+    organizations: [...demoOrganizations],
+    locations: Array.from({ length: placeCount }, (_, n) => demoLocation(n)),
     events: Array.from({ length: count }, (_, n) => demoEvent(n, today)),
   } satisfies CatalogueFile
+}
+
+function demoLocation(n: number) {
+  const { organization, at, hours: _, ...location } = demoPlace(n)
+  return { ...location, organization_id: organization._id, latitude: at[0], longitude: at[1] }
 }
 
 function demoEvent(n: number, today: Date): EventInput {
@@ -47,7 +37,7 @@ function demoEvent(n: number, today: Date): EventInput {
   const show = first ?? madeUpShow(n, place.city, random)
   const day = first ? 2 + n : random.between(14, 364)
   const start = new Date(today.getTime() + (day * 24 + random.between(18, 22) - place.hours) * hour)
-  const sale = { random, currency: place.currency, euros: show.euros, start, today }
+  const sale = { random, currency: place.organization.currency, euros: show.euros, start, today }
   const odd = oddRates[n % oddRates.length] ?? oddRates[0]
   const images = `https://images.example/demo/${n + 1}`
   return {
@@ -62,7 +52,7 @@ function demoEvent(n: number, today: Date): EventInput {
     display_date: start.toISOString(),
     start_date: start.toISOString(),
     end_date: new Date(start.getTime() + random.between(2, 6) * hour).toISOString(),
-    organization_id: place.organization,
+    organization_id: place.organization._id,
     image_url: `${images}/poster.jpg`,
     location_id: place._id,
     iframe: n % 3 === 0 ? { tag_url: `${images}/tag.html`, script_url: `${images}/tag.js` } : null,
@@ -95,9 +85,9 @@ const withIds = (rate: RateInput, id: string): RateInput => ({
   questions: rate.questions?.map((question, i) => ({ ...question, _id: `que_demo_${id}_${i + 1}` })),
 })
 
-/** Imports a demo of this many events, dated from today by the database's clock. Seeding again moves the
+/** Imports a demo of that many events, 60 unless told, dated from today by the database's clock. Seeding again moves the
  *  dates to today and keeps sales. */
-export async function seedDemo(db: Database, { events: count }: { events: number }) {
+export async function seedDemo(db: Database, { events: count = 60 }: { events?: number } = {}) {
   const [clock] = await db
     .select({ now: sql`now()`.mapWith(events.startDate) })
     .from(sql`(values (1)) as one`)

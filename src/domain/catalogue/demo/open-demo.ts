@@ -19,7 +19,6 @@ const credentials = z.object({
 /** Credentials of the demo, with the field names of the command line. */
 export type DemoCredentials = z.output<typeof credentials>
 
-const demoEvents = 60
 // The organizer of the first listed event, so that the integration sees what a newcomer buys.
 const firstOrganization = 'org_demo_luna'
 
@@ -76,7 +75,7 @@ export async function openDemo(db: Database, folder: string): Promise<DemoCreden
   const saved = await read(file)
   if (saved) return saved
   if ((await db.$count(organizations, not(like(organizations.id, 'org\\_demo\\_%')))) > 0) return null
-  await seedDemo(db, { events: demoEvents })
+  await seedDemo(db)
   const issued = await issue(db)
   await writeFile(file, `${JSON.stringify(issued, null, 2)}\n`, { mode: 0o600 })
   return issued

@@ -1,4 +1,4 @@
-import { type Random, randomFrom } from './random.ts'
+import { type Random, randomFrom, type Words } from './random.ts'
 
 export const demoOrganizations = [
   { _id: 'org_demo_luna', name: 'Sala Luna', currency: 'EUR', platform_fee_percentage: 5 },
@@ -17,122 +17,102 @@ type Organization = (typeof demoOrganizations)[number]
 export type DemoCurrency = Organization['currency']
 
 type City = {
-  organization: Organization['_id']
-  currency: DemoCurrency
+  organization: Organization
   city: string
-  country: string
+  country_code: string
   timezone: string
   /** Approximate offset from UTC, in hours. */
   hours: number
   /** Name of the first venue. */
-  venue: string
+  name: string
   address: string
   at: [latitude: number, longitude: number]
 }
 
-const inEurope = (city: string, country: string, timezone = `Europe/${city}`) => ({
-  currency: 'EUR' as const,
+const [luna, koen, heron, harbor, eclats, lodka, kraftfeld, acai, norrsken, funoon] = demoOrganizations
+
+const inCity = (city: string, country_code: string, timezone: string, hours: number) => ({
   city,
-  country,
+  country_code,
   timezone,
-  hours: 1,
+  hours,
 })
 
 const cities: readonly [City, ...City[]] = [
   {
-    ...inEurope('Madrid', 'ES'),
-    organization: 'org_demo_luna',
-    venue: 'Sala Luna',
+    ...inCity('Madrid', 'ES', 'Europe/Madrid', 1),
+    organization: luna,
+    name: 'Sala Luna',
     address: 'Calle del Pez 21',
     at: [40.4247, -3.7064],
   },
   {
-    organization: 'org_demo_koen',
-    currency: 'JPY',
-    city: 'Tokyo',
-    country: 'JP',
-    timezone: 'Asia/Tokyo',
-    hours: 9,
-    venue: '夜の庭 Night Garden',
+    ...inCity('Tokyo', 'JP', 'Asia/Tokyo', 9),
+    organization: koen,
+    name: '夜の庭 Night Garden',
     address: '1-8 Jinnan, Shibuya',
     at: [35.6646, 139.6987],
   },
   {
-    ...inEurope('London', 'GB'),
-    organization: 'org_demo_heron',
-    currency: 'GBP',
-    hours: 0,
-    venue: 'The Blue Heron',
+    ...inCity('London', 'GB', 'Europe/London', 0),
+    organization: heron,
+    name: 'The Blue Heron',
     address: '88 Camden Road',
     at: [51.5423, -0.1363],
   },
   {
-    organization: 'org_demo_harbor',
-    currency: 'USD',
-    city: 'New York',
-    country: 'US',
-    timezone: 'America/New_York',
-    hours: -5,
-    venue: 'Rooftop on Pier 17',
+    ...inCity('New York', 'US', 'America/New_York', -5),
+    organization: harbor,
+    name: 'Rooftop on Pier 17',
     address: '89 South Street',
     at: [40.7063, -74.0031],
   },
   {
-    ...inEurope('Paris', 'FR'),
-    organization: 'org_demo_eclats',
-    venue: 'Théâtre des Éclats',
+    ...inCity('Paris', 'FR', 'Europe/Paris', 1),
+    organization: eclats,
+    name: 'Théâtre des Éclats',
     address: '14 rue de la Gaîté',
     at: [48.8392, 2.3241],
   },
   {
-    ...inEurope('Łódź', 'PL', 'Europe/Warsaw'),
-    organization: 'org_demo_lodka',
-    currency: 'PLN',
-    venue: 'Klub Łódka',
+    ...inCity('Łódź', 'PL', 'Europe/Warsaw', 1),
+    organization: lodka,
+    name: 'Klub Łódka',
     address: 'ul. Piotrkowska 102',
     at: [51.7657, 19.4571],
   },
   {
-    ...inEurope('Berlin', 'DE'),
-    organization: 'org_demo_kraftfeld',
-    venue: 'Kraftfeld',
+    ...inCity('Berlin', 'DE', 'Europe/Berlin', 1),
+    organization: kraftfeld,
+    name: 'Kraftfeld',
     address: 'Köpenicker Straße 70',
     at: [52.5092, 13.4241],
   },
   {
-    ...inEurope('Barcelona', 'ES', 'Europe/Madrid'),
-    organization: 'org_demo_luna',
-    venue: "Café Nit d'Estiu",
+    ...inCity('Barcelona', 'ES', 'Europe/Madrid', 1),
+    organization: luna,
+    name: "Café Nit d'Estiu",
     address: 'Carrer de Verdi 32',
     at: [41.4044, 2.1572],
   },
   {
-    organization: 'org_demo_acai',
-    currency: 'BRL',
-    city: 'São Paulo',
-    country: 'BR',
-    timezone: 'America/Sao_Paulo',
-    hours: -3,
-    venue: 'Casa Açaí',
+    ...inCity('São Paulo', 'BR', 'America/Sao_Paulo', -3),
+    organization: acai,
+    name: 'Casa Açaí',
     address: 'Rua Augusta 1290',
     at: [-23.5558, -46.6622],
   },
   {
-    ...inEurope('Stockholm', 'SE'),
-    organization: 'org_demo_norrsken',
-    currency: 'SEK',
-    venue: 'Norrsken',
+    ...inCity('Stockholm', 'SE', 'Europe/Stockholm', 1),
+    organization: norrsken,
+    name: 'Norrsken',
     address: 'Götgatan 78',
     at: [59.3105, 18.0742],
   },
   {
-    organization: 'org_demo_funoon',
-    currency: 'KWD',
-    city: 'Kuwait City',
-    country: 'KW',
-    timezone: 'Asia/Kuwait',
-    hours: 3,
-    venue: 'Dar al Funoon',
+    ...inCity('Kuwait City', 'KW', 'Asia/Kuwait', 3),
+    organization: funoon,
+    name: 'Dar al Funoon',
     address: 'Al Khaleej Street',
     at: [29.3797, 47.9903],
   },
@@ -141,8 +121,8 @@ const cities: readonly [City, ...City[]] = [
 /** Number of locations before the generated ones. */
 export const firstVenues = cities.length
 
-const kinds = ['Sala', 'Teatro', 'Café', 'Studio', 'Halle', 'Club', 'Jardín', 'Atelier'] as const
-const names = [
+const kinds: Words = ['Sala', 'Teatro', 'Café', 'Studio', 'Halle', 'Club', 'Jardín', 'Atelier']
+const names: Words = [
   'Aurora',
   'Órbita',
   'Niebla',
@@ -153,15 +133,15 @@ const names = [
   'Über',
   'Ñandú',
   'Kōji',
-] as const
-const streets = [
+]
+const streets: Words = [
   'Station Road',
   'Calle Mayor',
   'Rue Haute',
   'Gartenweg',
   'ulica Długa',
   'Harbour Walk',
-] as const
+]
 
 // Offset of up to some eight kilometres from the centre.
 const near = (degrees: number, random: Random) =>
@@ -176,7 +156,7 @@ export function demoPlace(n: number): City & { _id: string } {
   return {
     ...city,
     _id,
-    venue: `${random.pick(kinds)} ${random.pick(names)}`,
+    name: `${random.pick(kinds)} ${random.pick(names)}`,
     address: `${random.pick(streets)} ${random.between(1, 180)}`,
     at: [near(city.at[0], random), near(city.at[1], random)],
   }

@@ -1,3 +1,5 @@
+export type Words = readonly [string, ...string[]]
+
 export type Random = {
   /** Returns an integer between both bounds, inclusive. */
   between(min: number, max: number): number

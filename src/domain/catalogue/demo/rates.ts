@@ -31,66 +31,52 @@ const money: Record<DemoCurrency, { perEuro: number; step: number }> = {
 }
 
 const hour = 3_600_000
-export const plus = (date: Date, hours: number) => new Date(date.getTime() + hours * hour).toISOString()
+const plus = (date: Date, hours: number) => new Date(date.getTime() + hours * hour).toISOString()
 
-export function toPrice({ currency }: Pick<Sale, 'currency'>, euros: number): number {
+function toPrice({ currency }: Pick<Sale, 'currency'>, euros: number): number {
   const { perEuro, step } = money[currency]
   return Math.max(1, Math.round((euros * perEuro) / step)) * step
 }
 
-export const percentage = (value: number) => ({ fee_type: 'percentage' as const, fee_quantity: value })
-const fixed = (sale: Sale, euros: number) => ({
-  fee_type: 'fixed' as const,
-  fee_quantity: toPrice(sale, euros),
-})
-
 // Early bird has ended, Regular ends the day before the event, Last call follows.
-export const steps = (sale: Sale): PriceInput[] => [
+const steps = (sale: Sale): PriceInput[] => [
   {
     name: 'Early bird',
     price: toPrice(sale, sale.euros * 0.7),
     valid_until: plus(sale.today, -72),
-    ...percentage(8),
+    fee_quantity: 8,
   },
   {
     name: 'Regular',
     price: toPrice(sale, sale.euros),
     valid_until: plus(sale.start, -24),
     includes: 'One entrance',
-    ...percentage(8),
+    fee_quantity: 8,
   },
   {
     name: 'Last call',
     price: toPrice(sale, sale.euros * 1.25),
     includes: 'One entrance',
     additional_info: 'Until the doors close',
-    ...percentage(8),
+    fee_quantity: 8,
   },
 ]
 
-export const places = ({ random }: Sale, capacity: number) => {
+const places = ({ random }: Sale, capacity: number) => {
   const sold = random.between(0, Math.floor(capacity * 0.6))
   return { sold, available: capacity - sold }
 }
 
 const howHeard = {
   label: 'How did you hear about us?',
-  type: 'dropdown',
-  required: false,
   items: ['A friend', 'A poster', 'The radio', 'The internet'],
 }
-const shirtSize = {
-  label: 'T-shirt size',
-  type: 'dropdown',
-  required: true,
-  items: ['S', 'M', 'L', 'XL'],
-}
-const diet = { label: 'Anything the kitchen should know?', type: 'text', required: false, items: [] }
+const shirtSize = { label: 'T-shirt size', required: true, items: ['S', 'M', 'L', 'XL'] }
+const diet = { label: 'Anything the kitchen should know?' }
 
 /** Rate with three price steps, the first of them past, and two supplements. */
 export const entrance = (sale: Sale): RateInput => ({
   name: 'Entrance',
-  type: 'limited',
   valid_from: plus(sale.today, -30 * 24),
   availability: places(sale, sale.random.between(20, 60) * 10),
   max: 8,
@@ -109,41 +95,79 @@ export const entrance = (sale: Sale): RateInput => ({
 })
 
 /** Rate whose first price has a quantity, with fixed fees and a required question. */
-export const front = (sale: Sale): RateInput => ({
-  name: sale.random.pick(['Front row', 'Balcony', 'Terrace']),
-  type: 'limited',
-  valid_from: plus(sale.today, -20 * 24),
-  availability: places(sale, sale.random.between(4, 9) * 10),
-  max: 4,
-  prices: [
-    {
-      name: 'First twenty',
-      price: toPrice(sale, sale.euros * 1.8),
-      quantity: 20,
-      includes: 'A seat, a welcome drink and a T-shirt',
-      ...fixed(sale, 1.5),
-    },
-    {
-      name: 'Regular',
-      price: toPrice(sale, sale.euros * 2.2),
-      includes: 'A seat, a welcome drink and a T-shirt',
-      ...fixed(sale, 1.5),
-    },
-  ],
-  supplements: [{ label: 'Poster, signed', price: toPrice(sale, 12) }],
-  questions: [shirtSize, diet],
-  warranty: { enabled: true, percentage: 10.5, hours: 24 },
-})
+export function front(sale: Sale): RateInput {
+  const seat = {
+    includes: 'A seat, a welcome drink and a T-shirt',
+    fee_type: 'fixed' as const,
+    fee_quantity: toPrice(sale, 1.5),
+  }
+  return {
+    name: sale.random.pick(['Front row', 'Balcony', 'Terrace']),
+    valid_from: plus(sale.today, -20 * 24),
+    availability: places(sale, sale.random.between(4, 9) * 10),
+    max: 4,
+    prices: [
+      { ...seat, name: 'First twenty', price: toPrice(sale, sale.euros * 1.8), quantity: 20 },
+      { ...seat, name: 'Regular', price: toPrice(sale, sale.euros * 2.2) },
+    ],
+    supplements: [{ label: 'Poster, signed', price: toPrice(sale, 12) }],
+    questions: [shirtSize, diet],
+    warranty: { enabled: true, percentage: 10.5, hours: 24 },
+  }
+}
 
 /** Rate for groups of four to ten. */
 export const group = (sale: Sale): RateInput => ({
   name: 'Table of friends',
-  type: 'limited',
   availability: places(sale, 80),
   min: 4,
   max: 10,
-  prices: [{ name: 'A seat at the table', price: toPrice(sale, sale.euros * 0.85), ...percentage(5) }],
+  prices: [{ name: 'A seat at the table', price: toPrice(sale, sale.euros * 0.85), fee_quantity: 5 }],
   supplements: [{ label: 'Plate to share', price: toPrice(sale, 4) }],
   questions: [diet],
-  warranty: { enabled: false },
 })
+
+const soldOut = (sale: Sale): RateInput => ({
+  name: 'Super early bird',
+  availability: { sold: 50, available: 0 },
+  prices: [{ name: 'Super early bird', price: toPrice(sale, sale.euros * 0.5), fee_quantity: 8 }],
+})
+const closed = (sale: Sale): RateInput => ({
+  name: 'Season pass holders',
+  complete: true,
+  availability: { sold: 12, available: 28 },
+  prices: [{ name: 'Pass holder', price: toPrice(sale, sale.euros * 0.6) }],
+})
+const notYetOnSale = (sale: Sale): RateInput => ({
+  name: 'Last release',
+  valid_from: plus(sale.start, -12),
+  availability: { sold: 0, available: 60 },
+  prices: [{ name: 'Last release', price: toPrice(sale, sale.euros * 1.5), fee_quantity: 8 }],
+})
+const guestList = (): RateInput => ({
+  name: 'Guest list',
+  availability: { sold: 9, available: 31 },
+  max: 2,
+  prices: [{ name: 'Free', price: 0, additional_info: 'Be there in the first hour' }],
+  questions: [{ label: 'Whose guest are you?', required: true }],
+})
+const livestream = (sale: Sale): RateInput => ({
+  name: 'Livestream',
+  prices: [
+    {
+      name: 'One household',
+      price: toPrice(sale, 7),
+      includes: 'A week to watch it again',
+      fee_quantity: 4,
+    },
+  ],
+})
+const oneAtATime = (sale: Sale): RateInput => ({
+  name: 'Under 26',
+  availability: places(sale, 100),
+  show_all_prices: false,
+  prices: steps({ ...sale, euros: sale.euros * 0.6 }),
+})
+
+/** Kinds of the fourth rate of an event, each in another state. */
+export const oddRates = [livestream, soldOut, guestList, closed, oneAtATime, notYetOnSale] as const

@@ -1,8 +1,7 @@
 import type { Show } from './first-shows.ts'
+import type { Words } from './random.ts'
 
 // Parts of generated events, for those after `firstShows`.
-
-type Words = readonly [string, ...string[]]
 
 export const series: Words = [
   'Café Ñ',

@@ -1,5 +1,5 @@
 import type { Problem } from '../../../shared/errors.ts'
-import { maxTickets } from '../../ticket/max-tickets.ts'
+import { maxTickets } from '../../ticket/table.ts'
 import { currentPrice, leftOf } from '../../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'

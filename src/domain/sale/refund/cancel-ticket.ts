@@ -1,7 +1,6 @@
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireCaller } from '../../../request/context.ts'
-import { lockTicket } from '../../ticket/lock-ticket.ts'
-import { requireTicket } from '../../ticket/require-ticket.ts'
+import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { recordCancelled } from './record-cancelled.ts'
 

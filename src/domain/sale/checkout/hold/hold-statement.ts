@@ -6,7 +6,7 @@ import { nowMs } from '../../../../database/clock.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { idempotencyKeys, payments } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
-import { lockedStock, movedStock } from '../../../ticket-rate/locked-stock.ts'
+import { lockedStock, movedStock } from '../../../ticket-rate/move-stock.ts'
 import { stock } from '../../../ticket-rate/table.ts'
 import {
   type Checkout,

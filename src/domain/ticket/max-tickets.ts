@@ -1,2 +1,0 @@
-/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
-export const maxTickets = 50
