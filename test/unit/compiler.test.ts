@@ -124,7 +124,7 @@ const watch: Plugin = {
 }
 const yoga = createYoga<CompilerContext>({
   schema,
-  plugins: [watch, compiledExecution(10)],
+  plugins: [watch, compiledExecution()],
   maskedErrors: false,
   logging: false,
 })
