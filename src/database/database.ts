@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
@@ -55,14 +55,6 @@ export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizz
 /** Creates the Drizzle logger that calls `onStatement`. */
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
-
-/** Reports whether the database answers and a condition holds. */
-export const isTrue = (db: Database, condition: SQL): Promise<boolean> =>
-  // A division by zero signals false, because the drivers return raw rows in different shapes.
-  db.execute(sql`select 1 / (${condition})::integer`).then(
-    () => true,
-    () => false,
-  )
 
 const tablesMissing = /^(42P01|3F000)$/
 const accessRefused = /^(28\w{3}|3D000|42501)$/

@@ -25,8 +25,8 @@ const locking = (onLocked: 'wait' | 'skip'): Find<LockedPayment> => ({
 })
 
 const lock = {
-  wait: preparedRows('lock_payments', () => locking('wait')),
-  skip: preparedRows('lock_payments_not_locked', () => locking('skip')),
+  wait: preparedRows('lock_payments', locking('wait')),
+  skip: preparedRows('lock_payments_not_locked', locking('skip')),
 }
 
 /** Locks payments in the order of their ids, so that two transactions can't deadlock. Waits for rows that are

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { repeat } from '../../../src/app/repeat.ts'
+import { repeat } from '../../../src/app/jobs.ts'
 import { idempotencyKeys, payments } from '../../../src/domain/payment/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/sweep-holds.ts'

@@ -23,7 +23,7 @@ const soldColumns = {
 /** Columns of a ticket that settling its payment needs. */
 export type SoldTicket = Pick<Ticket, keyof typeof soldColumns>
 
-const find = preparedRows('tickets_to_be_sold', () => ({
+const find = preparedRows('tickets_to_be_sold', {
   rows: rowsOf(soldColumns),
   query: (select) =>
     select
@@ -35,7 +35,7 @@ const find = preparedRows('tickets_to_be_sold', () => ({
         ),
       )
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
-}))
+})
 
 /** Finds the tickets of payments in a given status, in order of position, grouped by payment id. */
 export async function findSold(
