@@ -2,11 +2,11 @@ import { and, asc, getTableColumns } from 'drizzle-orm'
 import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isOwn } from '../../data/prepared.ts'
-import { type Refund, refunds } from './table.ts'
+import { type RefundAttempt, refunds } from './table.ts'
 
 const refundRows = rowsOf(getTableColumns(refunds))
 
-const byTicketId: Batch<Refund> = {
+const byTicketId: Batch<RefundAttempt> = {
   name: 'refunds_by_ticket_id',
   rows: refundRows,
   query: (select, keys) =>
@@ -16,7 +16,7 @@ const byTicketId: Batch<Refund> = {
       .orderBy(asc(refunds.createdAt), asc(refunds.id)),
   key: ({ ticketId }) => ticketId ?? '',
 }
-const byPaymentId: Batch<Refund> = {
+const byPaymentId: Batch<RefundAttempt> = {
   name: 'refunds_by_payment_id',
   rows: refundRows,
   query: (select, keys) =>

@@ -5,12 +5,12 @@ import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds } from './request-provider-refund.ts'
 
-type NewRefund = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
+type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> & {
   reason: 'REQUESTED' | 'WARRANTY'
   /** Minor units; everything left to refund if omitted. */
   amount?: number
@@ -55,7 +55,7 @@ export async function openRefund(
   payment: Payment,
   ticket: Ticket,
   { amount: requested, nonRefundable = 0, ...columns }: NewRefund,
-): Promise<Refund> {
+): Promise<RefundAttempt> {
   if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment.status, 'refunded'))
   const { currency } = ticket
   const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (await sumRefunds(tx, ticket.id)))

@@ -1,7 +1,7 @@
 import { claimDue } from '../../../data/leased-jobs.ts'
 import type { Database } from '../../../database/database.ts'
 import type { PaymentProvider } from '../../payment/provider.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
 
 // Refunds at a time: as many as refundTransaction allows.
@@ -10,9 +10,11 @@ const batchSize = 2
 const maxBatches = 8
 
 /** Charge that did not match its payment and is now being refunded. Amount in minor units. */
-export type Mismatch = Pick<Refund, 'paymentId' | 'chargeId' | 'amount' | 'currency'> & { refundId: string }
+export type Mismatch = Pick<RefundAttempt, 'paymentId' | 'chargeId' | 'amount' | 'currency'> & {
+  refundId: string
+}
 
-const toMismatch = ({ id, paymentId, chargeId, amount, currency }: Refund): Mismatch => ({
+const toMismatch = ({ id, paymentId, chargeId, amount, currency }: RefundAttempt): Mismatch => ({
   refundId: id,
   ...{ paymentId, chargeId, amount, currency },
 })

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../database/database.ts'
 import { newId } from '../../../shared/ids.ts'
 import type { Charge, Payment } from '../../payment/table.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
 
 /** Reasons for refunds that nobody requested. */
 export const automaticReasons = [
@@ -9,7 +9,7 @@ export const automaticReasons = [
   'CANCELLED',
   'PAID_TWICE',
   'AMOUNT_MISMATCH',
-] as const satisfies Refund['reason'][]
+] as const satisfies RefundAttempt['reason'][]
 export type AutomaticReason = (typeof automaticReasons)[number]
 
 /** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */

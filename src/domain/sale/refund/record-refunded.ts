@@ -4,12 +4,12 @@ import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
-import type { Refund } from '../../refund/table.ts'
-import { type RefundMade, tickets } from '../../ticket/table.ts'
+import type { RefundAttempt } from '../../refund/table.ts'
+import { type Refund, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../record-changes.ts'
 
 /** Refund that has succeeded, and when. */
-type SucceededRefund = Refund & { at: Date }
+type SucceededRefund = RefundAttempt & { at: Date }
 
 /** Records the consequences of a successful refund: the new state of the payment and the ticket, the
  *  corrective invoice and the change that clients receive. Requires this transaction to hold the payment's
@@ -48,7 +48,7 @@ async function recordTicketRefund(
   { id, amount, currency, at, channelId }: SucceededRefund,
   ticketId: string,
 ): Promise<void> {
-  const entry: RefundMade = { channelId, amount, at: at.toISOString() }
+  const entry: Refund = { channelId, amount, at: at.toISOString() }
   await tx
     .update(tickets)
     .set({

@@ -7,7 +7,7 @@ import { sha256 } from '../../../shared/ids.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { decimalsOf, isAmount, toMinor } from '../../../shared/money.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import { openRefund } from './open-refund.ts'
@@ -38,7 +38,7 @@ async function findByKey(
   tx: Connection,
   idempotencyKey: string,
   requestHash: string,
-): Promise<Refund | null> {
+): Promise<RefundAttempt | null> {
   const [refund] = await tx.select().from(refunds).where(eq(refunds.idempotencyKey, idempotencyKey))
   if (!refund) return null
   if (refund.requestHash !== requestHash)
@@ -54,7 +54,7 @@ async function findByKey(
  *  until nothing is left. Does not cancel the ticket. The same idempotency key and request return the same
  *  refund. The refund is pending unless the provider decides at once. Refuses: NOT_FOUND, INVALID,
  *  ILLEGAL_TRANSITION if the ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
-export async function refundTicket(input: RefundInput, ctx: Context): Promise<Refund> {
+export async function refundTicket(input: RefundInput, ctx: Context): Promise<RefundAttempt> {
   const { integrationId } = requireIntegration(ctx)
   const { db, provider } = ctx.services
   const { id, paymentId, currency } = await requireTicket(input.ticketId, ctx)

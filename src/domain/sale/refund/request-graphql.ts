@@ -3,11 +3,11 @@ import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { RefundAttemptRef } from '../../refund/graphql.ts'
-import type { Refund } from '../../refund/table.ts'
+import type { RefundAttempt } from '../../refund/table.ts'
 import { refundInput, refundTicket } from './refund-ticket.ts'
 import { requestRefund } from './request-refund.ts'
 
-const RefundPayloadRef = builder.objectRef<{ refund: Refund }>('RefundPayload').implement({
+const RefundPayloadRef = builder.objectRef<{ refund: RefundAttempt }>('RefundPayload').implement({
   description: 'Refund that was started, and possibly completed.',
   fields: (t) => ({
     refund: t.field({

@@ -5,7 +5,7 @@ import { inSeconds } from '../../../database/clock.ts'
 import { type Database, databaseCode, isUnavailable } from '../../../database/database.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { refundTransaction } from './refund-transaction.ts'
 import { settleRefund } from './settle-refund.ts'
 
@@ -35,9 +35,9 @@ async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
 export async function requestProviderRefund(
   db: Database,
   provider: PaymentProvider,
-  refund: Refund,
+  refund: RefundAttempt,
   maxSeconds = 5,
-): Promise<Refund> {
+): Promise<RefundAttempt> {
   const [charge] = await db.select().from(charges).where(eq(charges.id, refund.chargeId))
   if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
   const { id, amount, currency } = refund
@@ -65,8 +65,8 @@ export async function requestProviderRefund(
 export const requestProviderRefundNow = (
   db: Database,
   provider: PaymentProvider,
-  refund: Refund,
-): Promise<Refund> =>
+  refund: RefundAttempt,
+): Promise<RefundAttempt> =>
   requestProviderRefund(db, provider, refund).catch((error: unknown) => {
     if (isUnavailable(error)) return refund
     throw error
@@ -75,9 +75,9 @@ export const requestProviderRefundNow = (
 // Leaves a refund alone that was decided in the meantime.
 async function postpone(
   db: Database,
-  refund: Refund,
-  update: Partial<Pick<Refund, 'lastError' | 'reference'>>,
-): Promise<Refund> {
+  refund: RefundAttempt,
+  update: Partial<Pick<RefundAttempt, 'lastError' | 'reference'>>,
+): Promise<RefundAttempt> {
   const isThis = eq(refunds.id, refund.id)
   const [postponed] = await db
     .update(refunds)

@@ -5,7 +5,7 @@ import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { events } from '../../event/table.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
@@ -14,7 +14,7 @@ import { recordCancelled } from './record-cancelled.ts'
 import { refundTransaction } from './refund-transaction.ts'
 import { requestProviderRefundNow } from './request-provider-refund.ts'
 
-async function findWarrantyRefund(tx: Connection, ticketId: string): Promise<Refund | null> {
+async function findWarrantyRefund(tx: Connection, ticketId: string): Promise<RefundAttempt | null> {
   const [last] = await tx
     .select()
     .from(refunds)
@@ -51,7 +51,7 @@ async function checkWarranty(
  *  price of the warranty and earlier refunds. Idempotent: a repeated request returns the same refund, or
  *  opens another one if that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's
  *  clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, REFUND_TOO_HIGH if nothing is left to refund. */
-export async function requestRefund(ticketId: string, ctx: Context): Promise<Refund> {
+export async function requestRefund(ticketId: string, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
   const { db, provider } = ctx.services
   const { id, paymentId } = await requireTicket(ticketId, ctx)

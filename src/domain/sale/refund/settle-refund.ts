@@ -2,13 +2,13 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { recordRefunded } from './record-refunded.ts'
 
 /** Identifies a refund by its id, or by its provider's reference. */
 export type RefundName = { id: string } | { reference: string }
 
-const findRefund = async (tx: Connection, name: RefundName): Promise<Refund | undefined> => {
+const findRefund = async (tx: Connection, name: RefundName): Promise<RefundAttempt | undefined> => {
   const isNamed = 'id' in name ? eq(refunds.id, name.id) : eq(refunds.reference, name.reference)
   const [found] = await tx.select().from(refunds).where(isNamed)
   return found
@@ -28,7 +28,7 @@ export async function settleRefund(
   tx: Connection,
   name: RefundName,
   outcome: RefundOutcome,
-): Promise<Refund | null> {
+): Promise<RefundAttempt | null> {
   const found = await findRefund(tx, name)
   if (!found) return null
   const payment = await lockPayment(tx, found.paymentId)
