@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type postgres from 'postgres'
-import { databaseCode, isReadOnly } from '../database.ts'
+import { errorCode } from '../../shared/error-code.ts'
+import { isReadOnly } from '../database.ts'
 import type { FindHost } from './find-host.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
@@ -130,7 +131,7 @@ export function openPool(options: PoolOptions): Pool {
 
   // A new error for each statement: the driver adds parameters to the errors that it throws.
   const outOfReach = () =>
-    connectionError('the database is out of reach', databaseCode(down?.error) ?? 'CONNECTION_FAILED')
+    connectionError('the database is out of reach', errorCode(down?.error) ?? 'CONNECTION_FAILED')
 
   function refuse(isRefused: (waiting: QueueEntry) => boolean, error: () => unknown): void {
     for (const waiting of [waitingStatements, waitingTransactions])

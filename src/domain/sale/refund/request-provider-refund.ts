@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
 import { backoff } from '../../../data/leased-jobs.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import { type Database, databaseCode, isUnavailable } from '../../../database/database.ts'
+import { type Database, isUnavailable } from '../../../database/database.ts'
+import { errorCode } from '../../../shared/error-code.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
@@ -51,7 +52,7 @@ export async function requestProviderRefund(
   try {
     outcome = await withTimeout(maxSeconds, call())
   } catch (error) {
-    return postpone(db, refund, { lastError: databaseCode(error) ?? 'UNKNOWN' })
+    return postpone(db, refund, { lastError: errorCode(error) ?? 'UNKNOWN' })
   }
   if (outcome.kind === 'pending')
     return postpone(db, refund, { lastError: null, reference: outcome.reference })
