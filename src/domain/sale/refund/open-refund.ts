@@ -1,14 +1,19 @@
 import { and, asc, eq, inArray, isNull, notExists, sql } from 'drizzle-orm'
+import { makeOnce } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
+import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import type { Ticket } from '../../ticket/table.ts'
+import { lockTicket } from '../../ticket/lock-ticket.ts'
+import type { LookupTicket, Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
-import { leaseSeconds } from './request-provider-refund.ts'
+import { leaseSeconds, requestProviderRefundNow } from './request-provider-refund.ts'
+import { refundTransaction } from './settle-refund.ts'
 
 type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> & {
   reason: 'REQUESTED' | 'WARRANTY'
@@ -84,4 +89,24 @@ export async function openRefund(
     .returning()
   if (!refund) throw new Error('the inserted refund was not returned')
   return refund
+}
+
+/** Opens a refund of a ticket, or finds an earlier one, in a transaction that has locked the payment and the
+ *  ticket. Makes the first attempt of a new one. Returns the refund's current row. */
+export async function startRefund(
+  { id, paymentId }: Pick<LookupTicket, 'id' | 'paymentId'>,
+  ctx: Context,
+  open: (
+    tx: Connection,
+    payment: Payment,
+    ticket: Ticket,
+  ) => Promise<{ refund: RefundAttempt; isNew: boolean }>,
+): Promise<RefundAttempt> {
+  const { db, provider } = ctx.services
+  const { refund, isNew } = await makeOnce(() =>
+    refundTransaction(db, async (tx) => open(tx, await lockPayment(tx, paymentId), await lockTicket(tx, id))),
+  )
+  const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
+  ctx.loaders.clear()
+  return current
 }

@@ -1,14 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
-import { backoff } from '../../../data/leased-jobs.ts'
+import { backoff, claimDue } from '../../../data/leased-jobs.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Database, isUnavailable } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/error-code.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { refundTransaction } from './refund-transaction.ts'
-import { settleRefund } from './settle-refund.ts'
+import { refundTransaction, settleRefund } from './settle-refund.ts'
 
 /** Lease of a refund attempt; longer than any attempt takes. */
 export const leaseSeconds = 60
@@ -48,16 +47,14 @@ export async function requestProviderRefund(
     if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
     return provider.refund({ id, charge: charge.reference, amount, currency })
   }
-  let outcome: RefundOutcome
-  try {
-    outcome = await withTimeout(maxSeconds, call())
-  } catch (error) {
-    return postpone(db, refund, { lastError: errorCode(error) ?? 'UNKNOWN' })
-  }
+  const outcome = await withTimeout(maxSeconds, call()).catch((error: unknown) => ({
+    kind: 'unknown' as const,
+    lastError: errorCode(error) ?? 'UNKNOWN',
+  }))
+  if (outcome.kind === 'unknown') return postpone(db, refund, { lastError: outcome.lastError })
   if (outcome.kind === 'pending')
     return postpone(db, refund, { lastError: null, reference: outcome.reference })
-  const decided = outcome
-  return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, decided))) ?? refund
+  return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, outcome))) ?? refund
 }
 
 /** Makes the first attempt while the client waits. If the database is unavailable, returns the refund as
@@ -88,4 +85,39 @@ async function postpone(
   if (postponed) return postponed
   const [decided] = await db.select().from(refunds).where(isThis)
   return decided ?? refund
+}
+
+// Refunds at a time: as many as refundTransaction allows.
+const batchSize = 2
+// Bounds a run, so that a shutdown does not wait long for it.
+const maxBatches = 8
+
+/** Charge that did not match its payment and is now being refunded. Amount in minor units. */
+export type Mismatch = Pick<RefundAttempt, 'paymentId' | 'chargeId' | 'amount' | 'currency'> & {
+  refundId: string
+}
+
+/** Attempts refunds that are due, until one stays undecided: an unreachable provider is not called again and
+ *  again. Safe to run in many processes: each claims different refunds, and a lease returns those of a
+ *  process that died. Calls `onMismatch` on the first attempt of each refund with the reason AMOUNT_MISMATCH,
+ *  so that an operator can find out why the provider took another amount than requested. */
+export async function processDueRefunds(
+  db: Database,
+  provider: PaymentProvider,
+  onMismatch: (mismatch: Mismatch) => void = () => {},
+): Promise<void> {
+  for (let done = 0; done < maxBatches; done++) {
+    const due = await claimDue(db, refunds, { limit: batchSize, leaseSeconds })
+    for (const { id, reason, attempts, paymentId, chargeId, amount, currency } of due)
+      if (reason === 'AMOUNT_MISMATCH' && attempts === 1)
+        onMismatch({ refundId: id, paymentId, chargeId, amount, currency })
+    const attempts = await Promise.allSettled(
+      due.map((refund) => requestProviderRefund(db, provider, refund)),
+    )
+    // Database errors are thrown once all attempts have ended; their refunds are due again when the lease
+    // ends.
+    for (const attempt of attempts) if (attempt.status === 'rejected') throw attempt.reason
+    const decided = attempts.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')
+    if (decided.length < batchSize) return
+  }
 }

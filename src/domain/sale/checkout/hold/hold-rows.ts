@@ -1,3 +1,4 @@
+import type { Idempotency } from '../../../../data/idempotency.ts'
 import { newId, newQrCode, newSecret } from '../../../../shared/ids.ts'
 import type { Payment } from '../../../payment/table.ts'
 import type { Ticket } from '../../../ticket/table.ts'
@@ -17,8 +18,6 @@ export type HoldJob = {
 }
 
 export type Checkout = { payment: Payment; tickets: Ticket[] }
-/** Hashed `Idempotency-Key` of a checkout, and the hash of its input. */
-export type Idempotency = { id: string; requestHash: string }
 
 // Placeholder until `setTimes`: the database's clock decides.
 const unsetTime = new Date(0)
