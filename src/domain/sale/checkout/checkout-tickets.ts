@@ -12,13 +12,13 @@ import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
-import { expireHoldsOf } from '../release/expire-holds.ts'
+import { expireHoldsOf } from '../release/release-holds.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import type { Checkout } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
 import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
-import { readTerms } from './read-terms.ts'
-import type { Terms } from './terms-loaders.ts'
+import { problem } from './problems.ts'
+import { readTerms, type Terms } from './terms-loaders.ts'
 
 /** Checkout that a client receives. `replayed` if it was made by an earlier request under the same
  *  idempotency key. */
@@ -49,12 +49,11 @@ function refuseHigherTotal(
 ): void {
   const total = toMajor(totalAmount, currency)
   if (expectedTotal != null && total > expectedTotal)
-    throw new Refusal({
-      code: 'TOTAL_INCREASED',
-      message: `The total is now ${total} ${currency}.`,
-      path: ['expectedTotal'],
-      facts: { totalAmount: total },
-    })
+    throw new Refusal(
+      problem('TOTAL_INCREASED', `The total is now ${total} ${currency}.`, ['expectedTotal'], {
+        totalAmount: total,
+      }),
+    )
 }
 
 const isAboutStock = (error: unknown): boolean =>

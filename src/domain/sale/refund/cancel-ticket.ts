@@ -10,8 +10,7 @@ import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability } from '../record-availability.ts'
-import { recordChanges } from '../record-changes.ts'
+import { recordAvailability, recordChanges } from '../record-changes.ts'
 
 /** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
  *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, notExists, sql } from 'drizzle-orm'
 import { makeOnce } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import type { Connection } from '../../../database/database.ts'
+import { type Connection, isUnavailable } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
@@ -12,7 +12,7 @@ import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/lock-ticket.ts'
 import type { LookupTicket, Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
-import { leaseSeconds, requestProviderRefundNow } from './request-provider-refund.ts'
+import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
 import { refundTransaction } from './settle-refund.ts'
 
 type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> & {
@@ -92,7 +92,9 @@ export async function openRefund(
 }
 
 /** Opens a refund of a ticket, or finds an earlier one, in a transaction that has locked the payment and the
- *  ticket. Makes the first attempt of a new one. Returns the refund's current row. */
+ *  ticket. Makes the first attempt of a new one while the client waits. If the database is unavailable by
+ *  then, returns the refund as pending instead of failing: its row is committed, so a background job settles
+ *  it and the client must not repeat the request. Returns the refund's current row. */
 export async function startRefund(
   { id, paymentId }: Pick<LookupTicket, 'id' | 'paymentId'>,
   ctx: Context,
@@ -106,7 +108,44 @@ export async function startRefund(
   const { refund, isNew } = await makeOnce(() =>
     refundTransaction(db, async (tx) => open(tx, await lockPayment(tx, paymentId), await lockTicket(tx, id))),
   )
-  const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
+  const attempt = async () => (isNew ? requestProviderRefund(db, provider, refund) : refund)
+  const current = await attempt().catch((error: unknown) => {
+    if (isUnavailable(error)) return refund
+    throw error
+  })
   ctx.loaders.clear()
   return current
+}
+
+/** Reasons for refunds that nobody requested. */
+export const automaticReasons = [
+  'LATE_NO_CAPACITY',
+  'CANCELLED',
+  'PAID_TWICE',
+  'AMOUNT_MISMATCH',
+] as const satisfies RefundAttempt['reason'][]
+export type AutomaticReason = (typeof automaticReasons)[number]
+
+/** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */
+export type UnearnedCharge = {
+  payment: Pick<Payment, 'organizationId' | 'channelId'>
+  charge: Pick<Charge, 'id' | 'paymentId' | 'amount' | 'currency'>
+  reason: AutomaticReason
+}
+
+/** Queues automatic refunds, in the transaction that decides that the charges pay for no ticket. */
+export async function queueRefunds(tx: Connection, unearned: UnearnedCharge[]): Promise<void> {
+  if (unearned.length === 0) return
+  await tx.insert(refunds).values(
+    unearned.map(({ payment: { organizationId, channelId }, charge, reason }) => ({
+      id: newId('ref'),
+      paymentId: charge.paymentId,
+      chargeId: charge.id,
+      organizationId,
+      channelId,
+      reason,
+      amount: charge.amount,
+      currency: charge.currency,
+    })),
+  )
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
 import { backoff, claimDue } from '../../../data/leased-jobs.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import { type Database, isUnavailable } from '../../../database/database.ts'
+import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/error-code.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
@@ -15,8 +15,7 @@ export const leaseSeconds = 60
 // Retried until the provider decides, in the end once an hour: it is the buyer's money.
 const retrySeconds = { first: 5, max: 3600 }
 
-type Failure = Error & { code: string }
-const failure = (code: string): Failure => Object.assign(new Error('the refund was not made'), { code })
+const failure = (code: string) => Object.assign(new Error('the refund was not made'), { code })
 
 async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
   const done = new AbortController()
@@ -56,19 +55,6 @@ export async function requestProviderRefund(
     return postpone(db, refund, { lastError: null, reference: outcome.reference })
   return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, outcome))) ?? refund
 }
-
-/** Makes the first attempt while the client waits. If the database is unavailable, returns the refund as
- *  pending instead of failing: its row is committed, so a background job settles it and the client must not
- *  repeat the request. */
-export const requestProviderRefundNow = (
-  db: Database,
-  provider: PaymentProvider,
-  refund: RefundAttempt,
-): Promise<RefundAttempt> =>
-  requestProviderRefund(db, provider, refund).catch((error: unknown) => {
-    if (isUnavailable(error)) return refund
-    throw error
-  })
 
 // Leaves a refund alone that was decided in the meantime.
 async function postpone(
