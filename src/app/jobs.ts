@@ -2,9 +2,9 @@ import type { Database } from '../database/database.ts'
 import { assignPositions } from '../domain/change/assign-positions.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import { type Mismatch, processDueRefunds } from '../domain/sale/refund/process-due-refunds.ts'
-import { sweepHolds } from '../domain/sale/release/sweep-holds.ts'
-import { closeSessions } from '../domain/sale/session/close-sessions.ts'
+import { closeSessions } from '../domain/sale/provider-session.ts'
+import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-provider-refund.ts'
+import { sweepHolds } from '../domain/sale/release/release-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 
 /** Dependencies of the background jobs. */

@@ -86,6 +86,16 @@ export type Problem =
   | (Reason & { code: CodeWithoutFacts; facts?: undefined })
   | ProblemWith<keyof FactsByCode>
 
+/** Creates a problem. Codes with facts require them. */
+export const problem = <C extends Code>(
+  code: C,
+  message: string,
+  path: Reason['path'],
+  ...[facts]: C extends keyof FactsByCode ? [facts: FactsByCode[C]] : []
+): Problem =>
+  // The parameters tie the facts to the code.
+  ({ code, message, path, facts }) as Problem
+
 /** Returns the seconds after which to retry; undefined if retrying does not help. */
 export const retryAfterOf = ({ facts }: Problem): number | undefined =>
   facts && 'retryAfter' in facts ? facts.retryAfter : undefined

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type postgres from 'postgres'
-import { databaseCode, isReadOnly } from '../database.ts'
+import { errorCode } from '../../shared/error-code.ts'
+import { isReadOnly } from '../database.ts'
 import type { FindHost } from './find-host.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
@@ -133,7 +134,7 @@ export function openPool(options: PoolOptions): Pool {
   const outOfReach = () => {
     const error = connectionError(
       'the database is out of reach',
-      databaseCode(down?.error) ?? 'CONNECTION_FAILED',
+      errorCode(down?.error) ?? 'CONNECTION_FAILED',
     )
     return Object.assign(error, { cause: down?.error })
   }
