@@ -4,8 +4,7 @@ import { authCommands } from '../auth/commands.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import { catalogueCommands } from '../domain/catalogue/commands.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
-import { errorCode } from '../shared/error-code.ts'
-import { type Problem, Refusal } from '../shared/errors.ts'
+import { errorCode, type Problem, Refusal } from '../shared/errors.ts'
 import { parse } from '../shared/input-types.ts'
 
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)

@@ -1,6 +1,6 @@
 import { isConnectionFailure } from '../database/database.ts'
 import { type Log, logFailure } from '../http/mask-error.ts'
-import { errorCode } from '../shared/error-code.ts'
+import { errorCode } from '../shared/errors.ts'
 
 // The driver wrote to a socket that is already closed. Not EPIPE, which the log itself may cause.
 const isClosedSocket = (error: unknown) => errorCode(error) === 'EBADF'

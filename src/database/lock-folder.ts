@@ -1,6 +1,6 @@
 import { link, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '../shared/error-code.ts'
+import { errorCode } from '../shared/errors.ts'
 
 function isAlive(pid: number): boolean {
   try {

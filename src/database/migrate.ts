@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { errorCode } from '../shared/error-code.ts'
+import { errorCode } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
 import { isUnavailable, type MigrationWait, migrations } from './database.ts'
 

@@ -1,5 +1,5 @@
 import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
-import { errorCode } from '../shared/error-code.ts'
+import { errorCode } from '../shared/errors.ts'
 import type { Database, OpenDatabase, ReplicaStatus } from './database.ts'
 
 // A query that takes longer goes to the primary, and the replica is not used again until a check succeeds.

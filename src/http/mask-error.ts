@@ -1,6 +1,5 @@
 import { isUnavailable } from '../database/database.ts'
-import { errorCode } from '../shared/error-code.ts'
-import { busy, Refusal } from '../shared/errors.ts'
+import { busy, errorCode, Refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
 

@@ -4,7 +4,7 @@ import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { MigrationWait } from '../../src/database/database.ts'
 import { migratePostgres } from '../../src/database/migrate-postgres.ts'
-import { errorCode } from '../../src/shared/error-code.ts'
+import { errorCode } from '../../src/shared/errors.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { createMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { WhatsAppConfig } from '../../config/delivery.ts'
-import { errorCode } from '../../shared/error-code.ts'
+import { errorCode } from '../../shared/errors.ts'
 import { localStart } from '../event/local-time.ts'
 import { documentName, documentUrl } from './document-url.ts'
 import type { Sheet } from './find-sheets.ts'

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { migrations, type OpenDatabase } from '../../../src/database/database.ts'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
-import { errorCode } from '../../../src/shared/error-code.ts'
+import { errorCode } from '../../../src/shared/errors.ts'
 import { createTestDatabase, openTestDatabase, type TestDatabase } from '../../support/harness.ts'
 
 let empty: TestDatabase

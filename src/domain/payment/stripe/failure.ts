@@ -1,5 +1,5 @@
 import { Stripe } from 'stripe'
-import { errorCode } from '../../../shared/error-code.ts'
+import { errorCode } from '../../../shared/errors.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
 

@@ -2,8 +2,18 @@ import { type Problem, problem } from '../../../shared/errors.ts'
 import { maxTickets } from '../../ticket/table.ts'
 import { currentPrice, leftOf } from '../../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
-import { availabilityProblem } from './problems.ts'
 import type { Terms } from './terms-loaders.ts'
+
+/** Reports that fewer places are available than requested. `subject` is the rate or price that has too
+ *  few. */
+export const availabilityProblem = (
+  available: number,
+  subject: string,
+  path: (string | number)[],
+): Problem =>
+  available === 0
+    ? problem('SOLD_OUT', `The ${subject} is sold out.`, path, { available })
+    : problem('INSUFFICIENT_AVAILABILITY', `The ${subject} has ${available} left.`, path, { available })
 
 function checkPrices(prices: Price[], now: Date, path: string[]): Problem[] {
   if (currentPrice(prices, now)) return []

@@ -18,8 +18,8 @@ export const issuedTicketBody = z.object({
   qr_code: text('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
   status: z
     .enum(views.checkoutStatuses)
-    .meta({ description: 'Ticket status; `active` from the start, even before it is paid.' }),
-  price: priceBody.meta({ description: 'Price that the ticket was sold at.' }),
+    .describe('Ticket status; `active` from the start, even before it is paid.'),
+  price: priceBody.describe('Price that the ticket was sold at.'),
   payment_currency: text('Currency of all amounts, as an ISO 4217 code.'),
   channel_id: text('Identifier of the channel that sold the ticket.'),
   fees: z
@@ -29,15 +29,12 @@ export const issuedTicketBody = z.object({
         'Commission that the platform keeps from the organization, in major units. Not part of the total.',
       ),
     })
-    .meta({ description: 'Fees of the organization and of the platform.' }),
+    .describe('Fees of the organization and of the platform.'),
   full_name: text('Full name of the attendee.'),
   phone: optionalText('Phone number in international format.'),
   email: text('E-mail address of the attendee.'),
-  gender: z
-    .int()
-    .nullable()
-    .meta({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
-  birthday: z.iso.date().nullable().meta({ description: 'Date of birth, `YYYY-MM-DD`.' }),
+  gender: z.int().nullable().describe('Gender, as one digit. The service attaches no meaning to it.'),
+  birthday: z.iso.date().nullable().describe('Date of birth, `YYYY-MM-DD`.'),
   address: optionalText('Street and number.'),
   postal_code: optionalText('Postal code.'),
   country_code: optionalText('Two-letter ISO 3166 country code.'),
@@ -50,7 +47,7 @@ export const issuedTicketBody = z.object({
         answer: text('Answer text.'),
       }),
     )
-    .meta({ description: 'Answers to the questions of the ticket rate.' }),
+    .describe('Answers to the questions of the ticket rate.'),
   supplements: z
     .array(
       z.object({
@@ -58,33 +55,34 @@ export const issuedTicketBody = z.object({
         price: amount('Price paid, in major units.'),
       }),
     )
-    .meta({ description: 'Supplements bought with the ticket.' }),
+    .describe('Supplements bought with the ticket.'),
   refunded: amount('Amount refunded so far, in major units.'),
-  refunded_at: timestamp.meta({ description: 'Time of the last refund; null if there was none.' }),
+  refunded_at: timestamp.describe('Time of the last refund; null if there was none.'),
   refunds: z
     .array(
       z.object({
         channel_id: text('Identifier of the channel that sold the ticket.'),
         amount: amount('Amount in major units.'),
-        at: z.iso.datetime().meta({ description: 'Time of the refund.' }),
+        at: z.iso.datetime().describe('Time of the refund.'),
       }),
     )
-    .meta({ description: 'Completed refunds.' }),
-  for: z.int().meta({ description: 'Number of people that the ticket admits.' }),
-  enter: z.int().meta({ description: 'Number of people inside now.' }),
-  entry_time: timestamp.meta({ description: 'Time of the last entry; null if nobody has entered.' }),
+    .describe('Completed refunds.'),
+  for: z.int().describe('Number of people that the ticket admits.'),
+  enter: z.int().describe('Number of people inside now.'),
+  entry_time: timestamp.describe('Time of the last entry; null if nobody has entered.'),
   total_supplements: amount('Total of the supplements, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
   total_price: amount('Total of price, supplements, fees and warranty, in major units.'),
   warranty: z
     .object({
       total: amount('Cost in major units; 0 without a warranty.'),
-      hours: z.int().meta({
-        description:
+      hours: z
+        .int()
+        .describe(
           'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
-      }),
+        ),
     })
-    .meta({ description: 'Warranty bought with the ticket; zeros if none.' }),
+    .describe('Warranty bought with the ticket; zeros if none.'),
 })
 
 export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeof issuedTicketBody> {

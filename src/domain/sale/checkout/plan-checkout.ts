@@ -4,10 +4,9 @@ import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
-import { checkSale } from './check-sale.ts'
+import { availabilityProblem, checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
 import { type PricedTicket, priceTicket } from './price-tickets.ts'
-import { availabilityProblem } from './problems.ts'
 import { readTerms, type Terms } from './terms-loaders.ts'
 
 /** Tickets that a checkout would sell, and their prices. Amounts in minor units. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { errorCode } from '../../../shared/error-code.ts'
+import { errorCode } from '../../../shared/errors.ts'
 import { isPublicAddress, literalAddress } from './public-address.ts'
 
 // Only the status of a response matters.
