@@ -10,12 +10,7 @@ import type { Demo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
 import { limitResponseTime } from '../http/answer-in-time.ts'
-import {
-  defaultTimeouts,
-  limitConnections,
-  type RequestTimeouts,
-  timeoutOptions,
-} from '../http/connection-limits.ts'
+import { defaultTimeouts, limitConnections, type RequestTimeouts } from '../http/connection-limits.ts'
 import { answerClientError, answerErrors } from '../http/error-handler.ts'
 import { addHealth, type WhyUnready } from '../http/health.ts'
 import { addHome } from '../http/home.ts'
@@ -31,10 +26,9 @@ import { sendRefusal } from '../rest/error-body.ts'
 import { addDocumentation } from '../rest/openapi.ts'
 import { validatorCompiler } from '../rest/validator.ts'
 import { Refusal } from '../shared/errors.ts'
-import { type RequestLimits, requestLimits } from '../shared/request-limits.ts'
+import { requestLimits } from '../shared/request-limits.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
-import { addPublicRoutes } from './public-routes.ts'
-import { addRoutes } from './routes.ts'
+import { addPublicRoutes, addRoutes } from './routes.ts'
 
 export type AppOptions = {
   db: Database
@@ -48,8 +42,6 @@ export type AppOptions = {
   answerTimeoutMs?: number
   /** Contents of the GraphiQL tabs, if the demo catalogue is seeded. */
   demo?: Demo
-  /** Limits of a request. Only tests that probe the limits pass other ones. */
-  limits?: RequestLimits
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Fields that are added to each log line, such as the process that wrote it. */
@@ -96,10 +88,9 @@ export async function createApp({
   isLeaving = () => false,
   answerTimeoutMs,
   demo,
-  limits = requestLimits,
   logTo,
   logFacts,
-  timeouts = defaultTimeouts,
+  timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: {
@@ -110,13 +101,14 @@ export async function createApp({
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => randomUUID(),
-    bodyLimit: limits.maxBodyBytes,
+    bodyLimit: requestLimits.maxBodyBytes,
     forceCloseConnections: 'idle',
     // Requests that arrived before the port closed are answered normally.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     schemaController: { compilersFactory },
-    ...timeoutOptions(timeouts),
+    requestTimeout: requestMs,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
     trustProxy: trustProxyOf(config.trustProxy),
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
@@ -141,7 +133,7 @@ export async function createApp({
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
-  readJsonStrictly(app, limits)
+  readJsonStrictly(app)
   logRequests(app)
   closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)
@@ -153,7 +145,7 @@ export async function createApp({
   addDocumentation(app)
   addHealth(app, whyUnready)
   addHome(app, printedSchema())
-  await addGraphql(app, services, { responseCache, demo, limits })
+  await addGraphql(app, services, responseCache, demo)
   await addRoutes(app, services, responseCache, config)
   await addPublicRoutes(app, services, rateLimits)
   await app.ready()

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { authCommands } from '../auth/commands.ts'
-import { type Database, databaseCode, type OpenDatabase } from '../database/database.ts'
+import type { Database, OpenDatabase } from '../database/database.ts'
 import { catalogueCommands } from '../domain/catalogue/commands.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
-import { type Problem, Refusal } from '../shared/errors.ts'
+import { errorCode, type Problem, Refusal } from '../shared/errors.ts'
 import { parse } from '../shared/input-types.ts'
 
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
@@ -139,7 +139,7 @@ function describe(error: unknown): string {
   let rootCause = error
   while (rootCause instanceof Error && rootCause.cause) rootCause = rootCause.cause
   const message = rootCause instanceof Error ? rootCause.message : String(rootCause)
-  const code = databaseCode(error)
+  const code = errorCode(error)
   return code ? `The database refused: ${message.includes(code) ? message : `${message} (${code})`}` : message
 }
 

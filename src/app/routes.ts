@@ -2,18 +2,33 @@ import type { FastifyInstance } from 'fastify'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { eventRoutes } from '../domain/catalogue/events-rest.ts'
+import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import { checkoutRoutes } from '../domain/sale/checkout/checkout-rest.ts'
+import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
+import { addProviderEvents } from '../domain/sale/settle/provider-webhook-rest.ts'
 import { lookupRoutes } from '../domain/ticket/rest.ts'
 import type { Services } from '../request/context.ts'
+import type { RateLimits } from '../request/rate-limits.ts'
 
 /** Adds the documented REST routes below their two base paths. */
 export async function addRoutes(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  config: Config,
+  { channelsBasePath, integrationsBasePath }: Config,
 ): Promise<void> {
-  await app.register(eventRoutes(services, responseCache), { prefix: config.channelsBasePath })
-  await app.register(checkoutRoutes(services), { prefix: config.channelsBasePath })
-  await app.register(lookupRoutes(services), { prefix: config.integrationsBasePath })
+  await app.register(eventRoutes(services, responseCache), { prefix: channelsBasePath })
+  await app.register(checkoutRoutes(services), { prefix: channelsBasePath })
+  await app.register(lookupRoutes(services), { prefix: integrationsBasePath })
+}
+
+/** Adds the routes that need no API key: the URL contains a secret token, or the request is signed. */
+export async function addPublicRoutes(
+  app: FastifyInstance,
+  services: Services,
+  limits: RateLimits,
+): Promise<void> {
+  await addPaymentPage(app, services, limits)
+  await addDocumentPage(app, services, limits)
+  await addProviderEvents(app, services, limits)
 }

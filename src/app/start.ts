@@ -6,6 +6,7 @@ import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
+import { errorCode } from '../shared/errors.ts'
 import { createApp } from './app.ts'
 import { startJobs } from './jobs.ts'
 import { onShutdown } from './shutdown.ts'
@@ -47,7 +48,7 @@ async function listen(app: FastifyInstance, { port, host }: Config): Promise<str
     ENOTFOUND: `${host} is not an address of this machine: set HOST to one.`,
   }
   return app.listen({ port, host }).catch((error: unknown) => {
-    const reason = error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
+    const reason = reasons[errorCode(error) ?? '']
     throw reason ? new Error(reason) : error
   })
 }

@@ -1,8 +1,9 @@
-import { databaseCode, isConnectionFailure } from '../database/database.ts'
+import { isConnectionFailure } from '../database/database.ts'
 import { type Log, logFailure } from '../http/mask-error.ts'
+import { errorCode } from '../shared/errors.ts'
 
 // The driver wrote to a socket that is already closed. Not EPIPE, which the log itself may cause.
-const isClosedSocket = (error: unknown) => databaseCode(error) === 'EBADF'
+const isClosedSocket = (error: unknown) => errorCode(error) === 'EBADF'
 
 /** Tolerates unhandled errors of database connections, which the driver (3.4.9) causes if a server stops
  *  while it is asked for its types, or if TLS ends before the last message is written. Any other unhandled

@@ -7,11 +7,9 @@ import {
   deliveryContradictionsIn,
   deliverySettings,
 } from './delivery.ts'
-import { type HttpConfig, httpConfigOf, httpSettings } from './http.ts'
-import { wholeNumber } from './setting-types.ts'
+import { httpSettings } from './http.ts'
+import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
 
 const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// address')
 
@@ -20,14 +18,21 @@ const trueOrFalse = z
   .default('false')
   .transform((value) => value === 'true')
 
-const environment = z.object({
+// Environment variables that the service uses as they are, under their names in camel case.
+const plainSettings = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   HOST: z.string().min(1).default('127.0.0.1'),
-  PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')).optional(),
+  /** Base URL at which buyers and clients reach the service; if unset, derived from the address that it
+   *  listens on. */
+  PUBLIC_URL: baseUrl.optional(),
+  /** Number of processes that serve the port. */
   WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
   DATABASE_URL: databaseUrl.optional(),
+  /** `transaction` if DATABASE_URL leads to a pooler in transaction mode. */
   DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
+  /** URL of the database itself behind a pooler, for work that needs a session. */
   DIRECT_DATABASE_URL: databaseUrl.optional(),
+  /** Read replicas for the catalogue. */
   DATABASE_REPLICA_URLS: z.string().transform(splitDatabaseUrls).pipe(z.array(databaseUrl)).default([]),
   DATA_DIR: z
     .string()
@@ -35,59 +40,55 @@ const environment = z.object({
     .default('data')
     .transform((path) => (isAbsolute(path) ? path : resolve(path))),
   HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
+  /** Hours before the start of an event from which its tickets admit. */
   ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Maximum age of a cached catalogue response in milliseconds; 0 disables the response cache. */
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
+  /** Number of events whose rows a process caches by revision; 0 disables that cache. */
   REMEMBERED_EVENTS: wholeNumber(0, 100_000).default(2000),
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
   ...httpSettings,
+  SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
+})
+
+const environment = z.object({
+  ...plainSettings.shape,
   ...stripeEnvironment,
   ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
   WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
-  SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
   DRAIN_SECONDS: wholeNumber(0, 600).optional(),
   ...deliverySettings.shape,
 })
 
 type Settings = z.output<typeof environment>
+type PlainSettings = z.output<typeof plainSettings>
+
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>
+type PlainConfig = { [Name in keyof PlainSettings as CamelCase<Name>]: PlainSettings[Name] }
 
 /** Settings of the service, as parsed from the environment. */
-export type Config = HttpConfig & {
-  port: number
-  host: string
-  /** Base URL at which buyers and clients reach the service; if unset, derived from the address that it
-   *  listens on. */
-  publicUrl: string | undefined
-  /** Number of processes that serve the port. */
-  webConcurrency: number
-  databaseUrl: string | undefined
-  /** `transaction` if `databaseUrl` leads to a pooler in transaction mode. */
-  databasePooler: 'none' | 'transaction'
-  /** URL of the database itself behind a pooler, for work that needs a session. */
-  directDatabaseUrl: string | undefined
-  /** Read replicas for the catalogue. */
-  databaseReplicaUrls: string[]
-  dataDir: string
-  holdMinutes: number
-  /** Hours before the start of an event from which its tickets admit. */
-  admissionHours: number
-  logLevel: Settings['LOG_LEVEL']
-  /** Maximum age of a cached catalogue response in milliseconds; 0 disables the response cache. */
-  sharedReadsMs: number
-  /** Number of events whose rows a process caches by revision; 0 disables that cache. */
-  rememberedEvents: number
-  paymentProvider: Settings['PAYMENT_PROVIDER']
+export type Config = PlainConfig & {
   /** Credentials for Stripe; null with another provider. */
   stripe: StripeSettings | null
   /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
   privateWebhooks: boolean
-  shutdownSeconds: number
   /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
   drainSeconds: number
   /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
 }
+
+const toCamelCase = (name: string): string =>
+  name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+const plainConfigOf = (settings: PlainSettings): PlainConfig =>
+  Object.fromEntries(
+    plainSettings.keyof().options.map((name) => [toCamelCase(name), settings[name]]),
+  ) as PlainConfig
 
 /** Lists settings that contradict each other. */
 function contradictionsIn(settings: Settings): string[] {
@@ -124,25 +125,9 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     throw new Error(`Settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   const { data } = parsed
   return {
-    ...httpConfigOf(data),
-    port: data.PORT,
-    host: data.HOST,
-    publicUrl: data.PUBLIC_URL,
-    webConcurrency: data.WEB_CONCURRENCY,
-    databaseUrl: data.DATABASE_URL,
-    databasePooler: data.DATABASE_POOLER,
-    directDatabaseUrl: data.DIRECT_DATABASE_URL,
-    databaseReplicaUrls: data.DATABASE_REPLICA_URLS,
-    dataDir: data.DATA_DIR,
-    holdMinutes: data.HOLD_MINUTES,
-    admissionHours: data.ADMISSION_HOURS,
-    logLevel: data.LOG_LEVEL,
-    sharedReadsMs: data.SHARED_READS_MS,
-    rememberedEvents: data.REMEMBERED_EVENTS,
-    paymentProvider: data.PAYMENT_PROVIDER,
+    ...plainConfigOf(data),
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     stripe: stripeSettingsOf(data),
-    shutdownSeconds: data.SHUTDOWN_SECONDS,
     drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }

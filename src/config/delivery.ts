@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { baseUrl } from './setting-types.ts'
 
 const mailbox = /^(?:([^<>\p{Cc}]*?)\s*<([^\s<>@]+@[^\s<>@]+)>|([^\s<>@]+@[^\s<>@]+))$/u
 
@@ -22,10 +23,7 @@ export const deliverySettings = z.object({
     .string()
     .regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, 'must be a code such as en or es_MX')
     .default('en'),
-  WHATSAPP_API_BASE: z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .default('https://graph.facebook.com/v23.0'),
+  WHATSAPP_API_BASE: baseUrl.default('https://graph.facebook.com/v23.0'),
 })
 
 type Settings = z.output<typeof deliverySettings>

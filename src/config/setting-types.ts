@@ -15,3 +15,8 @@ export const commaSeparated = z.string().transform((list) =>
     .map((item) => item.trim())
     .filter(Boolean),
 )
+
+/** An http(s) address without a trailing slash. */
+export const baseUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .transform((url) => url.replace(/\/+$/, ''))

@@ -22,16 +22,18 @@ export const columnsOf = (table: PgTable, cells: Record<string, SQL>): SQL => {
   return list(Object.keys(cells).map((column) => name(columns[column]?.name ?? column)))
 }
 
-const toText = (value: unknown): string | null =>
-  value === null || value === undefined
-    ? null
-    : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value)
+// Throws for what PostgreSQL would read as something else, or refuse without naming the column: a date would
+// become quoted JSON, and an array is no array literal.
+function toText(value: unknown, column: string, type: string): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value !== 'object') return String(value)
+  if (type === 'jsonb' && !(value instanceof Date)) return JSON.stringify(value)
+  throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
+}
 
 /** Passes rows to a prepared statement as one text array per column, which PostgreSQL reads in a sixth of the
  *  time that JSON takes. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
- *  parameters. */
+ *  parameters, and throws for a date, and for an object that is not for a column of JSON. */
 export function arrayRows(alias: string, types: Types) {
   const columns = Object.entries(types)
   const parameter = (column: string) => `${alias}_${column}`
@@ -47,7 +49,10 @@ export function arrayRows(alias: string, types: Types) {
     ),
     values: (rows: Record<string, unknown>[]) =>
       Object.fromEntries(
-        columns.map(([column]) => [parameter(column), rows.map((row) => toText(row[column]))]),
+        columns.map(([column, type]) => [
+          parameter(column),
+          rows.map((row) => toText(row[column], column, type)),
+        ]),
       ),
   }
 }

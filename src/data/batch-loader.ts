@@ -41,41 +41,34 @@ function mayJoin(db: Database, name: string): boolean {
   return names.has(name)
 }
 
-const statementName = (lookups: readonly Lookup[]) =>
-  lookups
-    .map(({ find }) => find.name)
-    .sort()
-    .join('_and_')
-
 const findAlone = (db: Database, scope: Scope, { find, keys }: Lookup): Promise<unknown[]> =>
   rowStatement(db, find.name, find).execute({ ...scope, keys })
-
-async function findJoined(db: Database, scope: Scope, lookups: readonly Lookup[]): Promise<unknown[][]> {
-  // Sorted, so that the same kinds always make the same statement.
-  const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
-  const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))
-  const found = await findTogether<unknown[]>(
-    db,
-    statementName(lookups),
-    // Each kind has its own keys; the scope is shared.
-    sorted.map(({ find }, index) => keyedBy(keysParam(index), find)),
-    { ...scope, ...values },
-  )
-  return lookups.map((lookup) => found[sorted.indexOf(lookup)] ?? [])
-}
 
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
 // others. If the database is unavailable, nothing is retried: that would multiply the load.
 // Slow form: findSeparately()
-const findEach = (db: Database, scope: Scope, lookups: readonly Lookup[]): Promise<(unknown[] | Error)[]> => {
+async function findEach(
+  db: Database,
+  scope: Scope,
+  lookups: readonly Lookup[],
+): Promise<(unknown[] | Error)[]> {
   const findSeparately = () =>
     Promise.all(lookups.map((lookup) => findAlone(db, scope, lookup).catch((error: Error) => error)))
-  if (lookups.length === 1 || !isFast('joined-reads') || !mayJoin(db, statementName(lookups)))
-    return findSeparately()
-  return findJoined(db, scope, lookups).catch((error: unknown) => {
+  if (lookups.length === 1 || !isFast('joined-reads')) return findSeparately()
+  // Sorted, so that the same kinds always make the same statement.
+  const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
+  const name = sorted.map(({ find }) => find.name).join('_and_')
+  if (!mayJoin(db, name)) return findSeparately()
+  try {
+    // Each kind has its own keys; the scope is shared.
+    const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))
+    const finds = sorted.map(({ find }, index) => keyedBy(keysParam(index), find))
+    const found = await findTogether<unknown[]>(db, name, finds, { ...scope, ...values })
+    return lookups.map((lookup) => found[sorted.indexOf(lookup)] ?? [])
+  } catch (error) {
     if (isUnavailable(error) && !isTransient(error)) throw error
     return findSeparately()
-  })
+  }
 }
 
 /** Creates the reader of one request. */

@@ -58,8 +58,7 @@ export function batchByKey<Job, Outcome>(
 ): (key: string, job: Job) => Promise<Outcome> {
   type Group = WaitingJob<Job, Outcome>[]
   const lines = new Map<string, Line<Job, Outcome>>()
-  let mixed = 0
-  let alone = 0
+  const running = { mixed: 0, alone: 0 }
   let isScheduled = false
 
   async function runEach(group: Group): Promise<void> {
@@ -124,38 +123,37 @@ export function batchByKey<Job, Outcome>(
     return []
   }
 
-  /** Ends a run of a line. If jobs still wait in it, the line moves behind those that have not run yet. */
-  function finishLine(line: Line<Job, Outcome>): void {
-    line.running--
-    lines.delete(line.key)
-    if (line.waiting.length > 0 || line.running > 0) lines.set(line.key, line)
+  function finish(group: Group): void {
+    for (const line of new Set(group.map(({ line }) => line))) {
+      line.running--
+      lines.delete(line.key)
+      // If jobs still wait in the line, it moves behind those that have not run yet.
+      if (line.waiting.length > 0 || line.running > 0) lines.set(line.key, line)
+    }
+    schedule()
   }
 
-  function finish(group: Group): void {
-    for (const line of new Set(group.map(({ line }) => line))) finishLine(line)
-    schedule()
+  function startUpTo(
+    max: number,
+    kind: keyof typeof running,
+    take: () => Group,
+    run: (group: Group) => Promise<void>,
+  ): void {
+    while (running[kind] < max) {
+      const group = take()
+      if (group.length === 0) return
+      running[kind]++
+      void run(group).finally(() => {
+        running[kind]--
+        finish(group)
+      })
+    }
   }
 
   function startRuns(): void {
     isScheduled = false
-    while (mixed < maxMixed) {
-      const group = takeMixed()
-      if (group.length === 0) break
-      mixed++
-      void runMixed(group).finally(() => {
-        mixed--
-        finish(group)
-      })
-    }
-    while (alone < maxAlone) {
-      const group = takeAlone()
-      if (group.length === 0) break
-      alone++
-      void runAlone(group).finally(() => {
-        alone--
-        finish(group)
-      })
-    }
+    startUpTo(maxMixed, 'mixed', takeMixed, runMixed)
+    startUpTo(maxAlone, 'alone', takeAlone, runAlone)
   }
 
   // Deferred by one turn, so that jobs of the same turn of the event loop run together.

@@ -2,10 +2,13 @@
 
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
+import { perDatabase } from '../database/per-database.ts'
 import { isFast } from '../shared/fast.ts'
 
 /** Keys requested in one turn of the event loop, and the rows they are read into. */
 type Batch<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
+/** The batch that still takes keys, and the end of the read that runs. */
+type State<Row> = { batch: Batch<Row> | null; running: Promise<void> | null }
 
 // A batch waits for the previous read, which usually takes a millisecond, so that requests arriving meanwhile
 // share one statement. It waits no longer than this, so that a read that hangs delays nobody else.
@@ -18,33 +21,29 @@ export function coalesceReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {
   if (!isFast('coalesce')) return async (db, key) => (await read(db, [key])).get(key) ?? null
-  const batches = new WeakMap<Database, Batch<Row>>()
-  const running = new WeakMap<Database, Promise<unknown>>()
+  const stateOf = perDatabase((): State<Row> => ({ batch: null, running: null }))
 
   async function readBatch(db: Database, keys: Set<string>): Promise<Map<string, Row>> {
+    const state = stateOf(db)
     await setImmediate()
-    const previous = running.get(db)
-    if (previous) await Promise.race([previous, setTimeout(timeoutMs)])
-    batches.delete(db)
+    if (state.running) await Promise.race([state.running, setTimeout(timeoutMs)])
+    state.batch = null
     const rows = read(db, [...keys])
-    const ended = rows.then(
-      () => {},
-      () => {},
-    )
-    running.set(db, ended)
-    ended.then(() => running.get(db) === ended && running.delete(db))
+    const end = () => {
+      if (state.running === ended) state.running = null
+    }
+    const ended = rows.then(end, end)
+    state.running = ended
     return rows
   }
 
-  function beginBatch(db: Database): Batch<Row> {
-    const keys = new Set<string>()
-    const batch = { keys, rows: readBatch(db, keys) }
-    batches.set(db, batch)
-    return batch
-  }
-
   return async (db, key) => {
-    const { keys, rows } = batches.get(db) ?? beginBatch(db)
+    const state = stateOf(db)
+    if (!state.batch) {
+      const keys = new Set<string>()
+      state.batch = { keys, rows: readBatch(db, keys) }
+    }
+    const { keys, rows } = state.batch
     keys.add(key)
     return (await rows).get(key) ?? null
   }

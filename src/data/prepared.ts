@@ -1,11 +1,19 @@
 import { type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { type PgColumn, PgDialect, type PgSelectBuilder, type SelectedFields } from 'drizzle-orm/pg-core'
+import {
+  type PgColumn,
+  PgDialect,
+  type PgSelectBuilder,
+  QueryBuilder,
+  type SelectedFields,
+} from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
 import type { Rows } from './json-rows.ts'
 
-type Prepared<Row> = { execute(values: Record<string, unknown>): Promise<Row[]> }
-type Select = PgSelectBuilder<SelectedFields>
+type Values = Record<string, unknown>
+type Prepared<Row> = { execute(values: Values): Promise<Row[]> }
+type Select = PgSelectBuilder<SelectedFields, 'qb'>
+type JsonRow = Record<string, string | null>
 
 const preparedOf = perDatabase(() => new Map<string, unknown>())
 
@@ -19,19 +27,6 @@ function cached<Statement>(db: Database, name: string, prepare: () => Statement)
   return made
 }
 
-// Runs a query and returns the rows as the driver parsed them: Drizzle maps nothing if it is given no fields.
-async function fetchRows<Row>(
-  connection: Connection,
-  name: string,
-  query: Query,
-  values: Record<string, unknown>,
-): Promise<Row[]> {
-  const prepared = connection._.session.prepareQuery(query, undefined, name, false)
-  // postgres.js returns the rows, PGlite an object that holds them.
-  const result = (await prepared.execute(values)) as Row[] | { rows: Row[] }
-  return Array.isArray(result) ? result : result.rows
-}
-
 /** Prepares a statement under a name: built once per database, prepared once per connection. */
 export const statement = <Row>(
   db: Database,
@@ -39,40 +34,44 @@ export const statement = <Row>(
   build: (db: Database) => { prepare(name: string): Prepared<Row> },
 ): Prepared<Row> => cached(db, name, () => build(db).prepare(name))
 
+/** Prepares a statement written in SQL, for the database or a transaction. Its text is built once, it is
+ *  prepared once per connection, and its rows are as the driver parses them. */
+export function preparedSql<Row>(name: string, text: () => SQL) {
+  let query: Query | undefined
+  return async (connection: Connection, values: Values): Promise<Row[]> => {
+    query ??= new PgDialect().sqlToQuery(text())
+    // Drizzle maps nothing if it is given no fields.
+    const prepared = connection._.session.prepareQuery(query, undefined, name, false)
+    // postgres.js returns the rows, PGlite an object that holds them.
+    const result = (await prepared.execute(values)) as Row[] | { rows: Row[] }
+    return Array.isArray(result) ? result : result.rows
+  }
+}
+
 /** A query for rows of one kind, and their JSON encoding. `keys` is the name of the parameter that the rows are found
  *  by. */
 export type Find<Row> = { rows: Rows<Row>; query: (select: Select, keys: string) => SQLWrapper }
 
-const toQuery = (text: SQL): Query => new PgDialect().sqlToQuery(text)
+const encode = <Row>({ rows, query }: Find<Row>, prefix?: string): SQL =>
+  rows.wrap(query(new QueryBuilder().select(rows.fields), 'keys').getSQL(), prefix)
 
-const encode = <Row>(connection: Connection, { rows, query }: Find<Row>, prefix?: string): SQL =>
-  rows.wrap(query(connection.select(rows.fields), 'keys').getSQL(), prefix)
-
-/** Prepares a statement whose rows travel as JSON, for reads of many rows: see json-rows.ts. */
-export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): Prepared<Row> =>
-  cached(db, name, () => {
-    const query = toQuery(encode(db, find))
-    return {
-      async execute(values) {
-        const [row] = await fetchRows<Record<string, string | null>>(db, name, query, values)
-        return row ? find.rows.read(row) : []
-      },
-    }
-  })
-
-/** Prepares a statement whose rows travel as JSON, for use in a transaction, such as one that locks rows. Its
- *  text is built once. */
-export function preparedRows<Row>(name: string, find: () => Find<Row>) {
-  let built: { query: Query; rows: Rows<Row> } | undefined
-  return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
-    if (!built) {
-      const found = find()
-      built = { query: toQuery(encode(connection, found)), rows: found.rows }
-    }
-    const [row] = await fetchRows<Record<string, string | null>>(connection, name, built.query, values)
-    return row ? built.rows.read(row) : []
+/** Prepares a statement whose rows travel as JSON (see json-rows.ts), for the database or a transaction, such
+ *  as one that locks rows. */
+export function preparedRows<Row>(name: string, find: Find<Row>) {
+  const fetch = preparedSql<JsonRow>(name, () => encode(find))
+  return async (connection: Connection, values: Values): Promise<Row[]> => {
+    const [row] = await fetch(connection, values)
+    return row ? find.rows.read(row) : []
   }
 }
+
+/** Prepares a statement whose rows travel as JSON, once per database: for queries that are put together at run
+ *  time. */
+export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): Prepared<Row> =>
+  cached(db, name, () => {
+    const fetch = preparedRows(name, find)
+    return { execute: (values) => fetch(db, values) }
+  })
 
 /** Gives the parameter `keys` of a query another name, so that it can be combined with other queries by keys. */
 export const keyedBy = <Row>(keys: string, { rows, query }: Find<Row>): Find<Row> => ({
@@ -96,24 +95,13 @@ export async function findTogether<All extends unknown[]>(
   db: Database,
   name: string,
   finds: Finds<All>,
-  values: Record<string, unknown>,
+  values: Values,
 ): Promise<Found<All>> {
-  const query = cached(db, name, () =>
-    toQuery(crossJoin(finds.map((find, kind) => encode(db, find, `${kind}.`)))),
+  const fetch = cached(db, name, () =>
+    preparedSql<JsonRow>(name, () => crossJoin(finds.map((find, kind) => encode(find, `${kind}.`)))),
   )
-  const [row] = await fetchRows<Record<string, string | null>>(db, name, query, values)
-  const found = finds.map(({ rows }, kind) => rows.read(row ?? {}, `${kind}.`))
-  return found as Found<All>
-}
-
-/** Prepares a statement written in SQL, for the database or a transaction. Its text is built once, it is
- *  prepared once per connection, and its rows are as the driver parses them. */
-export function preparedSql<Row>(name: string, text: () => SQL) {
-  let query: Query | undefined
-  return async (connection: Connection, values: Record<string, unknown>): Promise<Row[]> => {
-    query ??= toQuery(text())
-    return fetchRows(connection, name, query, values)
-  }
+  const [row] = await fetch(db, values)
+  return finds.map(({ rows }, kind) => rows.read(row ?? {}, `${kind}.`)) as Found<All>
 }
 
 /** Text array parameter whose length the planner can't see. If it could, PostgreSQL would estimate by length,

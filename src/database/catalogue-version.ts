@@ -1,17 +1,16 @@
 import type { Database } from './database.ts'
+import { perDatabase } from './per-database.ts'
 
-type Invalidation = { version: number; at: number }
-
-const invalidations = new WeakMap<Database, Invalidation>()
+const invalidationOf = perDatabase(() => ({ version: 0, at: Number.NEGATIVE_INFINITY }))
 
 // Upper bound for the lag of a healthy replica.
 const maxReplicaLagMs = 2_000
 
 /** Number of times that this process has invalidated the catalogue. */
-export const catalogueVersion = (db: Database): number => invalidations.get(db)?.version ?? 0
+export const catalogueVersion = (db: Database): number => invalidationOf(db).version
 
 /** Time of the last invalidation, on the clock of `performance.now()`. */
-export const invalidatedAt = (db: Database): number => invalidations.get(db)?.at ?? Number.NEGATIVE_INFINITY
+export const invalidatedAt = (db: Database): number => invalidationOf(db).at
 
 /** Reports whether the last invalidation is so recent that a replica may lag behind it. */
 export const wasJustInvalidated = (db: Database): boolean =>
@@ -20,5 +19,8 @@ export const wasJustInvalidated = (db: Database): boolean =>
 /** Invalidates the cached catalogue of this process; the next reads go to the primary. Call it after
  *  committing a change that must be visible at once: a rate or price that sells out or becomes available
  *  again, an import, a change of a grant or key. */
-export const invalidateCatalogue = (db: Database): void =>
-  void invalidations.set(db, { version: catalogueVersion(db) + 1, at: performance.now() })
+export function invalidateCatalogue(db: Database): void {
+  const invalidation = invalidationOf(db)
+  invalidation.version++
+  invalidation.at = performance.now()
+}

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { errorCode } from '../shared/errors.ts'
 
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>
@@ -56,19 +57,11 @@ export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizz
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
-/** Reports whether the database answers and a condition holds. */
-export const isTrue = (db: Database, condition: SQL): Promise<boolean> =>
-  // A division by zero signals false, because the drivers return raw rows in different shapes.
-  db.execute(sql`select 1 / (${condition})::integer`).then(
-    () => true,
-    () => false,
-  )
-
 const tablesMissing = /^(42P01|3F000)$/
 const accessRefused = /^(28\w{3}|3D000|42501)$/
 
 function unreadyBecause(error: unknown): Unready {
-  const code = databaseCode(error)
+  const code = errorCode(error)
   if (tablesMissing.test(code ?? '')) return { reason: 'MIGRATIONS_MISSING', code }
   return { reason: accessRefused.test(code ?? '') ? 'ACCESS_REFUSED' : 'UNREACHABLE', code }
 }
@@ -94,21 +87,13 @@ export function readiness(db: Database, { isOnlyRead = false } = {}): () => Prom
   }
 }
 
-/** Finds the PostgreSQL or network code of a driver error, which Drizzle wraps. Never log Drizzle's message:
- *  it contains parameters. */
-export function databaseCode(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if ('code' in cause && typeof cause.code === 'string') return cause.code
-  return undefined
-}
-
 // Serialization failure, deadlock: a retry is likely to succeed.
 const transient = new Set(['40001', '40P01'])
 
-export const isTransient = (error: unknown): boolean => transient.has(databaseCode(error) ?? '')
+export const isTransient = (error: unknown): boolean => transient.has(errorCode(error) ?? '')
 
 /** Reports whether a row violated a unique constraint. */
-export const isDuplicate = (error: unknown): boolean => databaseCode(error) === '23505'
+export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23505'
 
 // The server, or the network on the way to it, refused or ended the connection.
 const connectionFailure =
@@ -121,15 +106,15 @@ function* causesOf(error: unknown): Generator<Error> {
 /** Reports whether a connection failed or ended: refused role, too many connections, server shutdown, network
  *  failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
 export const isConnectionFailure = (error: unknown): boolean =>
-  connectionFailure.test(databaseCode(error) ?? '') ||
+  connectionFailure.test(errorCode(error) ?? '') ||
   [...causesOf(error)].some((cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
 
 /** Reports whether a write failed because the server is read-only, such as a demoted primary. */
-export const isReadOnly = (error: unknown): boolean => databaseCode(error) === '25006'
+export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006'
 
 // Read-only; out of disk, memory or connections; statement timeout; lock timeout.
 const unavailable = /^(25006|53[1-3]00|57014|55P03)$/
 
 /** Reports whether the database is temporarily unable to answer, as opposed to rejecting the statement. */
 export const isUnavailable = (error: unknown): boolean =>
-  isTransient(error) || unavailable.test(databaseCode(error) ?? '') || isConnectionFailure(error)
+  isTransient(error) || unavailable.test(errorCode(error) ?? '') || isConnectionFailure(error)

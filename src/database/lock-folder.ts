@@ -1,15 +1,13 @@
 import { link, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
+import { errorCode } from '../shared/errors.ts'
 
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return hasCode(error, 'EPERM')
+    return errorCode(error) === 'EPERM'
   }
 }
 
@@ -32,7 +30,7 @@ const createLock = (mine: string, lock: string): Promise<boolean> =>
   link(mine, lock).then(
     () => true,
     (error) => {
-      if (hasCode(error, 'EEXIST')) return false
+      if (errorCode(error) === 'EEXIST') return false
       throw error
     },
   )

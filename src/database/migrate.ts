@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { errorCode } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
-import { databaseCode, isUnavailable, type MigrationWait, migrations } from './database.ts'
+import { isUnavailable, type MigrationWait, migrations } from './database.ts'
 
 /** An exclusive connection for migrations: the part that both drivers can implement. */
 export type MigrationSession = {
@@ -39,7 +40,7 @@ const defaultBackoffMs = (tries: number) => Math.min(15_000, 500 * 2 ** tries)
 
 // Lock timeout, deadlock: neither is the fault of the file.
 const lockedCodes = new Set(['55P03', '40P01'])
-const isLockedOut = (error: unknown) => lockedCodes.has(databaseCode(error) ?? '')
+const isLockedOut = (error: unknown) => lockedCodes.has(errorCode(error) ?? '')
 
 const marker = /^-- migrate: (.*)$/m
 const noTransaction = 'no transaction'

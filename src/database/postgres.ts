@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import { type DatabaseOptions, isTrue, logger, type OpenDatabase, readiness } from './database.ts'
+import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
 import { hostFinder } from './pool/find-host.ts'
@@ -56,10 +56,10 @@ const setRoleTimeouts = sql.raw(`do $$ begin
     .join('\n  ')}
 end $$`)
 
-const allTimeoutsSet = sql.raw(
+const anyTimeoutUnset = sql.raw(
   Object.keys(timeoutsOf(defaultTimeoutMs))
-    .map((name) => `current_setting('${name}') <> '0'`)
-    .join(' and '),
+    .map((name) => `current_setting('${name}') = '0'`)
+    .join(' or '),
 )
 
 /** Addresses of one PostgreSQL database. */
@@ -137,7 +137,10 @@ export function openPostgres(
     },
     ready: async () => (await whyUnready()) === null,
     whyUnready,
-    hasStatementTimeouts: () => isTrue(db, allTimeoutsSet),
+    async hasStatementTimeouts() {
+      const [unset] = await db.execute(sql`select 1 where ${anyTimeoutUnset}`).catch(() => [null])
+      return unset === undefined
+    },
     replica: () => db,
     followReplicas: async () => {},
     async close() {

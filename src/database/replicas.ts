@@ -1,5 +1,6 @@
 import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
-import { type Database, databaseCode, type OpenDatabase, type ReplicaStatus } from './database.ts'
+import { errorCode } from '../shared/errors.ts'
+import type { Database, OpenDatabase, ReplicaStatus } from './database.ts'
 
 // A query that takes longer goes to the primary, and the replica is not used again until a check succeeds.
 const timeoutMs = 2_000
@@ -65,7 +66,7 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
       db,
       isUp: false,
       markDown(error: unknown) {
-        if (replica.isUp) report(false, databaseCode(error))
+        if (replica.isUp) report(false, errorCode(error))
         replica.isUp = false
       },
       async check() {

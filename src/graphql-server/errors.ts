@@ -1,7 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { type Log, toRefusal } from '../http/mask-error.ts'
-import { type Code, type Problem, retryAfterOf, statusOf } from '../shared/errors.ts'
-import { limitProblems } from '../shared/limit-problems.ts'
+import { type Code, limitProblems, type Problem, retryAfterOf, statusOf } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
 // Errors as GraphQL clients receive them: a code from the list shared with REST, the path and the facts.

@@ -3,7 +3,6 @@ import type { MediaType } from '../http/accept.ts'
 import type { Answer } from '../http/representation.ts'
 import type { Context } from '../request/context.ts'
 import { isFast } from '../shared/fast.ts'
-import type { RequestLimits } from '../shared/request-limits.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
 import { graphqlPath, type Parameters } from './params.ts'
@@ -60,10 +59,6 @@ const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<stri
       .filter(([name]) => !hopByHop.has(name ?? '')),
   )
 
-// Loaded lazily: Yoga and its plugins are a fifth of all code that the service loads.
-const openGateway = async (limits: RequestLimits, documents: PreparedDocuments) =>
-  (await import('./yoga.ts')).createGateway(limits, documents)
-
 /** Executes GraphQL requests. `load` imports Yoga ahead of the first request. */
 type Executor = { execute(graphqlRequest: GraphqlRequest): Promise<Answer>; load(): Promise<unknown> }
 
@@ -71,10 +66,12 @@ type Executor = { execute(graphqlRequest: GraphqlRequest): Promise<Answer>; load
  *  without errors then bypasses Yoga, whose request and response objects cost more than a small response. If
  *  it fails without Yoga, Yoga answers that request.
  *  Slow form: every request goes through Yoga. */
-export function createExecutor(limits: RequestLimits, documents: PreparedDocuments): Executor {
+export function createExecutor(documents: PreparedDocuments): Executor {
+  // Loaded lazily: Yoga and its plugins are a fifth of all code that the service loads.
+  const openGateway = async () => (await import('./yoga.ts')).createGateway(documents)
   let opened: ReturnType<typeof openGateway> | undefined
   const load = () => {
-    opened ??= openGateway(limits, documents)
+    opened ??= openGateway()
     return opened
   }
   async function executeByYoga(

@@ -34,7 +34,7 @@ export type Parameters = z.output<typeof parameters>
 const json = z.string().transform((text, issues): unknown => {
   try {
     const value: unknown = JSON.parse(text)
-    const excess = findExcess(value, requestLimits)
+    const excess = findExcess(value)
     if (excess === null) return value
     issues.addIssue({ code: 'custom', message: excess })
   } catch {

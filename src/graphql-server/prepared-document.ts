@@ -1,12 +1,8 @@
-import { type DocumentNode, Kind, parse, type Token, TokenKind } from 'graphql'
+import { type DocumentNode, parse, type Token, TokenKind } from 'graphql'
 import { TrialCache } from '../cache/trial-cache.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { isCatalogueRead } from './catalogue-read.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
-import { type RequestedId, requestedRate, requestedTicket } from './requested-id.ts'
-
-/** Facts of one operation that decide how its request is answered. */
-type OperationFacts = { isCatalogueRead: boolean; ticket: RequestedId | null; rate: RequestedId | null }
+import { type OperationFacts, operationFacts } from './operation-facts.ts'
 
 /** An operation that Yoga has accepted, and the headers of its response. */
 type Execution = { operation: CompiledOperation; headers: Record<string, string> }
@@ -35,20 +31,6 @@ function tryParse(text: string): DocumentNode | null {
   }
 }
 
-function factsOf(document: DocumentNode): Map<string, OperationFacts> {
-  const facts = new Map<string, OperationFacts>()
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.OPERATION_DEFINITION)
-      facts.set(definition.name?.value ?? '', {
-        isCatalogueRead: isCatalogueRead(definition, document),
-        ticket: requestedTicket(definition),
-        rate: requestedRate(definition),
-      })
-  const [first] = facts.values()
-  if (first && facts.size === 1) facts.set('', first)
-  return facts
-}
-
 /** A GraphQL document, parsed, validated and analysed once. */
 export class PreparedDocument {
   /** Null if the text has a syntax error, which Yoga reports. */
@@ -61,7 +43,7 @@ export class PreparedDocument {
 
   constructor(text: string) {
     this.document = tryParse(text)
-    this.#facts = this.document ? factsOf(this.document) : new Map()
+    this.#facts = this.document ? operationFacts(this.document) : new Map()
   }
 
   /** Returns the facts of an operation; null if there is no such operation. */

@@ -11,14 +11,12 @@ import { type Representation, toRepresentation } from '../http/representation.ts
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
-import type { RequestLimits } from '../shared/request-limits.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
-import { type GraphiqlPage, graphiqlPage } from './graphiql/page.ts'
+import { graphiqlPage } from './graphiql/page.ts'
 import type { Demo } from './graphiql/tabs.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
-import { readRequestedId } from './requested-id.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   const retryAfter = retryAfterOf(refusal.problems[0])
@@ -40,18 +38,16 @@ const notAcceptable = () =>
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
-/** Options of `/graphql`. `demo` fills GraphiQL with example queries. */
-export type GraphqlOptions = { responseCache: ResponseCache; demo: Demo | undefined; limits: RequestLimits }
-
-/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers. */
+/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, whose example queries `demo` fills. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
-  { responseCache, demo, limits }: GraphqlOptions,
+  responseCache: ResponseCache,
+  demo: Demo | undefined,
 ): Promise<void> {
   const documents = new PreparedDocuments()
-  const { execute, load } = createExecutor(limits, documents)
-  const page: GraphiqlPage = graphiqlPage(demo)
+  const { execute, load } = createExecutor(documents)
+  const page = graphiqlPage(demo)
 
   function createContextFor(
     parameters: Parameters,
@@ -63,10 +59,9 @@ export async function addGraphql(
       return createContext(services, credentials, (authenticated) =>
         responseCache.remember(credentials, authenticated),
       )
-    const ticketId = facts?.ticket && readRequestedId(facts.ticket, parameters.variables)
+    const ticketId = facts?.ticket?.(parameters.variables)
     if (ticketId) return createLookupContext(services, credentials, ticketId)
-    const rateId = facts?.rate ? readRequestedId(facts.rate, parameters.variables) : null
-    return createCheckoutContext(services, credentials, rateId)
+    return createCheckoutContext(services, credentials, facts?.rate?.(parameters.variables) ?? null)
   }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
@@ -103,9 +98,7 @@ export async function addGraphql(
         exposeHeadRoute: false,
         schema: { hide: true },
         handler: (request, reply) =>
-          wantsPage(request)
-            ? page.send(request, reply)
-            : sendRepresentation(request, reply, answer(request)),
+          sendRepresentation(request, reply, wantsPage(request) ? page() : answer(request)),
       })
     },
     { prefix: graphqlPath },

@@ -1,14 +1,14 @@
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
+import type { DocumentNode } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import type { Log } from '../http/mask-error.ts'
 import type { Context } from '../request/context.ts'
-import type { RequestLimits } from '../shared/request-limits.ts'
+import { requestLimits } from '../shared/request-limits.ts'
 import { boundedValidation, tooComplex } from './bounded-validation.ts'
 import { type CompilerContext, compiledExecution } from './compiler/plugin.ts'
 import { toClientError } from './errors.ts'
 import { graphqlPath } from './params.ts'
-import type { PreparedDocuments } from './prepared-document.ts'
-import { reuseDocuments } from './reuse-documents.ts'
+import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 import { schema } from './schema.ts'
 
 /** Context that the HTTP server passes to Yoga with each request. */
@@ -20,7 +20,7 @@ export type ServerContext = CompilerContext & {
   onErrors(): void
 }
 
-const clientErrors = (limits: RequestLimits): Plugin<Context, ServerContext> => ({
+const clientErrors: Plugin<Context, ServerContext> = {
   onResultProcess({ result, setResult, serverContext }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors?.length) return
     serverContext.onErrors()
@@ -28,14 +28,35 @@ const clientErrors = (limits: RequestLimits): Plugin<Context, ServerContext> => 
     setResult({
       ...result,
       errors: result.errors
-        .slice(0, limits.maxErrors)
+        .slice(0, requestLimits.maxErrors)
         .map((error) => toClientError(error, isWhole, serverContext)),
     })
   },
-})
+}
+
+// Takes documents from the cache of prepared ones, and validates each once. Only valid results are cached: an
+// invalid document is validated again.
+function reuseDocuments(documents: PreparedDocuments): Plugin {
+  const preparedOf = new WeakMap<DocumentNode, PreparedDocument>()
+  return {
+    onParse({ params, setParsedDocument }) {
+      const prepared = documents.prepare(String(params.source))
+      if (!prepared.document) return
+      preparedOf.set(prepared.document, prepared)
+      setParsedDocument(prepared.document)
+    },
+    onValidate({ params: { documentAST }, setResult }) {
+      const prepared = preparedOf.get(documentAST)
+      if (prepared?.isValid) return setResult([])
+      return ({ valid }) => {
+        if (valid && prepared) prepared.isValid = true
+      }
+    },
+  }
+}
 
 /** Creates the GraphQL server: schema, limits, errors. */
-export const createGateway = (limits: RequestLimits, documents: PreparedDocuments) =>
+export const createGateway = (documents: PreparedDocuments) =>
   createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,
@@ -48,15 +69,15 @@ export const createGateway = (limits: RequestLimits, documents: PreparedDocument
     batching: false,
     logging: false,
     maskedErrors: false,
-    maxRequestBodySize: limits.maxBodyBytes,
+    maxRequestBodySize: requestLimits.maxBodyBytes,
     parserAndValidationCache: false,
     plugins: [
-      compiledExecution(limits.maxGraphqlErrors),
-      clientErrors(limits),
+      compiledExecution(),
+      clientErrors,
       reuseDocuments(documents),
-      boundedValidation(limits),
+      boundedValidation,
       maxTokensPlugin({
-        n: limits.maxDocumentTokens,
+        n: requestLimits.maxDocumentTokens,
         propagateOnRejection: false,
         onReject: [
           (_ctx, error) => {

@@ -1,6 +1,5 @@
 import type { ObjectRef } from '@pothos/core'
-import { type Code, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
-import { limitProblems } from '../shared/limit-problems.ts'
+import { type Code, limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
 import { builder } from './builder.ts'
 import { ErrorCodeRef } from './error-code.ts'
 

@@ -9,12 +9,6 @@ export type RequestTimeouts = { headersMs: number; requestMs: number; checkMs: n
  *  own check interval is 30 s. */
 export const defaultTimeouts: RequestTimeouts = { headersMs: 15_000, requestMs: 30_000, checkMs: 2_000 }
 
-/** Converts the timeouts to Fastify's options. */
-export const timeoutOptions = ({ headersMs, requestMs, checkMs }: RequestTimeouts) => ({
-  requestTimeout: requestMs,
-  http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
-})
-
 /** Drops connections beyond the maximum of this process. `server.maxConnections` does not work in a cluster:
  *  a worker returns excess connections to the primary, which hands them out again in a busy loop until a
  *  worker has room. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { findExcess } from '../json/json-bounds.ts'
 import { Refusal } from '../shared/errors.ts'
-import type { RequestLimits } from '../shared/request-limits.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -29,7 +28,7 @@ function isJson(text: string): boolean {
  *  are checked before any validation. Fastify's own parser would replace invalid UTF-8 with question marks,
  *  which would then be stored. Refuses bodies of any other type. Refuses: UNSUPPORTED_MEDIA_TYPE,
  *  BAD_REQUEST. */
-export function readJsonStrictly(app: FastifyInstance, limits: RequestLimits): void {
+export function readJsonStrictly(app: FastifyInstance): void {
   const parseText = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -47,7 +46,7 @@ export function readJsonStrictly(app: FastifyInstance, limits: RequestLimits): v
       parsed = { error, value }
     })
     if (!parsed.error) {
-      const excess = findExcess(parsed.value, limits)
+      const excess = findExcess(parsed.value)
       return excess === null ? done(null, parsed.value) : done(malformed(`The body ${excess}.`))
     }
     done(

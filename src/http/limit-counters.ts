@@ -18,26 +18,26 @@ const maxKeys = 20_000
 
 /** Creates counters for this process, bounded in memory. */
 export function createLimitCounters(windowMs: number): LimitCounters {
-  const windows = new LRUCache<string, { count: number; startedAt: number }>({ max: maxKeys })
-  const findCurrent = (key: string) => {
+  const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: maxKeys })
+  const currentOf = (key: string) => {
     const found = windows.get(key)
-    return found && Date.now() < found.startedAt + windowMs ? found : null
+    return found && Date.now() < found.endsAt ? found : { count: 0, endsAt: Date.now() + windowMs }
   }
-  const counted = ({ count, startedAt }: { count: number; startedAt: number }): WindowCount => ({
-    count,
-    leftMs: startedAt + windowMs - Date.now(),
-  })
+  const read = (key: string) => {
+    const { count, endsAt } = currentOf(key)
+    return { count, leftMs: endsAt - Date.now() }
+  }
   return {
     add(key) {
-      const current = findCurrent(key) ?? { count: 0, startedAt: Date.now() }
+      const current = currentOf(key)
       current.count++
       windows.set(key, current)
-      return counted(current)
+      return read(key)
     },
     takeBack(key) {
-      const current = findCurrent(key)
-      if (current && current.count > 0) current.count--
+      const current = currentOf(key)
+      if (current.count > 0) current.count--
     },
-    read: (key) => counted(findCurrent(key) ?? { count: 0, startedAt: Date.now() }),
+    read,
   }
 }

@@ -1,5 +1,5 @@
-import { databaseCode, isUnavailable } from '../database/database.ts'
-import { busy, Refusal } from '../shared/errors.ts'
+import { isUnavailable } from '../database/database.ts'
+import { busy, errorCode, Refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
 
@@ -10,7 +10,7 @@ const placeOf = (error: Error) =>
 /** Serializes an error that Fastify logs by itself: kind, code and place, in pino's fields. */
 export const serializeError = (error: Error) => ({
   type: error.name,
-  message: databaseCode(error) ?? '',
+  message: errorCode(error) ?? '',
   stack: placeOf(error) ?? '',
 })
 
@@ -18,7 +18,7 @@ export const serializeError = (error: Error) => ({
 export function logFailure(log: Log, error: unknown, message: string): void {
   const facts =
     error instanceof Error
-      ? { error: error.name, code: databaseCode(error), place: placeOf(error) }
+      ? { error: error.name, code: errorCode(error), place: placeOf(error) }
       : { error: typeof error }
   log.error(facts, message)
 }

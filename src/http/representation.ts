@@ -12,16 +12,7 @@ export type Answer = {
 }
 
 /** A response with its body in every content coding requested so far. */
-export type Representation = Answer & {
-  /** Strong ETag. Differs per coding, because the bytes differ (RFC 9110, 8.8.3). */
-  etag(coding: Coding): string
-  /** Returns the body in a coding. Compresses it once and shares the result with all requests. */
-  encoded(coding: Coding): Promise<Buffer> | Buffer
-  /** Bytes held, in all codings. */
-  size(): number
-}
-
-class CachedRepresentation implements Representation {
+export class Representation implements Answer {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: Buffer
@@ -40,11 +31,13 @@ class CachedRepresentation implements Representation {
     this.#onGrown = onGrown
   }
 
+  /** Strong ETag. Differs per coding, because the bytes differ (RFC 9110, 8.8.3). */
   etag(coding: Coding): string {
     this.#hash ??= createHash('sha256').update(this.body).digest('base64url')
     return coding === 'identity' ? `"${this.#hash}"` : `"${this.#hash}-${coding}"`
   }
 
+  /** Returns the body in a coding. Compresses it once and shares the result with all requests. */
   encoded(coding: Coding): Promise<Buffer> | Buffer {
     if (coding === 'identity') return this.body
     this.#bodies ??= new Map()
@@ -60,6 +53,7 @@ class CachedRepresentation implements Representation {
     return bytes
   }
 
+  /** Bytes held, in all codings. */
   size(): number {
     return this.#size
   }
@@ -69,4 +63,4 @@ const ignore = () => {}
 
 /** Wraps a response. `onGrown` is called whenever another coding adds to its size. */
 export const toRepresentation = (answer: Answer, onGrown: () => void = ignore): Representation =>
-  new CachedRepresentation(answer, onGrown)
+  new Representation(answer, onGrown)

@@ -1,12 +1,11 @@
-import type { RequestLimits } from '../shared/request-limits.ts'
+import { requestLimits } from '../shared/request-limits.ts'
+
+const { maxJsonDepth, maxJsonWidth, maxJsonValues, maxNameLength } = requestLimits
 
 /** Finds the first limit that a JSON value exceeds, as the predicate of a sentence; null if it is within all
  *  of them. One pass by level, without recursion, which stops at the first excess: a microsecond for usual
  *  values, less than a millisecond for any. */
-export function findExcess(
-  json: unknown,
-  { maxJsonDepth, maxJsonWidth, maxJsonValues, maxNameLength }: RequestLimits,
-): string | null {
+export function findExcess(json: unknown): string | null {
   let level: object[] = typeof json === 'object' && json !== null ? [json] : []
   let values = 1
   for (let depth = 1; level.length > 0; depth++) {

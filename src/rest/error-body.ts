@@ -1,30 +1,33 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { type Code, type Problem, type Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
-import { limitProblems } from '../shared/limit-problems.ts'
+import {
+  type Code,
+  limitProblems,
+  type Problem,
+  type Refusal,
+  retryAfterOf,
+  statusOf,
+} from '../shared/errors.ts'
 import { toSnakeCase } from './snake-case.ts'
 
 const codes = Object.keys(statusOf) as [Code, ...Code[]]
 
 const problemBody = z.looseObject({
-  code: z.enum(codes).meta({ description: 'Machine-readable error code.' }),
-  message: z.string().meta({ description: 'Human-readable message.' }),
-  path: z
-    .string()
-    .optional()
-    .meta({ description: 'Path of the invalid input, such as `tickets.0.answers.1`.' }),
+  code: z.enum(codes).describe('Machine-readable error code.'),
+  message: z.string().describe('Human-readable message.'),
+  path: z.string().optional().describe('Path of the invalid input, such as `tickets.0.answers.1`.'),
 })
 
 /** JSON shape of a refusal (DECISIONS 6). Each of `errors` also carries its facts. */
 export const errorBody = z
   .object({
-    success: z.literal(false).meta({ description: 'Always false for an error.' }),
-    code: z.enum(codes).meta({ description: 'Code of the first error.' }),
-    message: z.string().meta({ description: 'Message of the first error.' }),
-    errors: z.array(problemBody).meta({ description: 'All errors, at most 100.' }),
-    request_id: z.string().meta({ description: 'Identifier of the request, which the logs name.' }),
+    success: z.literal(false).describe('Always false for an error.'),
+    code: z.enum(codes).describe('Code of the first error.'),
+    message: z.string().describe('Message of the first error.'),
+    errors: z.array(problemBody).describe('All errors, at most 100.'),
+    request_id: z.string().describe('Identifier of the request, which the logs name.'),
   })
-  .meta({ description: 'Refused request.' })
+  .describe('Refused request.')
 
 const inSnakeCase = (facts: object) =>
   Object.fromEntries(Object.entries(facts).map(([name, fact]) => [toSnakeCase(name), fact]))

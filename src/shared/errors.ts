@@ -1,3 +1,5 @@
+import { requestLimits } from './request-limits.ts'
+
 /** All error codes of both surfaces, and their HTTP statuses in REST (DECISIONS 6). */
 export const statusOf = {
   BAD_REQUEST: 400,
@@ -86,6 +88,16 @@ export type Problem =
   | (Reason & { code: CodeWithoutFacts; facts?: undefined })
   | ProblemWith<keyof FactsByCode>
 
+/** Creates a problem. Codes with facts require them. */
+export const problem = <C extends Code>(
+  code: C,
+  message: string,
+  path: Reason['path'],
+  ...[facts]: C extends keyof FactsByCode ? [facts: FactsByCode[C]] : []
+): Problem =>
+  // The parameters tie the facts to the code.
+  ({ code, message, path, facts }) as Problem
+
 /** Returns the seconds after which to retry; undefined if retrying does not help. */
 export const retryAfterOf = ({ facts }: Problem): number | undefined =>
   facts && 'retryAfter' in facts ? facts.retryAfter : undefined
@@ -119,4 +131,28 @@ export const busy = (message = 'The service is busy. Try again.') =>
 export function refuseIf(problems: Problem[]): void {
   const [first, ...rest] = problems
   if (first) throw new Refusal(first, ...rest)
+}
+
+const { maxErrors, maxErrorCharacters } = requestLimits
+
+const charactersOf = ({ message, path = [] }: Problem) =>
+  path.reduce<number>((sum, key) => sum + String(key).length + 1, message.length)
+
+/** Limits problems to the number and size that a response may list. Always keeps the first. */
+export function limitProblems([first, ...others]: readonly [Problem, ...Problem[]]): [Problem, ...Problem[]] {
+  let characters = charactersOf(first)
+  const kept = others.slice(0, maxErrors - 1)
+  const end = kept.findIndex((problem) => {
+    characters += charactersOf(problem)
+    return characters > maxErrorCharacters
+  })
+  return [first, ...(end < 0 ? kept : kept.slice(0, end))]
+}
+
+/** Finds the code of an error, or of the nearest of its causes that has one: PostgreSQL's, the network's or a
+ *  service's. Log this and never Drizzle's message, which contains parameters. */
+export function errorCode(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if ('code' in cause && typeof cause.code === 'string') return cause.code
+  return undefined
 }

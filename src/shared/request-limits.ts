@@ -39,6 +39,3 @@ export const requestLimits = {
   /** Locations in the document per error. */
   maxLocations: 5,
 } as const
-
-/** Request limits with other values, such as those of a test. */
-export type RequestLimits = { readonly [Name in keyof typeof requestLimits]: number }

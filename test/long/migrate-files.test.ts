@@ -2,8 +2,9 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate as migrateByDrizzle } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { databaseCode, type MigrationWait } from '../../src/database/database.ts'
+import type { MigrationWait } from '../../src/database/database.ts'
 import { migratePostgres } from '../../src/database/migrate-postgres.ts'
+import { errorCode } from '../../src/shared/errors.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { createMigrationFolder, type MigrationFolder } from '../support/migrations.ts'
 
@@ -56,7 +57,7 @@ const canRead = (table: string, ms: number): Promise<boolean> =>
     .then(
       () => true,
       (error) => {
-        expect(databaseCode(error)).toBe('57014')
+        expect(errorCode(error)).toBe('57014')
         return false
       },
     )
@@ -114,7 +115,7 @@ test('a failed file is rolled back, and the files before it stay applied', async
     '0001_two': 'create table two ();--> statement-breakpoint\nselect 1 / 0',
     '0002_three': 'create table three ()',
   })
-  expect(await migrateFiles().catch(databaseCode)).toBe('22012')
+  expect(await migrateFiles().catch(errorCode)).toBe('22012')
   expect(await Promise.all(['one', 'two', 'three'].map(isThere))).toEqual([true, false, false])
   expect(await appliedFiles()).toBe(1)
   await files.write({ ...first, '0001_two': 'create table two ()', '0002_three': 'create table three ()' })
@@ -153,7 +154,7 @@ test('a file marked as without a transaction is applied once by six concurrent m
 test('control: the same file without the marker is refused', async () => {
   await sql`create table twice (id integer)`
   await files.write({ '0000_index': concurrently })
-  expect(await migrateFiles().catch(databaseCode)).toBe('25001')
+  expect(await migrateFiles().catch(errorCode)).toBe('25001')
   expect(await isThere('once')).toBe(false)
 })
 
@@ -161,7 +162,7 @@ test('an invalid index is rebuilt, and earlier statements of its file run again'
   await sql`create table twice as select 1 as id union all select 1`
   const before = 'create table if not exists before ();--> statement-breakpoint'
   await files.write({ '0000_index': marked.replace('\n', `\n${before}\n`) })
-  expect(await migrateFiles().catch(databaseCode)).toBe('23505')
+  expect(await migrateFiles().catch(errorCode)).toBe('23505')
   expect(await isThere('before')).toBe(true)
   const isValid = async () =>
     (await sql`select indisvalid from pg_index where indexrelid = 'once'::regclass`)[0]?.indisvalid

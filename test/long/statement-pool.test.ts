@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { databaseCode, isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
+import { isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { errorCode } from '../../src/shared/errors.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
@@ -37,7 +38,7 @@ async function ended(asked: PromiseLike<unknown>): Promise<Ended> {
     () => null,
     (error: unknown) => error,
   )
-  const code = error === null ? 'done' : databaseCode(error)
+  const code = error === null ? 'done' : errorCode(error)
   return { code, ms: performance.now() - began, isUnavailable: isUnavailable(error) }
 }
 

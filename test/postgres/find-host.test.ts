@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { databaseCode, isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
+import { isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { errorCode } from '../../src/shared/errors.ts'
 import { freePort } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 
@@ -70,7 +71,7 @@ test('the writable host is found, migrated, and found again after a failover', a
   const write = () =>
     opened.db.execute(sql`create table if not exists written as select 1`).then(
       () => portOf(opened),
-      (error: unknown) => (isUnavailable(error) ? 'unavailable' : databaseCode(error)),
+      (error: unknown) => (isUnavailable(error) ? 'unavailable' : errorCode(error)),
     )
   await expect.poll(write, { timeout: 20_000, interval: 100 }).toBe(Number(new URL(one.url).port))
   await expect.poll(() => opened.whyUnready(), { timeout: 20_000 }).toBe(null)
@@ -92,13 +93,13 @@ test('the writable host is the default of several', async () => {
 test('a list without a suitable or reachable host fails at once', async () => {
   const standby = await open(addressOf([hostOf(one), hostOf(two)], '?target_session_attrs=standby'))
   const refused = await standby.db.execute(sql`select 1`).catch((error: unknown) => error)
-  expect([databaseCode(refused), isUnavailable(refused)]).toEqual(['CONNECTION_NO_HOST', true])
+  expect([errorCode(refused), isUnavailable(refused)]).toEqual(['CONNECTION_NO_HOST', true])
   expect(await standby.whyUnready()).toMatchObject({ reason: 'UNREACHABLE' })
   await standby.close()
   const gone = await open(addressOf([nobody, nobody]))
   const began = performance.now()
   const lost = await gone.db.execute(sql`select 1`).catch((error: unknown) => error)
-  expect([databaseCode(lost), isUnavailable(lost)]).toEqual(['ECONNREFUSED', true])
+  expect([errorCode(lost), isUnavailable(lost)]).toEqual(['ECONNREFUSED', true])
   expect(performance.now() - began).toBeLessThan(5_000)
   await gone.close()
 })

@@ -4,7 +4,7 @@ import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
-import { closeSessions } from '../../src/domain/sale/session/close-sessions.ts'
+import { closeSessions } from '../../src/domain/sale/provider-session.ts'
 import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'

@@ -12,7 +12,7 @@ import {
 const schema = buildSchema(`
   directive @told on FIELD
   interface Thing { id: ID! }
-  type Cat implements Thing { id: ID!, name: String, friends: [Thing!]!, mood: Mood, lives: Int!, liar: Int, gone: String!, home: Home, homes: [Home!]! }
+  type Cat implements Thing { id: ID!, name: String, friends: [Thing!]!, mood: Mood, lives: Int!, liar: Int, gone: String!, heard: ID, home: Home, homes: [Home!]! }
   type Home { id: ID!, rooms(more: Int = 0): Int!, keeper: Cat }
   type Dog implements Thing { id: ID!, barks: Boolean!, friends(first: Int = 1): [Thing!]! }
   union Pet = Cat | Dog
@@ -29,6 +29,7 @@ const schema = buildSchema(`
     list: [Int]
     matrix: [[Int!]!]
     thing(id: ID!): Thing
+    heard: ID
   }
   type Mutation { adopt(name: String!): Cat, fail: Cat, count: Int! }
 `)
@@ -79,12 +80,14 @@ const resolvers: Record<string, Record<string, GraphQLFieldResolver<never, unkno
     lateBroken: () => late(fail),
     list: () => [1, null, 3],
     matrix: () => [[1, 2], []],
+    heard: (_root, _args, _ctx, { variableValues }) => variableValues.id,
     thing: async (_root, { id }) => [cat, dog].find((thing) => thing.id === id) ?? null,
   },
   Cat: {
     friends: ({ friends }: typeof cat) => late(() => friends),
     liar: () => 'not a number',
     gone: () => late(() => null),
+    heard: (_cat, _args, _ctx, { variableValues }) => variableValues.id,
   },
   Home: {
     rooms: ({ rooms }: (typeof homes)[0], { more }) => {
@@ -121,7 +124,7 @@ const watch: Plugin = {
 }
 const yoga = createYoga<CompilerContext>({
   schema,
-  plugins: [watch, compiledExecution(10)],
+  plugins: [watch, compiledExecution()],
   maskedErrors: false,
   logging: false,
 })
@@ -226,6 +229,16 @@ test.each([
     expect(JSON.parse(text)).toEqual(JSON.parse(await expected(query)))
     expect(compiled).toBe(false)
   }
+})
+
+test('a resolver reads the variables at the root; one below the root falls back to graphql-js', async () => {
+  const variables = { id: 'dog' }
+  const atRoot = 'query ($id: ID!) { thing(id: $id) { id } heard }'
+  expect(await ask(atRoot, variables)).toEqual({ text: await expected(atRoot, variables), compiled: true })
+  const below = 'query ($id: ID!) { thing(id: $id) { id } cat { heard } }'
+  const { text, compiled } = await ask(below, variables)
+  expect(text).toBe('{"data":{"thing":{"id":"dog"},"cat":{"heard":"dog"}}}')
+  expect(compiled).toBe(false)
 })
 
 test('mutation fields execute serially', async () => {

@@ -92,7 +92,7 @@ const words = new Set([
   ...sources.flatMap((file) =>
     namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),
   ),
-  // Codes that the payment page builds from statuses (src/domain/sale/payment-page/buyer-url.ts).
+  // Codes that the payment page builds from statuses (src/domain/sale/payment-page/outcome-page.ts).
   ...['FAILED', 'EXPIRED', 'CANCELLED'].map((status) => `PAYMENT_${status}`),
   ...tests.flatMap((file) => namesIn(read(file), /process\.env\.([A-Z0-9_]+)/g)),
 ])

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
-import { fromStripe, toStripe } from '../../src/domain/payment/stripe/amount.ts'
+import { fromStripe, toStripe } from '../../src/domain/payment/stripe/outcome.ts'
 import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
 // The Stripe provider without a database: amounts, refunds, failures.

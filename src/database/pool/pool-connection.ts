@@ -15,7 +15,8 @@ export type Run = (statement: Statement, isRaw: boolean, since?: number) => Prom
 const textArray = 1009
 
 /** Creates an error with a code, like the driver's own. */
-export const connectionError = (message: string, code: string) => Object.assign(new Error(message), { code })
+export const connectionError = (message: string, code: string, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), { code })
 
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 

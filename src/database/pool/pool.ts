@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type postgres from 'postgres'
-import { databaseCode, isReadOnly } from '../database.ts'
+import { errorCode } from '../../shared/errors.ts'
+import { isReadOnly } from '../database.ts'
 import type { FindHost } from './find-host.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
@@ -131,11 +132,8 @@ export function openPool(options: PoolOptions): Pool {
   // A new error for each statement: the driver adds parameters to the errors that it throws. Its cause shows
   // that the server refused the connection, which the code alone does not (3D000).
   const outOfReach = () => {
-    const error = connectionError(
-      'the database is out of reach',
-      databaseCode(down?.error) ?? 'CONNECTION_FAILED',
-    )
-    return Object.assign(error, { cause: down?.error })
+    const code = errorCode(down?.error) ?? 'CONNECTION_FAILED'
+    return connectionError('the database is out of reach', code, down?.error)
   }
 
   function refuse(isRefused: (waiting: QueueEntry) => boolean, error: () => unknown): void {

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { boundedTransactions } from '../../data/bulkhead.ts'
-import { type Connection, isDuplicate } from '../../database/database.ts'
+import { checkReplay, makeOnce } from '../../data/idempotency.ts'
+import type { Connection } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
@@ -20,26 +21,6 @@ const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 }
 // Tolerance for inexact clocks of scanners, in milliseconds.
 const maxAhead = 5 * 60_000
 const hour = 3_600_000
-
-async function replay(
-  tx: Connection,
-  integrationId: string,
-  nonce: string,
-  requestHash: string,
-): Promise<CheckedIn | null> {
-  const [made] = await tx
-    .select()
-    .from(checkIns)
-    .where(and(eq(checkIns.integrationId, integrationId), eq(checkIns.nonce, nonce)))
-  if (!made) return null
-  if (made.requestHash !== requestHash)
-    throw new Refusal({
-      code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'This nonce was used for another scan.',
-      path: ['nonce'],
-    })
-  return { ...made, replayed: true }
-}
 
 function scannedAt(at: Date | null | undefined, now: Date): Date {
   if (at && at.getTime() > now.getTime() + maxAhead)
@@ -111,20 +92,16 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
 
   const scan = () =>
     checkInTransaction(ctx.db, async (tx) => {
-      const earlier = await replay(tx, integrationId, nonce, requestHash)
-      if (earlier) return earlier
+      const [made] = await tx
+        .select()
+        .from(checkIns)
+        .where(and(eq(checkIns.integrationId, integrationId), eq(checkIns.nonce, nonce)))
+      const earlier = checkReplay(made, requestHash, 'This nonce was used for another scan.', 'nonce')
+      if (earlier) return { ...earlier, replayed: true }
       const row = await decide(tx, await findScanned(tx, organizationIds, input))
-      const [made] = await tx.insert(checkIns).values(row).returning()
-      if (!made) throw new Error('the insert returned no check-in')
-      return { ...made, replayed: false }
+      const [checkIn] = await tx.insert(checkIns).values(row).returning()
+      if (!checkIn) throw new Error('the insert returned no check-in')
+      return { ...checkIn, replayed: false }
     })
-  try {
-    return await scan()
-  } catch (error) {
-    // A concurrent call with the same nonce has won: replay its result.
-    if (isDuplicate(error)) return scan()
-    throw error
-  } finally {
-    ctx.loaders.clear()
-  }
+  return makeOnce(scan).finally(() => ctx.loaders.clear())
 }

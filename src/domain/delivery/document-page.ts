@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
 import { answerErrors } from '../../http/error-handler.ts'
-import { html, sendPage } from '../../http/html.ts'
+import { type Note, sendErrorPage, sendNote } from '../../http/error-page.ts'
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
-import { Refusal, retryAfterOf, statusOf } from '../../shared/errors.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { findSheet, isDocumentToken } from './find-sheets.ts'
@@ -12,26 +12,15 @@ import { findSheet, isDocumentToken } from './find-sheets.ts'
 // Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
 
-const sendNote = (reply: FastifyReply, status: number, title: string, text: string): FastifyReply =>
-  sendPage(reply, status, {
-    title,
-    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p></main>
-<footer>Boxoffice · Request ${reply.request.id}</footer>`,
-  })
-
-const notes: Record<number, [title: string, text: string]> = {
+const notes: Record<number, Note> = {
   404: ['No such ticket', 'This link is incomplete or wrong.'],
   429: ['One moment', 'There were too many requests. Wait a little and try again.'],
   503: ['We are busy', 'Your ticket is still valid. Try again in a moment.'],
 }
 
-function sendApology(reply: FastifyReply, { code, problems }: Refusal): FastifyReply {
-  const status = statusOf[code]
-  const retryAfter = retryAfterOf(problems[0])
-  if (retryAfter) reply.header('retry-after', retryAfter)
-  const [title, text] = notes[status] ?? ['Something went wrong on our side', 'Try again in a moment.']
-  return sendNote(reply, status, title, text)
-}
+const sendApology = sendErrorPage(
+  (status) => notes[status] ?? ['Something went wrong on our side', 'Try again in a moment.'],
+)
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
@@ -59,7 +48,7 @@ export async function addDocumentPage(
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
       if (sheet.ticket.status !== 'active')
-        return sendNote(reply, 410, 'This ticket was cancelled', 'It no longer admits anybody.')
+        return sendNote(reply, 410, ['This ticket was cancelled', 'It no longer admits anybody.'])
       if (limit.pendingCount >= drawing.maxWaiting)
         throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
       const document = await limit(() => drawTicket(sheet))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { WhatsAppConfig } from '../../config/delivery.ts'
+import { errorCode } from '../../shared/errors.ts'
 import { localStart } from '../event/local-time.ts'
 import { documentName, documentUrl } from './document-url.ts'
 import type { Sheet } from './find-sheets.ts'
@@ -52,11 +53,8 @@ async function refusalOf(response: Response): Promise<Undelivered> {
   return new Undelivered(code === undefined ? `HTTP_${status}` : `WHATSAPP_${code}`, isPermanent)
 }
 
-function networkCode(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'ETIMEDOUT'
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'ECONNECTION'
-}
+const networkCode = (error: unknown): string =>
+  error instanceof Error && error.name === 'TimeoutError' ? 'ETIMEDOUT' : (errorCode(error) ?? 'ECONNECTION')
 
 /** Creates a sender that sends one template message per ticket, with a link to its PDF, which WhatsApp
  *  fetches from `publicUrl`. The template needs a document header and two body parameters: the event's name

@@ -1,6 +1,6 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, preparedRows } from '../../data/prepared.ts'
+import { anyOf, preparedRows } from '../../data/prepared.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Payment, payments } from './table.ts'
@@ -14,20 +14,18 @@ const rows = rowsOf({
   isOverdue: sql<boolean>`${payments.expiresAt} <= ${nowMs}`,
 })
 
-const locking = (onLocked: 'wait' | 'skip'): Find<LockedPayment> => ({
-  rows,
-  query: (select) =>
-    select
-      .from(payments)
-      .where(anyOf(payments.id, 'ids'))
-      .orderBy(asc(payments.id))
-      .for('update', onLocked === 'skip' ? { skipLocked: true } : {}),
-})
+const locking = (name: string, onLocked: 'wait' | 'skip') =>
+  preparedRows(name, {
+    rows,
+    query: (select) =>
+      select
+        .from(payments)
+        .where(anyOf(payments.id, 'ids'))
+        .orderBy(asc(payments.id))
+        .for('update', onLocked === 'skip' ? { skipLocked: true } : {}),
+  })
 
-const lock = {
-  wait: preparedRows('lock_payments', () => locking('wait')),
-  skip: preparedRows('lock_payments_not_locked', () => locking('skip')),
-}
+const lock = { wait: locking('lock_payments', 'wait'), skip: locking('lock_payments_not_locked', 'skip') }
 
 /** Locks payments in the order of their ids, so that two transactions can't deadlock. Waits for rows that are
  *  locked, or skips them. Returns the payments by id. */

@@ -4,7 +4,7 @@ import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { refundsByPaymentId, refundsByTicketId } from './loaders.ts'
-import type { Refund } from './table.ts'
+import type { RefundAttempt } from './table.ts'
 
 const RefundStatusRef = builder.enumType('RefundStatus', {
   description: 'Status of a refund.',
@@ -12,7 +12,7 @@ const RefundStatusRef = builder.enumType('RefundStatus', {
     pending: { value: 'pending', description: 'The provider has not decided yet.' },
     succeeded: { value: 'succeeded', description: 'The provider has confirmed the refund.' },
     failed: { value: 'failed', description: 'The provider refused. The amount can be refunded again.' },
-  } satisfies DescribedValues<Refund['status']>,
+  } satisfies DescribedValues<RefundAttempt['status']>,
 })
 
 const RefundReasonRef = builder.enumType('RefundReason', {
@@ -33,10 +33,10 @@ const RefundReasonRef = builder.enumType('RefundReason', {
       value: 'AMOUNT_MISMATCH',
       description: 'Automatic: the amount or the currency differ from those of the payment.',
     },
-  } satisfies DescribedValues<Refund['reason']>,
+  } satisfies DescribedValues<RefundAttempt['reason']>,
 })
 
-export const RefundAttemptRef = builder.objectRef<Refund>('RefundAttempt').implement({
+export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt').implement({
   description: 'Refund of a payment or ticket, in any state.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Refund identifier.' }),

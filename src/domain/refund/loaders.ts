@@ -2,30 +2,22 @@ import { and, asc, getTableColumns } from 'drizzle-orm'
 import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isOwn } from '../../data/prepared.ts'
-import { type Refund, refunds } from './table.ts'
+import { type RefundAttempt, refunds } from './table.ts'
 
-const refundRows = rowsOf(getTableColumns(refunds))
+const rows = rowsOf(getTableColumns(refunds))
 
-const byTicketId: Batch<Refund> = {
-  name: 'refunds_by_ticket_id',
-  rows: refundRows,
+const byColumn = (name: string, column: 'ticketId' | 'paymentId'): Batch<RefundAttempt> => ({
+  name,
+  rows,
   query: (select, keys) =>
     select
       .from(refunds)
-      .where(and(anyOf(refunds.ticketId, keys), isOwn(refunds)))
+      .where(and(anyOf(refunds[column], keys), isOwn(refunds)))
       .orderBy(asc(refunds.createdAt), asc(refunds.id)),
-  key: ({ ticketId }) => ticketId ?? '',
-}
-const byPaymentId: Batch<Refund> = {
-  name: 'refunds_by_payment_id',
-  rows: refundRows,
-  query: (select, keys) =>
-    select
-      .from(refunds)
-      .where(and(anyOf(refunds.paymentId, keys), isOwn(refunds)))
-      .orderBy(asc(refunds.createdAt), asc(refunds.id)),
-  key: ({ paymentId }) => paymentId,
-}
+  key: (refund) => refund[column] ?? '',
+})
+const byTicketId = byColumn('refunds_by_ticket_id', 'ticketId')
+const byPaymentId = byColumn('refunds_by_payment_id', 'paymentId')
 
 export const refundsByTicketId = ({ own }: Readers) => loadMany(own, byTicketId)
 export const refundsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)

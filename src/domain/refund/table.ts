@@ -67,4 +67,4 @@ export const refunds = pgTable(
   ],
 )
 
-export type Refund = typeof refunds.$inferSelect
+export type RefundAttempt = typeof refunds.$inferSelect

@@ -1,9 +1,12 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
 import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
+import { changesCatalogue } from '../../database/transaction.ts'
 import { ascendingIds } from '../../shared/ids.ts'
 import { changes, type NewChange } from '../change/table.ts'
+import type { StockFlip } from '../ticket-rate/move-stock.ts'
+import { ticketRates } from '../ticket-rate/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 
 // Changes of one transaction share a timestamp: their ids keep them in order.
@@ -53,4 +56,30 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
     data,
   }))
   await record(tx, { rows: JSON.stringify(rows) })
+}
+
+const availabilityData = sql<
+  Record<string, unknown>
+>`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
+
+/** Records a `rate.sold_out` or `rate.available` change for each ticket rate among these, and lets the
+ *  commit invalidate the catalogue, which shows prices that flip as well. */
+export async function recordAvailability(tx: Connection, flipped: StockFlip[]): Promise<void> {
+  if (flipped.length === 0) return
+  changesCatalogue(tx)
+  const usedUp = new Map(flipped.map(({ id, usedUp }) => [id, usedUp]))
+  const rates = await tx
+    .select({ id: ticketRates.id, organizationId: ticketRates.organizationId, data: availabilityData })
+    .from(ticketRates)
+    .where(inArray(ticketRates.id, [...usedUp.keys()]))
+  await recordChanges(
+    tx,
+    rates.map(({ id, organizationId, data }) => ({
+      type: usedUp.get(id) ? 'rate.sold_out' : 'rate.available',
+      subjectId: id,
+      organizationId,
+      channelId: null,
+      data,
+    })),
+  )
 }

@@ -2,7 +2,7 @@ import { amount } from '../../graphql/amount.ts'
 import { builder, type DescribedValues as Described } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
-import type { Answer, LookupTicket, RefundMade, SoldSupplement, Ticket } from './table.ts'
+import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
 import * as views from './views.ts'
 
 // Object types that a ticket's fields return.
@@ -68,7 +68,7 @@ export const TicketSupplementRef = builder
     }),
   })
 
-export const RefundRef = builder.objectRef<InCurrency<RefundMade>>('Refund').implement({
+export const RefundRef = builder.objectRef<InCurrency<Refund>>('Refund').implement({
   description: 'Completed refund of a ticket.',
   fields: (t) => ({
     channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),

@@ -36,7 +36,7 @@ export type SoldSupplement = {
   fakeAmount: number | null
 }
 /** Completed refund, as the checkout response shows it. Amount in minor units, `at` in ISO 8601. */
-export type RefundMade = { channelId: string; amount: number; at: string }
+export type Refund = { channelId: string; amount: number; at: string }
 
 /** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
 export const maxTickets = 50
@@ -70,7 +70,7 @@ export const tickets = pgTable(
     totalAmount: amount('total_amount'),
     refundedAmount: amount('refunded_amount').default(0),
     refundedAt: timestampMs('refunded_at'),
-    refunds: jsonb().$type<RefundMade[]>().notNull().default([]),
+    refunds: jsonb().$type<Refund[]>().notNull().default([]),
     /** Hours before the event at which the warranty ends; 0 without a warranty. */
     warrantyHours: integer('warranty_hours').notNull(),
     fullName: text('full_name').notNull(),

@@ -24,7 +24,7 @@ import {
   fallBack,
 } from './complete-value.ts'
 import { repeatObject } from './repeat-object.ts'
-import { buildResolveInfo, type FieldGroup, type OperationSource, toFieldGroup } from './resolve-info.ts'
+import { type FieldGroup, infoBelowRoot, type OperationSource, toFieldGroup } from './resolve-info.ts'
 import { isPromise, type ResponseBuffer, type Variables } from './response-buffer.ts'
 
 export type CompilationContext = OperationSource & {
@@ -38,7 +38,7 @@ function completeAbstract(
   compilation: CompilationContext,
 ): CompleteValue {
   const byTypeName = new Map<string, CompleteValue>()
-  const info = buildResolveInfo(field, type, compilation)
+  const info = infoBelowRoot(field, type, compilation)
   return (value, response) => {
     if (value === null || value === undefined) return json.null()
     const typeName = (type.resolveType ?? defaultTypeResolver)(value, response.context, info, type)
@@ -114,7 +114,7 @@ function generateField(field: FieldGroup, index: number, compilation: Compilatio
       ...scope,
       [`resolve${index}`]: definition.resolve,
       [`arguments${index}`]: compileArguments(definition, node),
-      [`info${index}`]: buildResolveInfo(field, definition.type, compilation),
+      [`info${index}`]: infoBelowRoot(field, definition.type, compilation),
     },
   }
 }

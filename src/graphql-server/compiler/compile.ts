@@ -2,7 +2,7 @@ import { collectFields } from 'graphql/execution/collectFields.js'
 import { json } from '../../json/json-writer.ts'
 import { type CompilationContext, compileArguments, compileCompletion } from './compile-object.ts'
 import { type CompleteValue, fallBack } from './complete-value.ts'
-import { buildResolveInfo, type OperationSource, toFieldGroup } from './resolve-info.ts'
+import { type OperationSource, rootInfo, toFieldGroup } from './resolve-info.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
 
 // Compiles an operation into one generated function per selected object type. Each writes its response keys
@@ -32,7 +32,7 @@ export function compileOperation(source: OperationSource): RootField[] {
     const definition = type.getFields()[field.name]
     const { resolve } = definition ?? {}
     if (!node || !definition || !resolve) return fallBack('an introspection field')
-    const info = buildResolveInfo(field, definition.type, compilation)
+    const info = rootInfo(field, definition.type, compilation)
     const readArguments = compileArguments(definition, node)
     return {
       responseKey,

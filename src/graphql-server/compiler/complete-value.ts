@@ -1,11 +1,4 @@
-import {
-  GraphQLBoolean,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInt,
-  type GraphQLLeafType,
-  GraphQLString,
-} from 'graphql'
+import { GraphQLFloat, GraphQLID, GraphQLInt, type GraphQLLeafType, GraphQLString } from 'graphql'
 import { json } from '../../json/json-writer.ts'
 import { isPromise, type ResponseBuffer } from './response-buffer.ts'
 
@@ -42,25 +35,19 @@ const completeNumber =
     else serialize(type, value)
   }
 
-const completeBoolean: CompleteValue = (value) => {
-  if (typeof value === 'boolean') json.boolean(value)
-  else if (value === null || value === undefined) json.null()
-  else serialize(GraphQLBoolean, value)
-}
-
-const completeCustomLeaf =
+const completeOtherLeaf =
   (type: GraphQLLeafType): CompleteValue =>
   (value) => {
     if (value === null || value === undefined) json.null()
     else serialize(type, value)
   }
 
-/** Completes scalars and enums. Built-in scalars skip `serialize` if the value already has the right type. */
+/** Completes scalars and enums. Texts and numbers skip `serialize` if the value already has the right type. */
 export function completeLeaf(type: GraphQLLeafType): CompleteValue {
   if (type === GraphQLString || type === GraphQLID) return completeString(type)
   if (type === GraphQLInt) return completeNumber(type, isInt)
   if (type === GraphQLFloat) return completeNumber(type, Number.isFinite)
-  return type === GraphQLBoolean ? completeBoolean : completeCustomLeaf(type)
+  return completeOtherLeaf(type)
 }
 
 export const completeNonNull =

@@ -17,6 +17,7 @@ import {
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { isFast } from '../../shared/fast.ts'
+import { requestLimits } from '../../shared/request-limits.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
@@ -96,11 +97,15 @@ export class CompiledOperation {
     return this.#variants.size
   }
 
-  /** Returns a result with at most `maxErrors` errors if the variables are invalid, null if they are valid.
-   *  The limit matters because graphql-js prints the whole input in each error. */
-  validateVariables(variables: Variables, maxErrors: number): ExecutionResult | null {
+  #coerce(variables: Variables, maxErrors: number) {
     const definitions = this.#operation.variableDefinitions ?? []
-    const { errors } = getVariableValues(this.#schema, definitions, variables, { maxErrors })
+    return getVariableValues(this.#schema, definitions, variables, { maxErrors })
+  }
+
+  /** Returns a result with a few errors if the variables are invalid, null if they are valid. The number of
+   *  errors is limited because graphql-js prints the whole input in each. */
+  validateVariables(variables: Variables): ExecutionResult | null {
+    const { errors } = this.#coerce(variables, requestLimits.maxGraphqlErrors)
     if (!errors) return null
     for (const { extensions } of errors) extensions.http = { status: 400 }
     return { errors }
@@ -110,8 +115,7 @@ export class CompiledOperation {
    *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
   async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
-    const definitions = this.#operation.variableDefinitions ?? []
-    const { coerced } = getVariableValues(this.#schema, definitions, variables, { maxErrors: 1 })
+    const { coerced } = this.#coerce(variables, 1)
     if (!coerced) return outcomes
     const key = JSON.stringify([...this.#directiveVariables].map((name) => coerced[name]))
     try {
@@ -143,8 +147,8 @@ export class CompiledOperation {
 }
 
 /** Executes operations in compiled form. Errors, and whatever the compiler does not support, are left to
- *  graphql-js. At most `maxErrors` errors are reported for invalid variables. */
-export function compiledExecution(maxErrors: number): Plugin<CompilerContext> {
+ *  graphql-js. */
+export function compiledExecution(): Plugin<CompilerContext> {
   // Weak references, because documents are cached for longer and compiled forms can be many times their size.
   const compiled = new WeakMap<OperationDefinitionNode, WeakRef<CompiledOperation>>()
 
@@ -170,7 +174,7 @@ export function compiledExecution(maxErrors: number): Plugin<CompilerContext> {
           context.onCompiled?.(operation)
           return toResult(executed)
         }
-        const invalid = operation.validateVariables(args.variableValues ?? {}, maxErrors)
+        const invalid = operation.validateVariables(args.variableValues ?? {})
         if (invalid) return invalid
         const rootValue = {}
         outcomesByRoot.set(rootValue, executed)

@@ -27,26 +27,32 @@ export type FieldGroup = {
   nodes: readonly FieldNode[]
 }
 
-/** Builds the info of a resolver once, for all executions. It therefore lacks the full path, and below the
- *  root the variable values: those differ from execution to execution. */
-export function buildResolveInfo(
+/** Builds the info of a root field's resolver once, for all executions. It lacks the variable values, which
+ *  differ from execution to execution. */
+export const rootInfo = (
   { responseKey, name, parentType, nodes }: FieldGroup,
   returnType: GraphQLOutputType,
   { schema, operation, fragments }: OperationSource,
-): GraphQLResolveInfo {
-  return {
-    fieldName: name,
-    fieldNodes: nodes,
-    parentType,
-    returnType,
-    schema,
-    operation,
-    fragments,
-    path: { prev: undefined, key: responseKey, typename: parentType.name },
-    rootValue: undefined,
-    variableValues: {},
-  }
-}
+): Omit<GraphQLResolveInfo, 'variableValues'> => ({
+  fieldName: name,
+  fieldNodes: nodes,
+  parentType,
+  returnType,
+  schema,
+  operation,
+  fragments,
+  path: { prev: undefined, key: responseKey, typename: parentType.name },
+  rootValue: undefined,
+})
+
+/** Builds the info of a resolver below the root once, for all executions. Its path lacks the fields above.
+ *  Reading its variable values leaves the operation to graphql-js, which knows them. */
+export const infoBelowRoot = (...field: Parameters<typeof rootInfo>): GraphQLResolveInfo => ({
+  ...rootInfo(...field),
+  get variableValues() {
+    return fallBack('variable values below the root')
+  },
+})
 
 export function toFieldGroup(
   responseKey: string,

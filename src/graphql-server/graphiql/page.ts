@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Coding, chooseCoding } from '../../http/content-coding.ts'
 import { iconUrl } from '../../http/html.ts'
+import { type Representation, toRepresentation } from '../../http/representation.ts'
 import { type Demo, graphiqlTabs, type Tab } from './tabs.ts'
-
-export type GraphiqlPage = { send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> }
-
-type Rendered = { policy: string; etag: string; bodies: Record<Coding, Buffer> }
 
 // Two workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss
 // it. Its container clips long editors only if it is positioned; otherwise the whole page scrolls.
@@ -26,19 +19,16 @@ if (localStorage.getItem('boxoffice:key') !== ${JSON.stringify(key)}) {
 }
 </script>`
 
-const sha256 = (text: string, encoding: 'base64' | 'base64url') =>
-  createHash('sha256').update(text).digest(encoding)
-
-const scriptsOf = (html: string) =>
-  [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => script)
+const hashesOf = (html: string) =>
+  [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  )
 
 // Allows only the scripts in the page, by hash. The editor adds inline styles and starts workers from blobs.
 const policyOf = (html: string) =>
   [
     "default-src 'none'",
-    `script-src ${scriptsOf(html)
-      .map((script) => `'sha256-${sha256(script, 'base64')}'`)
-      .join(' ')}`,
+    `script-src ${hashesOf(html).join(' ')}`,
     "style-src 'unsafe-inline'",
     'worker-src blob:',
     'font-src data:',
@@ -49,7 +39,7 @@ const policyOf = (html: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-async function render(demo: Demo | undefined): Promise<Rendered> {
+async function render(demo: Demo | undefined): Promise<Representation> {
   // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
@@ -57,36 +47,24 @@ async function render(demo: Demo | undefined): Promise<Rendered> {
   const { headers } = tabs[0]
   const page = renderGraphiQL({ title: 'Boxoffice', logo, favicon: iconUrl, headers, defaultTabs: tabs })
   const html = page.replace('</head>', () => `${style}${script(demo?.key ?? '', tabs[0])}</head>`)
-  const [br, gzipped] = await Promise.all([
-    promisify(brotliCompress)(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-    promisify(gzip)(html),
-  ])
-  return {
-    policy: policyOf(html),
-    etag: sha256(html, 'base64url'),
-    bodies: { br, gzip: gzipped, identity: Buffer.from(html) },
-  }
+  return toRepresentation({
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policyOf(html),
+      'cache-control': 'no-cache',
+      vary: 'accept, accept-encoding',
+    },
+    body: Buffer.from(html),
+    isShareable: true,
+  })
 }
 
-/** Serves GraphiQL as one self-contained page. Renders and compresses it on the first request. */
-export function graphiqlPage(demo: Demo | undefined): GraphiqlPage {
-  let rendered: Promise<Rendered> | undefined
-  return {
-    async send(request, reply) {
-      rendered ??= render(demo)
-      const { policy, etag, bodies } = await rendered
-      const encoding = chooseCoding(request.headers['accept-encoding'])
-      // A strong ETag must differ per encoding.
-      const tag = `"${etag}-${encoding}"`
-      reply.headers({
-        etag: tag,
-        vary: 'accept, accept-encoding',
-        'cache-control': 'no-cache',
-        'content-security-policy': policy,
-      })
-      if (String(request.headers['if-none-match'] ?? '').includes(tag)) return reply.code(304).send()
-      if (encoding !== 'identity') reply.header('content-encoding', encoding)
-      return reply.type('text/html; charset=utf-8').send(bodies[encoding])
-    },
+/** Returns GraphiQL as one self-contained page, rendered on the first request. */
+export function graphiqlPage(demo: Demo | undefined): () => Promise<Representation> {
+  let rendered: Promise<Representation> | undefined
+  return () => {
+    rendered ??= render(demo)
+    return rendered
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { databaseCode } from '../../../src/database/database.ts'
+import { errorCode } from '../../../src/shared/errors.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -21,7 +21,7 @@ const other = (column: string, table: string, from = table) =>
 const ofTheFirst = "where ticket_rate_id = 'rate_1'"
 
 const refusedBy = (statement: string): Promise<string | undefined> =>
-  sale.db.execute(sql.raw(statement)).then(() => 'done', databaseCode)
+  sale.db.execute(sql.raw(statement)).then(() => 'done', errorCode)
 
 test.each([
   ['a ticket at a price of another rate', `update tickets set price_id = 'price_2' ${ofTheFirst}`],

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { databaseCode, migrations, type OpenDatabase } from '../../../src/database/database.ts'
+import { migrations, type OpenDatabase } from '../../../src/database/database.ts'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
+import { errorCode } from '../../../src/shared/errors.ts'
 import { createTestDatabase, openTestDatabase, type TestDatabase } from '../../support/harness.ts'
 
 let empty: TestDatabase
@@ -114,7 +115,7 @@ test('migrate keeps tickets sold under an earlier version', async () => {
 test('migrate refuses contradictory rows and leaves the database as it was', async () => {
   await migrateOnly(3)
   await database.db.execute(sql`update tickets set price_id = 'price_of_rate_2'`)
-  expect(await database.migrate().catch(databaseCode)).toBe('23503')
+  expect(await database.migrate().catch(errorCode)).toBe('23503')
   expect(await database.ready()).toBe(false)
   await database.db.execute(sql`update tickets set price_id = 'price_of_rate_1'`)
   await database.migrate()

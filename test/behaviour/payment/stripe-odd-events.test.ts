@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readSigned } from '../../../src/domain/payment/stripe/signature.ts'
+import { readSigned } from '../../../src/domain/payment/stripe/events.ts'
 import { providerEvents } from '../../../src/domain/payment/table.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'

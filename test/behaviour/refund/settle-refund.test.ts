@@ -5,10 +5,12 @@ import { invoices } from '../../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'
 import { refunds as table } from '../../../src/domain/refund/table.ts'
-import { processDueRefunds } from '../../../src/domain/sale/refund/process-due-refunds.ts'
-import { requestProviderRefund } from '../../../src/domain/sale/refund/request-provider-refund.ts'
+import {
+  processDueRefunds,
+  requestProviderRefund,
+} from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { type RefundName, settleRefund } from '../../../src/domain/sale/refund/settle-refund.ts'
-import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
+import { expireHolds } from '../../../src/domain/sale/release/release-holds.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'

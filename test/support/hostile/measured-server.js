@@ -2,15 +2,14 @@
 // --expose-gc measured-server.js bounded|unbounded`. It runs in its own process, because a hostile request
 // would block the test as well, or kill it.
 import { setImmediate as turn } from 'node:timers/promises'
-import { createApp } from '../../../dist/app/app.js'
 import { parseConfig } from '../../../dist/config/config.js'
 import { openDatabase } from '../../../dist/database/open.js'
 import { sandboxProvider } from '../../../dist/domain/payment/sandbox.js'
 import { requestLimits } from '../../../dist/shared/request-limits.js'
 
-// Without the limits of values, introspection and errors. The limits of body and document size stay.
+// Without the limits of values, introspection and errors. The limits of body and document size stay. Set
+// before the service is loaded, because it reads the limits once.
 const unbounded = {
-  ...requestLimits,
   maxJsonDepth: Infinity,
   maxJsonWidth: Infinity,
   maxJsonValues: Infinity,
@@ -19,15 +18,16 @@ const unbounded = {
   maxGraphqlErrors: Infinity,
   maxErrors: Infinity,
 }
+if (process.argv[2] === 'unbounded') Object.assign(requestLimits, unbounded)
+const { createApp } = await import('../../../dist/app/app.js')
 
 const config = parseConfig({
   LOG_LEVEL: 'silent',
   RATE_LIMIT: 'off',
   DATABASE_URL: process.env.DATABASE_URL,
 })
-const { db, ready, replica } = await openDatabase(config)
-const limits = process.argv[2] === 'unbounded' ? unbounded : requestLimits
-const app = await createApp({ db, ready, replica, config, provider: sandboxProvider, limits })
+const { db, replica } = await openDatabase(config)
+const app = await createApp({ db, replica, config, provider: sandboxProvider })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
 // CPU time in milliseconds, which other processes hardly affect.

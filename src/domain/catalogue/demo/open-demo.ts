@@ -4,6 +4,7 @@ import { and, asc, eq, gt, isNull, like, not, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { issueChannelKey, issueIntegrationKey } from '../../../auth/issue-key.ts'
 import type { Database } from '../../../database/database.ts'
+import { errorCode } from '../../../shared/errors.ts'
 import { organizations } from '../../organization/table.ts'
 import { prices } from '../../ticket-rate/table.ts'
 import { seedDemo } from './catalogue.ts'
@@ -26,7 +27,7 @@ async function read(file: string): Promise<DemoCredentials | null> {
   try {
     return credentials.parse(JSON.parse(await readFile(file, 'utf8')))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (errorCode(error) === 'ENOENT') return null
     throw new Error(`${file} is damaged: delete it to get new demo keys`, { cause: error })
   }
 }

@@ -1,10 +1,7 @@
 import { Stripe } from 'stripe'
+import { errorCode } from '../../../shared/errors.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
-
-// Code of a network error. It makes the error pass for an unavailable service instead of a fault of ours.
-const networkCode = (detail: unknown) =>
-  detail instanceof Error && 'code' in detail && typeof detail.code === 'string' ? detail.code : undefined
 
 /** Error of Stripe's, reduced to its name and code. Its HTTP status is meant for us, and must not become the
  *  status of our own response. */
@@ -14,7 +11,8 @@ export class StripeFailure extends Error {
   constructor({ type, code, detail }: Stripe.errors.StripeError) {
     super('Stripe call failed')
     this.name = type
-    this.code = code ?? networkCode(detail)
+    // A network error's code makes it pass for an unavailable service instead of a fault of ours.
+    this.code = code ?? errorCode(detail)
   }
 }
 

@@ -1,5 +1,24 @@
+import { decimalsOf } from '../../../shared/money.ts'
 import type { Money, Outcome, RefundOutcome } from '../provider.ts'
-import { fromStripe } from './amount.ts'
+
+// Stripe's decimals differ from ISO 4217 for some currencies (docs.stripe.com/currencies). ISK and UGX have
+// two, always 00.
+const zeroDecimals = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
+const threeDecimals = new Set('BHD JOD KWD OMR TND'.split(' '))
+
+function stripeDecimalsOf(currency: string): number {
+  if (zeroDecimals.has(currency)) return 0
+  return threeDecimals.has(currency) ? 3 : 2
+}
+
+/** Converts ISO minor units to Stripe's. */
+export const toStripe = (minor: number, currency: string): number =>
+  Math.round(minor * 10 ** (stripeDecimalsOf(currency) - decimalsOf(currency)))
+
+/** Converts Stripe's minor units to ISO's. Rounds down, so that an amount never counts for more than it
+ *  is. */
+export const fromStripe = (amount: number, currency: string): number =>
+  Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))
 
 /** Fields of a session that determine its outcome, from a response or an event. */
 type Session = {
@@ -50,16 +69,10 @@ export function sessionOutcome(session: Session): Outcome | null {
   return isRefused ? ended('failed') : { kind: 'processing' }
 }
 
+type Refund = { id: string; status: string | null; failure_reason?: string | null }
+
 /** Converts a refund of Stripe's to its outcome. */
-export function refundOutcome({
-  id,
-  status,
-  failure_reason,
-}: {
-  id: string
-  status: string | null
-  failure_reason?: string | null
-}): RefundOutcome {
+export function refundOutcome({ id, status, failure_reason }: Refund): RefundOutcome {
   if (status === 'succeeded') return { kind: 'succeeded', reference: id }
   if (status === 'failed' || status === 'canceled') return { kind: 'failed', code: failure_reason ?? status }
   return { kind: 'pending', reference: id }

@@ -1,10 +1,9 @@
 import { Stripe } from 'stripe'
 import type { StripeSettings } from '../../../config/stripe.ts'
 import type { Order, Outcome, PaymentProvider, RefundOutcome, Session } from '../provider.ts'
-import { toStripe } from './amount.ts'
 import { readStripeEvent } from './events.ts'
 import { idempotently, throwStripeFailure } from './failure.ts'
-import { refundOutcome, sessionOutcome } from './outcome.ts'
+import { refundOutcome, sessionOutcome, toStripe } from './outcome.ts'
 
 const { StripeInvalidRequestError } = Stripe.errors
 

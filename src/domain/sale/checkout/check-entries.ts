@@ -1,61 +1,46 @@
-import type { Problem } from '../../../shared/errors.ts'
+import { type Problem, problem } from '../../../shared/errors.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 
-function checkSupplements(entry: CheckoutEntry, { supplements }: Terms): Problem[] {
+// Returns a predicate that is true for texts that it was called with before.
+function repetition(): (text: string) => boolean {
   const seen = new Set<string>()
-  return (entry.supplements ?? []).flatMap(({ supplementId }, index): Problem[] => {
+  return (text) => seen.size === seen.add(text).size
+}
+
+function checkSupplements(entry: CheckoutEntry, { supplements }: Terms): Problem[] {
+  const isRepeated = repetition()
+  return (entry.supplements ?? []).flatMap(({ supplementId }, index) => {
     const path = ['supplements', index, 'supplementId']
     if (!supplements.some((supplement) => supplement.id === supplementId))
-      return [{ code: 'SUPPLEMENT_NOT_IN_RATE', message: 'The rate has no such supplement.', path }]
-    if (seen.has(supplementId))
-      return [{ code: 'DUPLICATE_SUPPLEMENT', message: 'A ticket takes each supplement at most once.', path }]
-    seen.add(supplementId)
-    return []
+      return problem('SUPPLEMENT_NOT_IN_RATE', 'The rate has no such supplement.', path)
+    return isRepeated(supplementId)
+      ? problem('DUPLICATE_SUPPLEMENT', 'A ticket takes each supplement at most once.', path)
+      : []
   })
 }
 
 function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
   const answered = new Set<string>()
-  const problems = (entry.answers ?? []).flatMap(({ questionId, answer }, index): Problem[] => {
+  const problems = (entry.answers ?? []).flatMap(({ questionId, answer }, index) => {
+    const pathOf = (field: string) => ['answers', index, field]
     const question = questions.find((question) => question.id === questionId)
     if (!question)
-      return [
-        {
-          code: 'QUESTION_NOT_IN_RATE',
-          message: 'The rate has no such question.',
-          path: ['answers', index, 'questionId'],
-        },
-      ]
+      return problem('QUESTION_NOT_IN_RATE', 'The rate has no such question.', pathOf('questionId'))
     if (answered.has(questionId))
-      return [
-        {
-          code: 'DUPLICATE_ANSWER',
-          message: 'A question can be answered only once.',
-          path: ['answers', index, 'questionId'],
-        },
-      ]
+      return problem('DUPLICATE_ANSWER', 'A question can be answered only once.', pathOf('questionId'))
     answered.add(questionId)
-    if (question.type === 'dropdown' && !question.items.includes(answer))
-      return [
-        {
-          code: 'ANSWER_NOT_AN_ITEM',
-          message: `The answer must be one of: ${question.items.join(', ')}.`,
-          path: ['answers', index, 'answer'],
-        },
-      ]
-    return []
+    const { type, items } = question
+    return type === 'dropdown' && !items.includes(answer)
+      ? problem('ANSWER_NOT_AN_ITEM', `The answer must be one of: ${items.join(', ')}.`, pathOf('answer'))
+      : []
   })
   const missing = questions.filter((question) => question.required && !answered.has(question.id))
   return [
     ...problems,
-    ...missing.map(
-      ({ label }): Problem => ({
-        code: 'ANSWER_REQUIRED',
-        message: `The question must be answered: ${label}`,
-        path: ['answers'],
-      }),
+    ...missing.map(({ label }) =>
+      problem('ANSWER_REQUIRED', `The question must be answered: ${label}`, ['answers']),
     ),
   ]
 }
@@ -71,36 +56,22 @@ function checkAge({ birthday }: CheckoutEntry, { event, timezone }: Terms): Prob
   const minimum = minimumAge(event)
   if (!birthday || minimum === null || ageAt(birthday, event.startDate, timezone ?? 'UTC') >= minimum)
     return []
-  return [
-    {
-      code: 'UNDER_AGE',
-      message: `Attendees must be at least ${minimum} years old on the day the event starts.`,
-      path: ['birthday'],
-      facts: { minimumAge: minimum },
-    },
-  ]
+  const message = `Attendees must be at least ${minimum} years old on the day the event starts.`
+  return [problem('UNDER_AGE', message, ['birthday'], { minimumAge: minimum })]
 }
 
 const checkWarranty = ({ warranty }: CheckoutEntry, { rate }: Terms): Problem[] =>
   warranty && !rate.warrantyEnabled
-    ? [{ code: 'WARRANTY_NOT_OFFERED', message: 'The rate offers no warranty.', path: ['warranty'] }]
+    ? [problem('WARRANTY_NOT_OFFERED', 'The rate offers no warranty.', ['warranty'])]
     : []
 
 function checkQrCodes(entries: CheckoutEntry[]): Problem[] {
-  const seen = new Set<string>()
-  return entries.flatMap(({ qrCode }, index): Problem[] => {
-    if (!qrCode) return []
-    if (seen.has(qrCode))
-      return [
-        {
-          code: 'DUPLICATE_QR_CODE',
-          message: 'Two tickets have the same code.',
-          path: ['tickets', index, 'qrCode'],
-        },
-      ]
-    seen.add(qrCode)
-    return []
-  })
+  const isRepeated = repetition()
+  return entries.flatMap(({ qrCode }, index) =>
+    qrCode && isRepeated(qrCode)
+      ? problem('DUPLICATE_QR_CODE', 'Two tickets have the same code.', ['tickets', index, 'qrCode'])
+      : [],
+  )
 }
 
 /** Checks the entries of a checkout against the terms of its rate. Each problem has the path of its field

@@ -1,4 +1,4 @@
-import type { Problem } from '../../../shared/errors.ts'
+import { type Problem, problem } from '../../../shared/errors.ts'
 import { maxTickets } from '../../ticket/table.ts'
 import { currentPrice, leftOf } from '../../ticket-rate/current-price.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
@@ -12,13 +12,8 @@ export const availabilityProblem = (
   path: (string | number)[],
 ): Problem =>
   available === 0
-    ? { code: 'SOLD_OUT', message: `The ${subject} is sold out.`, path, facts: { available } }
-    : {
-        code: 'INSUFFICIENT_AVAILABILITY',
-        message: `The ${subject} has ${available} left.`,
-        path,
-        facts: { available },
-      }
+    ? problem('SOLD_OUT', `The ${subject} is sold out.`, path, { available })
+    : problem('INSUFFICIENT_AVAILABILITY', `The ${subject} has ${available} left.`, path, { available })
 
 function checkPrices(prices: Price[], now: Date, path: string[]): Problem[] {
   if (currentPrice(prices, now)) return []
@@ -26,17 +21,15 @@ function checkPrices(prices: Price[], now: Date, path: string[]): Problem[] {
   if (isInTime) return [availabilityProblem(0, 'ticket rate', path)]
   const last = Math.max(...prices.map((price) => price.validUntil?.getTime() ?? 0))
   const facts = prices.length > 0 ? { validUntil: new Date(last).toISOString() } : {}
-  return [{ code: 'SALE_ENDED', message: 'The sale of this ticket rate has ended.', path, facts }]
+  return [problem('SALE_ENDED', 'The sale of this ticket rate has ended.', path, facts)]
 }
 
 function checkCount(rate: TicketRate, count: number): Problem[] {
   const path = ['tickets']
   const min = rate.min ?? 1
   const max = Math.min(rate.max ?? maxTickets, maxTickets)
-  if (count < min)
-    return [{ code: 'MIN_TICKETS', message: `A checkout takes at least ${min}.`, path, facts: { min, max } }]
-  if (count > max)
-    return [{ code: 'MAX_TICKETS', message: `A checkout takes at most ${max}.`, path, facts: { min, max } }]
+  if (count < min) return [problem('MIN_TICKETS', `A checkout takes at least ${min}.`, path, { min, max })]
+  if (count > max) return [problem('MAX_TICKETS', `A checkout takes at most ${max}.`, path, { min, max })]
   const left = leftOf(rate)
   return left !== null && left < count ? [availabilityProblem(left, 'ticket rate', path)] : []
 }
@@ -45,25 +38,14 @@ function checkCount(rate: TicketRate, count: number): Problem[] {
  *  on sale, and it has stock (DECISIONS 4). */
 export function checkSale({ rate, event, prices }: Terms, count: number, now: Date): Problem[] {
   const path = ['ticketRateId']
-  if (rate.complete || rate.removed)
-    return [{ code: 'RATE_CLOSED', message: 'The ticket rate is closed.', path }]
-  if (event.startDate <= now)
-    return [
-      {
-        code: 'EVENT_STARTED',
-        message: 'The event has started and is no longer on sale.',
-        path,
-        facts: { startDate: event.startDate.toISOString() },
-      },
-    ]
-  if (rate.validFrom && rate.validFrom > now)
-    return [
-      {
-        code: 'NOT_ON_SALE_YET',
-        message: 'The ticket rate is not on sale yet.',
-        path,
-        facts: { validFrom: rate.validFrom.toISOString() },
-      },
-    ]
+  if (rate.complete || rate.removed) return [problem('RATE_CLOSED', 'The ticket rate is closed.', path)]
+  if (event.startDate <= now) {
+    const facts = { startDate: event.startDate.toISOString() }
+    return [problem('EVENT_STARTED', 'The event has started and is no longer on sale.', path, facts)]
+  }
+  if (rate.validFrom && rate.validFrom > now) {
+    const facts = { validFrom: rate.validFrom.toISOString() }
+    return [problem('NOT_ON_SALE_YET', 'The ticket rate is not on sale yet.', path, facts)]
+  }
   return [...checkPrices(prices, now, path), ...checkCount(rate, count)]
 }

@@ -11,9 +11,8 @@ import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
 import { checkoutInput } from './checkout-input.ts'
 import { type CheckoutAnswer, checkoutTickets } from './checkout-tickets.ts'
 import { CheckoutInputRef } from './input-graphql.ts'
-import type { CheckoutPlan } from './plan-checkout.ts'
+import { type CheckoutPlan, quoteCheckout } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
-import { quoteCheckout } from './quote-checkout.ts'
 import { CheckoutRefusedRef } from './refused-graphql.ts'
 
 const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').implement({

@@ -20,20 +20,20 @@ import { createCheckoutContext } from './terms-loaders.ts'
 const checkoutAnswer = z
   .object({
     data: z.object({
-      payment_id: z.string().meta({ description: 'Payment identifier.' }),
-      payment_url: z.url().meta({ description: 'Payment page to send the buyer to.' }),
-      total_amount: z.number().meta({ description: 'Amount that the buyer pays, in major units.' }),
-      tickets: z.array(issuedTicketBody).meta({ description: 'Tickets, one per entry of the request.' }),
-      conditions_changed: z.boolean().meta({
-        description:
+      payment_id: z.string().describe('Payment identifier.'),
+      payment_url: z.url().describe('Payment page to send the buyer to.'),
+      total_amount: z.number().describe('Amount that the buyer pays, in major units.'),
+      tickets: z.array(issuedTicketBody).describe('Tickets, one per entry of the request.'),
+      conditions_changed: z
+        .boolean()
+        .describe(
           "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
-      }),
+        ),
     }),
   })
-  .meta({
-    description:
-      'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
-  })
+  .describe(
+    'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
+  )
 
 // Guesses the rate from the raw body, to prefetch its terms. The checkout itself uses the parsed body.
 const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
@@ -70,10 +70,11 @@ export const checkoutRoutes =
           tags: ['Channels'],
           security: [{ apiKey: [] }],
           headers: z.object({
-            'idempotency-key': scalars.idempotencyKey.optional().meta({
-              description:
+            'idempotency-key': scalars.idempotencyKey
+              .optional()
+              .describe(
                 'Key that makes retries safe: the same key and body return the first response for 24 hours.',
-            }),
+              ),
           }),
           body: inSnakeCase(checkoutBody),
           response: { 200: checkoutAnswer, '4xx': errorBody },

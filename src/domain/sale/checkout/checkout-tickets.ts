@@ -1,10 +1,10 @@
 import { and } from 'drizzle-orm'
 import { coalesceReads } from '../../../data/coalesce.ts'
+import { checkReplay, hashIdempotency, type Idempotency } from '../../../data/idempotency.ts'
 import { anyOf, statement } from '../../../data/prepared.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
-import { busy, Refusal } from '../../../shared/errors.ts'
-import { sha256 } from '../../../shared/ids.ts'
+import { busy, problem, Refusal } from '../../../shared/errors.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { paymentById } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
@@ -12,50 +12,31 @@ import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
-import { expireHoldsOf } from '../release/expire-holds.ts'
+import { expireHoldsOf } from '../release/release-holds.ts'
 import type { CheckoutInput } from './checkout-input.ts'
-import type { Checkout, Idempotency } from './hold/hold-rows.ts'
+import type { Checkout } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
 import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
-import { readTerms } from './read-terms.ts'
-import type { Terms } from './terms-loaders.ts'
+import { readTerms, type Terms } from './terms-loaders.ts'
 
 /** Checkout that a client receives. `replayed` if it was made by an earlier request under the same
  *  idempotency key. */
 export type CheckoutAnswer = Checkout & { replayed: boolean }
 
-function hashIdempotency({ idempotencyKey, ...body }: CheckoutInput, channelId: string): Idempotency | null {
-  if (!idempotencyKey) return null
-  return {
-    id: sha256(JSON.stringify([channelId, idempotencyKey])),
-    // Parsing has put the fields in a fixed order, so equal checkouts serialize to the same text.
-    requestHash: sha256(JSON.stringify(body)),
-  }
-}
-
-const findCompletedKey = coalesceReads(
-  async (db, ids) =>
-    new Map(
-      (
-        await statement(db, 'idempotency_keys', (db) =>
-          db
-            .select()
-            .from(idempotencyKeys)
-            .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh)),
-        ).execute({ ids })
-      ).map((key) => [key.id, key]),
-    ),
-)
+const findCompletedKey = coalesceReads(async (db, ids) => {
+  const found = await statement(db, 'idempotency_keys', (db) =>
+    db
+      .select()
+      .from(idempotencyKeys)
+      .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh)),
+  ).execute({ ids })
+  return new Map(found.map((key) => [key.id, key]))
+})
 
 async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<CheckoutAnswer | null> {
-  const key = await findCompletedKey(ctx.db, id)
+  const found = await findCompletedKey(ctx.db, id)
+  const key = checkReplay(found, requestHash, 'This key was already used for another checkout.')
   if (!key) return null
-  if (key.requestHash !== requestHash)
-    throw new Refusal({
-      code: 'IDEMPOTENCY_KEY_REUSED',
-      message: 'This key was already used for another checkout.',
-      path: ['idempotencyKey'],
-    })
   const payment = await ctx.loaders.load(paymentById, key.paymentId)
   if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
   return { payment, tickets: await ctx.loaders.load(ticketsByPaymentId, payment.id), replayed: true }
@@ -67,12 +48,11 @@ function refuseHigherTotal(
 ): void {
   const total = toMajor(totalAmount, currency)
   if (expectedTotal != null && total > expectedTotal)
-    throw new Refusal({
-      code: 'TOTAL_INCREASED',
-      message: `The total is now ${total} ${currency}.`,
-      path: ['expectedTotal'],
-      facts: { totalAmount: total },
-    })
+    throw new Refusal(
+      problem('TOTAL_INCREASED', `The total is now ${total} ${currency}.`, ['expectedTotal'], {
+        totalAmount: total,
+      }),
+    )
 }
 
 const isAboutStock = (error: unknown): boolean =>
@@ -134,7 +114,8 @@ const maxAttempts = 5
  *  IDEMPOTENCY_KEY_REUSED, BUSY (INTERFACE, checkout; DECISIONS 4). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const { channelId } = requireChannel(ctx)
-  const idempotency = hashIdempotency(input, channelId)
+  const { idempotencyKey, ...request } = input
+  const idempotency = hashIdempotency(channelId, idempotencyKey, request)
   for (let tried = 0; tried < maxAttempts; tried++) {
     const attempt = await tryCheckout(input, idempotency, channelId, ctx).finally(() => ctx.loaders.clear())
     if (!attempt) continue

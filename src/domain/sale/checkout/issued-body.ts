@@ -6,22 +6,22 @@ import { priceBody, toPriceBody } from '../../ticket-rate/body.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 
 const amount = (description: string) => z.number().meta({ description })
+const text = (description: string) => z.string().meta({ description })
+const optionalText = (description: string) => z.string().nullable().meta({ description })
 const timestamp = z.iso.datetime().nullable()
 
 /** JSON shape of a ticket in a checkout response. Amounts in major units of the ticket's currency. */
 export const issuedTicketBody = z.object({
-  _id: z.string().meta({ description: 'Ticket identifier.' }),
-  event_id: z.string().meta({ description: 'Identifier of the event.' }),
-  ticket_rate_id: z.string().meta({ description: 'Identifier of the ticket rate.' }),
-  qr_code: z
-    .string()
-    .meta({ description: 'Code that is scanned at the door: 1 to 64 visible ASCII characters.' }),
+  _id: text('Ticket identifier.'),
+  event_id: text('Identifier of the event.'),
+  ticket_rate_id: text('Identifier of the ticket rate.'),
+  qr_code: text('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
   status: z
     .enum(views.checkoutStatuses)
-    .meta({ description: 'Ticket status; `active` from the start, even before it is paid.' }),
-  price: priceBody.meta({ description: 'Price that the ticket was sold at.' }),
-  payment_currency: z.string().meta({ description: 'Currency of all amounts, as an ISO 4217 code.' }),
-  channel_id: z.string().meta({ description: 'Identifier of the channel that sold the ticket.' }),
+    .describe('Ticket status; `active` from the start, even before it is paid.'),
+  price: priceBody.describe('Price that the ticket was sold at.'),
+  payment_currency: text('Currency of all amounts, as an ISO 4217 code.'),
+  channel_id: text('Identifier of the channel that sold the ticket.'),
   fees: z
     .object({
       organization: amount('Fee of the organization, added to the price, in major units.'),
@@ -29,65 +29,60 @@ export const issuedTicketBody = z.object({
         'Commission that the platform keeps from the organization, in major units. Not part of the total.',
       ),
     })
-    .meta({ description: 'Fees of the organization and of the platform.' }),
-  full_name: z.string().meta({ description: 'Full name of the attendee.' }),
-  phone: z.string().nullable().meta({ description: 'Phone number in international format.' }),
-  email: z.string().meta({ description: 'E-mail address of the attendee.' }),
-  gender: z
-    .int()
-    .nullable()
-    .meta({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
-  birthday: z.iso.date().nullable().meta({ description: 'Date of birth, `YYYY-MM-DD`.' }),
-  address: z.string().nullable().meta({ description: 'Street and number.' }),
-  postal_code: z.string().nullable().meta({ description: 'Postal code.' }),
-  country_code: z.string().nullable().meta({ description: 'Two-letter ISO 3166 country code.' }),
-  personal_document_type: z
-    .string()
-    .nullable()
-    .meta({ description: 'Type of identity document: `dni`, `nie`, `passport` or `other`.' }),
-  personal_document_number: z.string().nullable().meta({ description: 'Number of the identity document.' }),
+    .describe('Fees of the organization and of the platform.'),
+  full_name: text('Full name of the attendee.'),
+  phone: optionalText('Phone number in international format.'),
+  email: text('E-mail address of the attendee.'),
+  gender: z.int().nullable().describe('Gender, as one digit. The service attaches no meaning to it.'),
+  birthday: z.iso.date().nullable().describe('Date of birth, `YYYY-MM-DD`.'),
+  address: optionalText('Street and number.'),
+  postal_code: optionalText('Postal code.'),
+  country_code: optionalText('Two-letter ISO 3166 country code.'),
+  personal_document_type: optionalText('Type of identity document: `dni`, `nie`, `passport` or `other`.'),
+  personal_document_number: optionalText('Number of the identity document.'),
   answers: z
     .array(
       z.object({
-        question_id: z.string().meta({ description: 'Identifier of the question.' }),
-        answer: z.string().meta({ description: 'Answer text.' }),
+        question_id: text('Identifier of the question.'),
+        answer: text('Answer text.'),
       }),
     )
-    .meta({ description: 'Answers to the questions of the ticket rate.' }),
+    .describe('Answers to the questions of the ticket rate.'),
   supplements: z
     .array(
       z.object({
-        supplement_id: z.string().meta({ description: 'Supplement identifier.' }),
+        supplement_id: text('Supplement identifier.'),
         price: amount('Price paid, in major units.'),
       }),
     )
-    .meta({ description: 'Supplements bought with the ticket.' }),
+    .describe('Supplements bought with the ticket.'),
   refunded: amount('Amount refunded so far, in major units.'),
-  refunded_at: timestamp.meta({ description: 'Time of the last refund; null if there was none.' }),
+  refunded_at: timestamp.describe('Time of the last refund; null if there was none.'),
   refunds: z
     .array(
       z.object({
-        channel_id: z.string().meta({ description: 'Identifier of the channel that sold the ticket.' }),
+        channel_id: text('Identifier of the channel that sold the ticket.'),
         amount: amount('Amount in major units.'),
-        at: z.iso.datetime().meta({ description: 'Time of the refund.' }),
+        at: z.iso.datetime().describe('Time of the refund.'),
       }),
     )
-    .meta({ description: 'Completed refunds.' }),
-  for: z.int().meta({ description: 'Number of people that the ticket admits.' }),
-  enter: z.int().meta({ description: 'Number of people inside now.' }),
-  entry_time: timestamp.meta({ description: 'Time of the last entry; null if nobody has entered.' }),
+    .describe('Completed refunds.'),
+  for: z.int().describe('Number of people that the ticket admits.'),
+  enter: z.int().describe('Number of people inside now.'),
+  entry_time: timestamp.describe('Time of the last entry; null if nobody has entered.'),
   total_supplements: amount('Total of the supplements, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
   total_price: amount('Total of price, supplements, fees and warranty, in major units.'),
   warranty: z
     .object({
       total: amount('Cost in major units; 0 without a warranty.'),
-      hours: z.int().meta({
-        description:
+      hours: z
+        .int()
+        .describe(
           'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
-      }),
+        ),
     })
-    .meta({ description: 'Warranty bought with the ticket; zeros if none.' }),
+    .describe('Warranty bought with the ticket; zeros if none.'),
 })
 
 export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeof issuedTicketBody> {

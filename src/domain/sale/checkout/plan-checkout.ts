@@ -1,5 +1,5 @@
-import type { Context } from '../../../request/context.ts'
-import { type Problem, Refusal, refuseIf } from '../../../shared/errors.ts'
+import { type Context, requireChannel } from '../../../request/context.ts'
+import { type Problem, problem, Refusal, refuseIf } from '../../../shared/errors.ts'
 import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
@@ -7,7 +7,7 @@ import { checkEntries } from './check-entries.ts'
 import { availabilityProblem, checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
 import { type PricedTicket, priceTicket } from './price-tickets.ts'
-import type { Terms } from './terms-loaders.ts'
+import { readTerms, type Terms } from './terms-loaders.ts'
 
 /** Tickets that a checkout would sell, and their prices. Amounts in minor units. */
 export type CheckoutPlan = {
@@ -31,16 +31,8 @@ async function isPriceOfRate(
 
 async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Context): Promise<Problem[]> {
   const known = await Promise.all(entries.map((entry) => isPriceOfRate(entry, terms, ctx)))
-  return known.flatMap((isKnown, index): Problem[] =>
-    isKnown
-      ? []
-      : [
-          {
-            code: 'PRICE_NOT_IN_RATE',
-            message: 'The rate has no such price.',
-            path: ['tickets', index, 'priceId'],
-          },
-        ],
+  return known.flatMap((isKnown, index) =>
+    isKnown ? [] : problem('PRICE_NOT_IN_RATE', 'The rate has no such price.', ['tickets', index, 'priceId']),
   )
 }
 
@@ -57,12 +49,12 @@ function choosePrices(entries: CheckoutEntry[], { prices }: Terms, now: Date): P
 // Reports, for each price, the first entry that exceeds what the price has left.
 function checkPriceStock(chosen: Price[]): Problem[] {
   const counts = new Map<string, number>()
-  return chosen.flatMap((price, index): Problem[] => {
+  return chosen.flatMap((price, index) => {
     const count = (counts.get(price.id) ?? 0) + 1
     counts.set(price.id, count)
     const left = leftOf(price)
     return left !== null && count === left + 1
-      ? [availabilityProblem(left, 'price', ['tickets', index, 'priceId'])]
+      ? availabilityProblem(left, 'price', ['tickets', index, 'priceId'])
       : []
   })
 }
@@ -75,8 +67,7 @@ export async function planCheckout(
   terms: Terms | null,
   ctx: Context,
 ): Promise<CheckoutPlan> {
-  if (!terms)
-    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket rate.', path: ['ticketRateId'] })
+  if (!terms) throw new Refusal(problem('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId']))
   refuseIf([
     ...checkSale(terms, input.tickets.length, ctx.now),
     ...(await checkPriceIds(input.tickets, terms, ctx)),
@@ -95,4 +86,12 @@ export async function planCheckout(
     currency: terms.organization.currency,
     conditionsChanged: tickets.some(({ entry, price }) => entry.priceId !== price.id),
   }
+}
+
+/** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor
+ *  units.
+ *  Refuses: FORBIDDEN, NOT_FOUND, and whatever planCheckout refuses. */
+export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
+  requireChannel(ctx)
+  return planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
 }

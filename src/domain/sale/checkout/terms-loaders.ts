@@ -4,6 +4,7 @@ import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
 import { anyOf, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
+import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Event, events } from '../../event/table.ts'
@@ -71,12 +72,10 @@ const findTerms: Finds<Parts> = [sales, ratePrices, rateSupplements, rateQuestio
 
 // Groups rows by rate id.
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
-  const listed = {
-    prices: byRate(prices),
-    supplements: byRate(supplements),
-    questions: byRate(questions),
-    overdue: byRate(overdue),
-  }
+  const pricesOf = byRate(prices)
+  const supplementsOf = byRate(supplements)
+  const questionsOf = byRate(questions)
+  const overdueOf = byRate(overdue)
   return new Map(
     rates.map((rate) => [
       rate.id,
@@ -85,10 +84,10 @@ function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>)
         event: rate,
         timezone: rate.timezone,
         organization: rate,
-        prices: listed.prices.get(rate.id) ?? [],
-        supplements: listed.supplements.get(rate.id) ?? [],
-        questions: listed.questions.get(rate.id) ?? [],
-        hasOverdueHolds: listed.overdue.has(rate.id),
+        prices: pricesOf.get(rate.id) ?? [],
+        supplements: supplementsOf.get(rate.id) ?? [],
+        questions: questionsOf.get(rate.id) ?? [],
+        hasOverdueHolds: overdueOf.has(rate.id),
       },
     ]),
   )
@@ -102,6 +101,13 @@ const readTermsTogether = coalesceReads(async (db, ids) =>
 /** Loads the terms of rates without permission checks: use `readTerms`. */
 export const termsByTicketRateId = ({ own: { db } }: Readers) =>
   new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether(db, id))))
+
+/** Reads the terms of a rate, which the request may have prefetched. Null if there is no such rate, or the
+ *  caller may not sell it. */
+export async function readTerms(ticketRateId: string, { loaders, caller }: Context): Promise<Terms | null> {
+  const terms = await loaders.load(termsByTicketRateId, ticketRateId)
+  return terms && caller?.organizationIds.includes(terms.rate.organizationId) ? terms : null
+}
 
 /** Creates the context of a checkout request. Reads the terms of its rate and the API key in one
  *  statement. */

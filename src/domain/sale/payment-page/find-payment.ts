@@ -10,7 +10,7 @@ import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
-import { type AutomaticReason, automaticReasons } from '../refund/queue-refund.ts'
+import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts'
 
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
 const paymentsByTokens = (db: Database) =>
@@ -75,10 +75,8 @@ const linesByPayment = coalesceReads<TicketLine[]>(async (db, paymentIds) =>
   groupBy(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
 )
 
-const tokenPattern = /^[0-9A-Za-z]{43}$/
-
 /** Reports whether a text has the form of a page token. */
-export const isPageToken = (token: string) => tokenPattern.test(token)
+export const isPageToken = (token: string) => /^[0-9A-Za-z]{43}$/.test(token)
 
 /** Finds the payment whose page has this token, with its event and rate. The token is the permission: there
  *  is no caller. Null if there is none. A malformed token costs no SQL. */

@@ -1,9 +1,8 @@
 import { html, type Page } from '../../../http/html.ts'
 import type { Payment } from '../../payment/table.ts'
-import type { AutomaticReason } from '../refund/queue-refund.ts'
+import type { AutomaticReason } from '../refund/open-refund.ts'
 import type { FoundPayment } from './find-payment.ts'
-import { ticketStyle } from './page-style.ts'
-import { footer, ticketStub } from './pending-page.ts'
+import { ticketPage } from './layout.ts'
 
 type Outcome = { title: string; text: string }
 
@@ -50,15 +49,10 @@ function describeRefund({ payment, refundReason }: FoundPayment): Outcome | null
 /** Renders the outcome of a payment, for buyers whose channel gave no URL to redirect to. */
 export function outcomePage(found: FoundPayment, status: EndStatus): Page {
   const { title, text } = describeRefund(found) ?? outcomes[status]
-  return {
+  return ticketPage(found, {
     title: `${title}: ${found.event.name}`,
-    style: ticketStyle,
-    body: html`<main>
-${ticketStub(found)}
-<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p></section>
-</main>
-${footer(found)}`,
-  }
+    body: html`<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p></section>`,
+  })
 }
 
 // Soon enough for a card, and no burden for a bank that takes days.
@@ -66,10 +60,7 @@ const refreshSeconds = 3
 
 const undecided: Record<'pending' | 'processing', Outcome> = {
   // The buyer is back, and the provider's event has not arrived yet.
-  pending: {
-    title: 'One moment',
-    text: 'Your payment is being confirmed. That takes a few seconds.',
-  },
+  pending: { title: 'One moment', text: 'Your payment is being confirmed. That takes a few seconds.' },
   processing: {
     title: 'Waiting for your bank',
     text: 'A card takes seconds, a bank transfer a few days. Your tickets are held for you in the meantime.',
@@ -79,10 +70,10 @@ const undecided: Record<'pending' | 'processing', Outcome> = {
 /** Renders a payment that is not decided yet. There is nothing to press: the page reloads by itself. */
 export function undecidedPage(found: FoundPayment, status: keyof typeof undecided): Page {
   const { title, text } = undecided[status]
-  return {
+  return ticketPage(found, {
     title: `${title}: ${found.event.name}`,
     refresh: refreshSeconds,
-    style: `${ticketStyle}
+    style: `
 .working { display: flex; align-items: center; gap: 1.1rem }
 .working::before {
   content: ''; flex: none; width: 2.25rem; height: 2.25rem; border-radius: 50%;
@@ -90,14 +81,26 @@ export function undecidedPage(found: FoundPayment, status: keyof typeof undecide
 }
 @keyframes turn { to { transform: rotate(1turn) } }
 @media (prefers-reduced-motion: reduce) { .working::before { animation-duration: 4s } }`,
-    body: html`<main>
-${ticketStub(found)}
-<section class="padded stack" role="status">
+    body: html`<section class="padded stack" role="status">
 <h2 class="outcome working">${title}</h2>
 <p class="soft">${text}</p>
 <p class="soft">This page goes on by itself. Please don’t pay again.</p>
-</section>
-</main>
-${footer(found)}`,
-  }
+</section>`,
+  })
+}
+
+/** Builds the channel's URL that a buyer is redirected to, with the outcome of the payment and no personal
+ *  data. Only buyers who got tickets go to `redirectUrl`, others to `errorUrl`. Null if the channel gave
+ *  none. */
+export function buyerUrl(
+  { id, status, redirectUrl, errorUrl, paidAt }: Payment,
+  refundReason: AutomaticReason | null,
+): string | null {
+  const target = paidAt ? redirectUrl : errorUrl
+  if (!target) return null
+  const url = new URL(target)
+  url.searchParams.set('payment_id', id)
+  url.searchParams.set('status', status)
+  if (refundReason || !paidAt) url.searchParams.set('code', refundReason ?? `PAYMENT_${status.toUpperCase()}`)
+  return url.href
 }

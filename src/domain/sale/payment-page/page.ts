@@ -1,18 +1,18 @@
 import formBody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { answerErrors } from '../../../http/error-handler.ts'
+import { type Note, sendErrorPage } from '../../../http/error-page.ts'
 import { html, sendPage } from '../../../http/html.ts'
 import { logFailure } from '../../../http/mask-error.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
-import { Refusal, retryAfterOf, statusOf } from '../../../shared/errors.ts'
-import { buyerUrl } from './buyer-url.ts'
+import { Refusal } from '../../../shared/errors.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
 import { findPayment, isPageToken, readLines } from './find-payment.ts'
-import { outcomePage, undecidedPage } from './outcome-page.ts'
+import { buyerUrl, outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
 
-const apologies: Record<number, [title: string, text: string]> = {
+const apologies: Record<number, Note> = {
   404: ['No such payment', 'The address is incomplete or wrong.'],
   415: ['That can’t be read', 'Go back to the payment and press one of its buttons.'],
   429: ['One moment', 'There were too many requests. Wait a little and try again.'],
@@ -20,18 +20,10 @@ const apologies: Record<number, [title: string, text: string]> = {
   503: ['We are busy', 'Nothing is lost: try again in a moment.'],
 }
 
-function sendApology(reply: FastifyReply, { code, message, problems }: Refusal): FastifyReply {
-  const status = statusOf[code]
-  const [title, text] = apologies[status] ?? ['That did not work', message]
-  const retryAfter = retryAfterOf(problems[0])
-  if (retryAfter) reply.header('retry-after', retryAfter)
-  return sendPage(reply, status, {
-    title,
-    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p>
-${status >= 429 && html`<p><a href="">Back to the payment</a></p>`}</main>
-<footer>Boxoffice · Request ${reply.request.id}</footer>`,
-  })
-}
+const sendApology = sendErrorPage(
+  (status, message) => apologies[status] ?? ['That did not work', message],
+  (status) => status >= 429 && html`<p><a href="">Back to the payment</a></p>`,
+)
 
 const paymentNotFound = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
 

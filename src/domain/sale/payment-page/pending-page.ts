@@ -1,10 +1,10 @@
 import { type Html, html, type Page } from '../../../http/html.ts'
 import type { Services } from '../../../request/context.ts'
 import { formatAmount } from '../../../shared/money.ts'
-import { localStart, localTime, placeOf } from '../../event/local-time.ts'
+import { localTime } from '../../event/local-time.ts'
 import type { Payment } from '../../payment/table.ts'
 import type { FoundPayment, TicketLine } from './find-payment.ts'
-import { ticketStyle } from './page-style.ts'
+import { ticketPage } from './layout.ts'
 
 const pluralize = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
 
@@ -18,21 +18,6 @@ function timeLeft(seconds: number): string {
 
 const fractionLeft = ({ payment, secondsLeft }: FoundPayment) =>
   Math.min(1, (secondsLeft * 1000) / (payment.expiresAt.getTime() - payment.createdAt.getTime())).toFixed(3)
-
-/** Renders the coloured stub of the ticket: event, rate, time and place. */
-export function ticketStub(found: FoundPayment): Html {
-  const { event, location, rateName } = found
-  const place = placeOf(location)
-  return html`<header class="stub">
-<p class="rate">${rateName}</p>
-<h1>${event.name}</h1>
-<p><time datetime="${event.startDate.toISOString()}">${localStart(event, location)}</time></p>
-${place !== '' && html`<p>${place}</p>`}
-</header>
-<div class="holes"></div>`
-}
-
-export const footer = ({ payment }: FoundPayment) => html`<footer>Boxoffice · Order ${payment.id}</footer>`
 
 const row = (name: string, amount: string, kind = '') =>
   html`<div class="row ${kind}"><dt>${name}</dt><dd>${amount}</dd></div>`
@@ -71,16 +56,14 @@ export function pendingPage(
   const { currency } = payment
   const total = formatAmount(payment.totalAmount, currency)
   const until = localTime(payment.expiresAt, found.location)
-  return {
+  return ticketPage(found, {
     title: `Pay for ${event.name}`,
     // Reloads once the hold has ended.
     refresh: secondsLeft + 1,
     formSources: formSourcesOf(payment, sessionSources),
-    style: `${ticketStyle}.bar::before { animation: run-out ${secondsLeft}s linear forwards }
+    style: `.bar::before { animation: run-out ${secondsLeft}s linear forwards }
 @keyframes run-out { from { transform: scaleX(${fractionLeft(found)}) } to { transform: scaleX(0) } }`,
-    body: html`<main>
-${ticketStub(found)}
-<section class="padded" aria-label="Your order">
+    body: html`<section class="padded" aria-label="Your order">
 ${name === 'sandbox' && sandboxNote}
 <div>
 <p class="left"><span>Held until <time datetime="${payment.expiresAt.toISOString()}">${until}</time></span>
@@ -96,8 +79,6 @@ ${name === 'sandbox' && sandboxNote}
 <form method="post">
 <button name="action" value="pay">Pay ${total}</button>
 <button name="action" value="cancel" class="quiet">Cancel</button>
-</form>
-</main>
-${footer(found)}`,
-  }
+</form>`,
+  })
 }

@@ -1,16 +1,43 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireCaller } from '../../../request/context.ts'
+import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
-import type { Ticket } from '../../ticket/table.ts'
-import { recordCancelled } from './record-cancelled.ts'
+import { type Ticket, tickets } from '../../ticket/table.ts'
+import { ticketChange } from '../../ticket/ticket-change.ts'
+import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
+import { lookupStatus } from '../../ticket/views.ts'
+import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
+import { recordAvailability, recordChanges } from '../record-changes.ts'
+
+/** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
+ *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with
+ *  it; ILLEGAL_TRANSITION if it is not active (DECISIONS 5). */
+export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Ticket> {
+  if (!ticketMayBecome(ticket.status, 'cancelled'))
+    throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
+  if (ticket.entered > 0 || ticket.firstEntryAt)
+    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
+  const [cancelled] = await tx
+    .update(tickets)
+    .set({ status: 'cancelled', cancelledAt: sql`now()` })
+    .where(and(eq(tickets.id, ticket.id), ticketCanBecome('cancelled')))
+    .returning()
+  if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)
+  await recordChanges(tx, [ticketChange('ticket.cancelled', cancelled)])
+  const flipped = await moveStock(tx, stockMoves([cancelled], { sold: -1 }))
+  if (!flipped) throw new Error(`stock of ticket ${ticket.id} was not released`)
+  await recordAvailability(tx, flipped)
+  return cancelled
+}
 
 /** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is
  *  already cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, ILLEGAL_TRANSITION (DECISIONS 5). */
 export async function cancelTicket(ticketId: string, ctx: Context): Promise<Ticket> {
   requireCaller(ctx)
-  const { db } = ctx
   const { id } = await requireTicket(ticketId, ctx)
-  const ticket = await transaction(db, async (tx) => {
+  const ticket = await transaction(ctx.db, async (tx) => {
     const locked = await lockTicket(tx, id)
     return locked.status === 'cancelled' ? locked : recordCancelled(tx, locked)
   })

@@ -1,16 +1,21 @@
 import { and, asc, eq, inArray, isNull, notExists, sql } from 'drizzle-orm'
+import { makeOnce } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import type { Connection } from '../../../database/database.ts'
+import { type Connection, isUnavailable } from '../../../database/database.ts'
+import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
-import type { Ticket } from '../../ticket/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { lockTicket } from '../../ticket/require-ticket.ts'
+import type { LookupTicket, Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
-import { leaseSeconds } from './request-provider-refund.ts'
+import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
+import { refundTransaction } from './settle-refund.ts'
 
-type NewRefund = Partial<Pick<Refund, 'idempotencyKey' | 'requestHash'>> & {
+type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> & {
   reason: 'REQUESTED' | 'WARRANTY'
   /** Minor units; everything left to refund if omitted. */
   amount?: number
@@ -55,7 +60,7 @@ export async function openRefund(
   payment: Payment,
   ticket: Ticket,
   { amount: requested, nonRefundable = 0, ...columns }: NewRefund,
-): Promise<Refund> {
+): Promise<RefundAttempt> {
   if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment.status, 'refunded'))
   const { currency } = ticket
   const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (await sumRefunds(tx, ticket.id)))
@@ -84,4 +89,63 @@ export async function openRefund(
     .returning()
   if (!refund) throw new Error('the inserted refund was not returned')
   return refund
+}
+
+/** Opens a refund of a ticket, or finds an earlier one, in a transaction that has locked the payment and the
+ *  ticket. Makes the first attempt of a new one while the client waits. If the database is unavailable by
+ *  then, returns the refund as pending instead of failing: its row is committed, so a background job settles
+ *  it and the client must not repeat the request. Returns the refund's current row. */
+export async function startRefund(
+  { id, paymentId }: Pick<LookupTicket, 'id' | 'paymentId'>,
+  ctx: Context,
+  open: (
+    tx: Connection,
+    payment: Payment,
+    ticket: Ticket,
+  ) => Promise<{ refund: RefundAttempt; isNew: boolean }>,
+): Promise<RefundAttempt> {
+  const { db, provider } = ctx.services
+  const { refund, isNew } = await makeOnce(() =>
+    refundTransaction(db, async (tx) => open(tx, await lockPayment(tx, paymentId), await lockTicket(tx, id))),
+  )
+  const attempt = async () => (isNew ? requestProviderRefund(db, provider, refund) : refund)
+  const current = await attempt().catch((error: unknown) => {
+    if (isUnavailable(error)) return refund
+    throw error
+  })
+  ctx.loaders.clear()
+  return current
+}
+
+/** Reasons for refunds that nobody requested. */
+export const automaticReasons = [
+  'LATE_NO_CAPACITY',
+  'CANCELLED',
+  'PAID_TWICE',
+  'AMOUNT_MISMATCH',
+] as const satisfies RefundAttempt['reason'][]
+export type AutomaticReason = (typeof automaticReasons)[number]
+
+/** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */
+export type UnearnedCharge = {
+  payment: Pick<Payment, 'organizationId' | 'channelId'>
+  charge: Pick<Charge, 'id' | 'paymentId' | 'amount' | 'currency'>
+  reason: AutomaticReason
+}
+
+/** Queues automatic refunds, in the transaction that decides that the charges pay for no ticket. */
+export async function queueRefunds(tx: Connection, unearned: UnearnedCharge[]): Promise<void> {
+  if (unearned.length === 0) return
+  await tx.insert(refunds).values(
+    unearned.map(({ payment: { organizationId, channelId }, charge, reason }) => ({
+      id: newId('ref'),
+      paymentId: charge.paymentId,
+      chargeId: charge.id,
+      organizationId,
+      channelId,
+      reason,
+      amount: charge.amount,
+      currency: charge.currency,
+    })),
+  )
 }

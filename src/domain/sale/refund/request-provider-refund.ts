@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
-import { backoff } from '../../../data/leased-jobs.ts'
+import { backoff, claimDue } from '../../../data/leased-jobs.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import { type Database, databaseCode, isUnavailable } from '../../../database/database.ts'
+import type { Database } from '../../../database/database.ts'
+import { errorCode } from '../../../shared/errors.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
-import { refundTransaction } from './refund-transaction.ts'
-import { settleRefund } from './settle-refund.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { refundTransaction, settleRefund } from './settle-refund.ts'
 
 /** Lease of a refund attempt; longer than any attempt takes. */
 export const leaseSeconds = 60
@@ -15,8 +15,7 @@ export const leaseSeconds = 60
 // Retried until the provider decides, in the end once an hour: it is the buyer's money.
 const retrySeconds = { first: 5, max: 3600 }
 
-type Failure = Error & { code: string }
-const failure = (code: string): Failure => Object.assign(new Error('the refund was not made'), { code })
+const failure = (code: string) => Object.assign(new Error('the refund was not made'), { code })
 
 async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
   const done = new AbortController()
@@ -35,9 +34,9 @@ async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
 export async function requestProviderRefund(
   db: Database,
   provider: PaymentProvider,
-  refund: Refund,
+  refund: RefundAttempt,
   maxSeconds = 5,
-): Promise<Refund> {
+): Promise<RefundAttempt> {
   const [charge] = await db.select().from(charges).where(eq(charges.id, refund.chargeId))
   if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
   const { id, amount, currency } = refund
@@ -47,37 +46,22 @@ export async function requestProviderRefund(
     if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
     return provider.refund({ id, charge: charge.reference, amount, currency })
   }
-  let outcome: RefundOutcome
-  try {
-    outcome = await withTimeout(maxSeconds, call())
-  } catch (error) {
-    return postpone(db, refund, { lastError: databaseCode(error) ?? 'UNKNOWN' })
-  }
+  const outcome = await withTimeout(maxSeconds, call()).catch((error: unknown) => ({
+    kind: 'unknown' as const,
+    lastError: errorCode(error) ?? 'UNKNOWN',
+  }))
+  if (outcome.kind === 'unknown') return postpone(db, refund, { lastError: outcome.lastError })
   if (outcome.kind === 'pending')
     return postpone(db, refund, { lastError: null, reference: outcome.reference })
-  const decided = outcome
-  return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, decided))) ?? refund
+  return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, outcome))) ?? refund
 }
-
-/** Makes the first attempt while the client waits. If the database is unavailable, returns the refund as
- *  pending instead of failing: its row is committed, so a background job settles it and the client must not
- *  repeat the request. */
-export const requestProviderRefundNow = (
-  db: Database,
-  provider: PaymentProvider,
-  refund: Refund,
-): Promise<Refund> =>
-  requestProviderRefund(db, provider, refund).catch((error: unknown) => {
-    if (isUnavailable(error)) return refund
-    throw error
-  })
 
 // Leaves a refund alone that was decided in the meantime.
 async function postpone(
   db: Database,
-  refund: Refund,
-  update: Partial<Pick<Refund, 'lastError' | 'reference'>>,
-): Promise<Refund> {
+  refund: RefundAttempt,
+  update: Partial<Pick<RefundAttempt, 'lastError' | 'reference'>>,
+): Promise<RefundAttempt> {
   const isThis = eq(refunds.id, refund.id)
   const [postponed] = await db
     .update(refunds)
@@ -87,4 +71,39 @@ async function postpone(
   if (postponed) return postponed
   const [decided] = await db.select().from(refunds).where(isThis)
   return decided ?? refund
+}
+
+// Refunds at a time: as many as refundTransaction allows.
+const batchSize = 2
+// Bounds a run, so that a shutdown does not wait long for it.
+const maxBatches = 8
+
+/** Charge that did not match its payment and is now being refunded. Amount in minor units. */
+export type Mismatch = Pick<RefundAttempt, 'paymentId' | 'chargeId' | 'amount' | 'currency'> & {
+  refundId: string
+}
+
+/** Attempts refunds that are due, until one stays undecided: an unreachable provider is not called again and
+ *  again. Safe to run in many processes: each claims different refunds, and a lease returns those of a
+ *  process that died. Calls `onMismatch` on the first attempt of each refund with the reason AMOUNT_MISMATCH,
+ *  so that an operator can find out why the provider took another amount than requested. */
+export async function processDueRefunds(
+  db: Database,
+  provider: PaymentProvider,
+  onMismatch: (mismatch: Mismatch) => void = () => {},
+): Promise<void> {
+  for (let done = 0; done < maxBatches; done++) {
+    const due = await claimDue(db, refunds, { limit: batchSize, leaseSeconds })
+    for (const { id, reason, attempts, paymentId, chargeId, amount, currency } of due)
+      if (reason === 'AMOUNT_MISMATCH' && attempts === 1)
+        onMismatch({ refundId: id, paymentId, chargeId, amount, currency })
+    const attempts = await Promise.allSettled(
+      due.map((refund) => requestProviderRefund(db, provider, refund)),
+    )
+    // Database errors are thrown once all attempts have ended; their refunds are due again when the lease
+    // ends.
+    for (const attempt of attempts) if (attempt.status === 'rejected') throw attempt.reason
+    const decided = attempts.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')
+    if (decided.length < batchSize) return
+  }
 }

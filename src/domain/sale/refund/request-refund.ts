@@ -4,16 +4,13 @@ import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { events } from '../../event/table.ts'
-import { lockPayment } from '../../payment/lock-payment.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
-import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { openRefund } from './open-refund.ts'
-import { recordCancelled } from './record-cancelled.ts'
-import { refundTransaction } from './refund-transaction.ts'
-import { requestProviderRefundNow } from './request-provider-refund.ts'
+import { recordCancelled } from './cancel-ticket.ts'
+import { openRefund, startRefund } from './open-refund.ts'
 
-async function findWarrantyRefund(tx: Connection, ticketId: string): Promise<Refund | null> {
+async function findWarrantyRefund(tx: Connection, ticketId: string): Promise<RefundAttempt | null> {
   const [last] = await tx
     .select()
     .from(refunds)
@@ -50,14 +47,10 @@ async function checkWarranty(
  *  price of the warranty and earlier refunds. Idempotent: a repeated request returns the same refund, or
  *  opens another one if that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's
  *  clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, REFUND_TOO_HIGH if nothing is left to refund. */
-export async function requestRefund(ticketId: string, ctx: Context): Promise<Refund> {
+export async function requestRefund(ticketId: string, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
-  const { db, provider } = ctx.services
-  const { id, paymentId } = await requireTicket(ticketId, ctx)
-  const { refund, isNew } = await refundTransaction(db, async (tx) => {
-    const payment = await lockPayment(tx, paymentId)
-    const ticket = await lockTicket(tx, id)
-    const earlier = await findWarrantyRefund(tx, id)
+  return startRefund(await requireTicket(ticketId, ctx), ctx, async (tx, payment, ticket) => {
+    const earlier = await findWarrantyRefund(tx, ticket.id)
     if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
     const refund = await openRefund(tx, payment, ticket, {
@@ -68,7 +61,4 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
     if (!earlier) await recordCancelled(tx, ticket)
     return { refund, isNew: true }
   })
-  const current = isNew ? await requestProviderRefundNow(db, provider, refund) : refund
-  ctx.loaders.clear()
-  return current
 }

@@ -1,14 +1,23 @@
 import { and, eq, sql } from 'drizzle-orm'
+import { boundedTransactions } from '../../../data/bulkhead.ts'
 import type { Connection } from '../../../database/database.ts'
+import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
+import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
-import { type Refund, refunds } from '../../refund/table.ts'
-import { recordRefunded } from './record-refunded.ts'
+import { type Payment, payments } from '../../payment/table.ts'
+import { canBecome } from '../../payment/transitions.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { type Refund, tickets } from '../../ticket/table.ts'
+import { recordChanges } from '../record-changes.ts'
+
+/** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
+export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
 
 /** Identifies a refund by its id, or by its provider's reference. */
 export type RefundName = { id: string } | { reference: string }
 
-const findRefund = async (tx: Connection, name: RefundName): Promise<Refund | undefined> => {
+const findRefund = async (tx: Connection, name: RefundName): Promise<RefundAttempt | undefined> => {
   const isNamed = 'id' in name ? eq(refunds.id, name.id) : eq(refunds.reference, name.reference)
   const [found] = await tx.select().from(refunds).where(isNamed)
   return found
@@ -21,6 +30,70 @@ function changeOf(outcome: RefundOutcome) {
   return { status: 'succeeded', reference, lastError: null, succeededAt: sql`now()` } as const
 }
 
+// Returns false if the payment's status does not allow it.
+async function updatePayment(
+  tx: Connection,
+  { id }: Payment,
+  to: { status: 'partially_refunded' | 'refunded'; refundedAmount: number },
+): Promise<boolean> {
+  const [refunded] = await tx
+    .update(payments)
+    .set(to)
+    .where(and(eq(payments.id, id), canBecome(to.status)))
+    .returning()
+  if (refunded) await recordChanges(tx, [paymentChange('payment.refunded', refunded)])
+  return refunded !== undefined
+}
+
+async function recordTicketRefund(
+  tx: Connection,
+  payment: Payment,
+  { id, amount, currency, channelId }: RefundAttempt,
+  ticketId: string,
+  at: Date,
+): Promise<void> {
+  const entry: Refund = { channelId, amount, at: at.toISOString() }
+  await tx
+    .update(tickets)
+    .set({
+      refundedAmount: sql`${tickets.refundedAmount} + ${amount}`,
+      refundedAt: at,
+      refunds: sql`${tickets.refunds} || ${JSON.stringify([entry])}::text::jsonb`,
+    })
+    .where(eq(tickets.id, ticketId))
+  const refundedAmount = payment.refundedAmount + amount
+  const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
+  if (!(await updatePayment(tx, payment, { status, refundedAmount })))
+    throw new Error(`payment ${payment.id} of a refunded ticket is not paid`)
+  const series = { organizationId: payment.organizationId, kind: 'corrective' } as const
+  const [reference] = await issueInvoices(tx, series, [
+    { paymentId: payment.id, refundId: id, amount, currency },
+  ])
+  await tx
+    .update(tickets)
+    .set({
+      correctiveInvoiceReferences: sql`array_append(${tickets.correctiveInvoiceReferences}, ${reference}::text)`,
+    })
+    .where(eq(tickets.id, ticketId))
+}
+
+// Records the consequences of a successful refund: the new state of the payment and the ticket, the
+// corrective invoice and the change that clients receive. Requires this transaction to hold the payment's
+// row lock.
+async function recordRefunded(
+  tx: Connection,
+  payment: Payment,
+  refund: RefundAttempt,
+  at: Date,
+): Promise<void> {
+  if (refund.ticketId) return recordTicketRefund(tx, payment, refund, refund.ticketId, at)
+  // A second or mismatching charge was never part of the amount paid, nor was a late one if another charge
+  // has paid. A mismatching charge may even be in another currency.
+  if (refund.reason === 'PAID_TWICE' || refund.reason === 'AMOUNT_MISMATCH' || payment.paidAt) return
+  const refundedAmount = Math.min(payment.refundedAmount + refund.amount, payment.totalAmount)
+  await updatePayment(tx, payment, { status: 'refunded', refundedAmount })
+}
+
 /** Applies a provider's outcome to a refund, with all its consequences, in the caller's transaction. A refund
  *  is decided once: repeated outcomes change nothing, and a failure after a success undoes nothing, but is
  *  kept in `lastError` for the operator. Returns the refund's current row, or null if there is none. */
@@ -28,7 +101,7 @@ export async function settleRefund(
   tx: Connection,
   name: RefundName,
   outcome: RefundOutcome,
-): Promise<Refund | null> {
+): Promise<RefundAttempt | null> {
   const found = await findRefund(tx, name)
   if (!found) return null
   const payment = await lockPayment(tx, found.paymentId)
@@ -42,6 +115,6 @@ export async function settleRefund(
       await tx.update(refunds).set({ lastError: outcome.code }).where(eq(refunds.id, found.id))
     return (await findRefund(tx, found)) ?? null
   }
-  if (settled.succeededAt) await recordRefunded(tx, payment, { ...settled, at: settled.succeededAt })
+  if (settled.succeededAt) await recordRefunded(tx, payment, settled, settled.succeededAt)
   return settled
 }

@@ -15,10 +15,8 @@ export async function cancelCheckout(paymentId: string, ctx: Context): Promise<P
   const { db, loaders } = ctx
   const found = await loaders.load(paymentById, paymentId)
   if (!found) throw paymentNotFound()
-  const { status } = await settlePayment(db, {
-    payment: found,
-    outcome: { kind: 'ended', status: 'cancelled' },
-  })
+  const outcome = { kind: 'ended', status: 'cancelled' } as const
+  const { status } = await settlePayment(db, { payment: found, outcome })
   loaders.clear()
   if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
   const cancelled = await loaders.load(paymentById, found.id)

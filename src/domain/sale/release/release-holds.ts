@@ -1,12 +1,12 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
-import type { Connection } from '../../../database/database.ts'
+import { and, asc, eq, inArray, not, sql } from 'drizzle-orm'
+import type { Connection, Database } from '../../../database/database.ts'
+import { transaction } from '../../../database/transaction.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
-import { type Payment, payments } from '../../payment/table.ts'
+import { idempotencyKeys, isFresh, isOverdue, type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability } from '../record-availability.ts'
-import { recordChanges } from '../record-changes.ts'
+import { recordAvailability, recordChanges } from '../record-changes.ts'
 
 /** Unpaid payment, and the status it ends with. */
 export type Ending = { id: string; status: 'failed' | 'expired' | 'cancelled' }
@@ -45,4 +45,50 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const flipped = await moveStock(tx, stockMoves(released, { held: -1 }))
   if (!flipped) throw new Error('stock of held tickets could not be released')
   await recordAvailability(tx, flipped)
+}
+
+const toExpired = ({ id }: { id: string }): Ending => ({ id, status: 'expired' })
+
+/** Expires up to `limit` overdue payments and returns their number. Safe to run in many processes: each skips
+ *  rows that another has locked (DECISIONS 5). */
+export const expireHolds = (db: Database, limit: number): Promise<number> =>
+  transaction(db, async (tx) => {
+    const found = await tx
+      .select({ id: payments.id })
+      .from(payments)
+      .where(isOverdue)
+      .orderBy(asc(payments.expiresAt), asc(payments.id))
+      .limit(limit)
+      .for('update', { skipLocked: true })
+    await releaseHolds(tx, found.map(toExpired))
+    return found.length
+  })
+
+/** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
+ *  are expiring them already. */
+export async function expireHoldsOf(db: Database, ticketRateId: string): Promise<void> {
+  const overdue = await db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(isOverdue, eq(payments.ticketRateId, ticketRateId)))
+  if (overdue.length === 0) return
+  const ids = overdue.map(({ id }) => id)
+  await transaction(db, async (tx) => {
+    const locked = await tx
+      .select({ id: payments.id })
+      .from(payments)
+      .where(and(inArray(payments.id, ids), isOverdue))
+      .orderBy(asc(payments.id))
+      .for('update')
+    await releaseHolds(tx, locked.map(toExpired))
+  })
+}
+
+const batchSize = 100
+
+/** Expires all overdue holds, and deletes idempotency keys older than 24 hours. Safe to run in many
+ *  processes. */
+export async function sweepHolds(db: Database): Promise<void> {
+  while ((await expireHolds(db, batchSize)) === batchSize);
+  await db.delete(idempotencyKeys).where(not(isFresh))
 }

@@ -4,8 +4,7 @@ import type { Connection } from '../../../database/database.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import type { SettledStatuses } from './receive-money.ts'
-import type { LockedSettlement } from './settlement.ts'
+import type { LockedSettlement, SettledStatuses } from './settlement.ts'
 
 // A provider that has not decided by then is given up on: a charge after that is late.
 const maxProcessingSeconds = 7 * 24 * 3600

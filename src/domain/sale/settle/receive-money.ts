@@ -1,4 +1,4 @@
-import { and, eq, exists, inArray, ne, sql } from 'drizzle-orm'
+import { and, eq, inArray, ne, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import { arrayRows, columnsOf, list, typesOf } from '../../../data/array-params.ts'
 import { preparedSql } from '../../../data/prepared.ts'
@@ -7,14 +7,18 @@ import { newId, newQrCode } from '../../../shared/ids.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { mayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
-import { queueRefunds, type UnearnedCharge } from '../refund/queue-refund.ts'
-import { findSold, type SoldTicket } from './find-sold.ts'
-import { type Payable, recordPaid } from './record-paid.ts'
-import { refuseMismatch, surplusOf } from './refuse-mismatch.ts'
-import { endsSession, isLate, isOwn, type LockedSettlement, settlesAlone } from './settlement.ts'
-
-/** Statuses of settled payments by id. */
-export type SettledStatuses = Map<string, Payment['status']>
+import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
+import { releaseHolds } from '../release/release-holds.ts'
+import { findSold, type Payable, recordPaid, type SoldTicket } from './record-paid.ts'
+import {
+  endsSession,
+  isLate,
+  isOwn,
+  type LockedSettlement,
+  type SettledStatuses,
+  settlesAlone,
+  surplusOf,
+} from './settlement.ts'
 
 type NewCharge = Omit<Charge, 'createdAt'>
 
@@ -24,24 +28,11 @@ async function renewTakenCodes(tx: Connection, paymentIds: string[]): Promise<vo
   const taken = await tx
     .select({ id: tickets.id })
     .from(tickets)
-    .where(
-      and(
-        inArray(tickets.paymentId, paymentIds),
-        exists(
-          tx
-            .select({ one: sql`1` })
-            .from(other)
-            .where(
-              and(
-                eq(other.eventId, tickets.eventId),
-                eq(other.qrCode, tickets.qrCode),
-                ne(other.status, 'expired'),
-                ne(other.id, tickets.id),
-              ),
-            ),
-        ),
-      ),
+    .innerJoin(
+      other,
+      and(eq(other.eventId, tickets.eventId), eq(other.qrCode, tickets.qrCode), ne(other.id, tickets.id)),
     )
+    .where(and(inArray(tickets.paymentId, paymentIds), ne(other.status, 'expired')))
   for (const { id } of taken) await tx.update(tickets).set({ qrCode: newQrCode() }).where(eq(tickets.id, id))
 }
 
@@ -91,6 +82,18 @@ async function loadPayables(
     tickets: sold.get(locked.payment.id) ?? [],
     endsSession: endsSession(locked.settlement) && isOwn(locked),
   }))
+}
+
+// Fails a payment after a mismatching charge, because its session is over and nobody can pay there any more.
+// A matching charge that arrives later still pays it. Requires this transaction to hold the payment's row
+// lock. Returns its current status (DECISIONS 11).
+async function refuseMismatch(
+  tx: Connection,
+  { id, status }: Pick<Payment, 'id' | 'status'>,
+): Promise<Payment['status']> {
+  if (!mayBecome(status, 'failed')) return status
+  await releaseHolds(tx, [{ id, status: 'failed' }])
+  return 'failed'
 }
 
 /** Records charges for payments of one rate, once per provider reference, in the transaction that settles

@@ -1,14 +1,60 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { arrayRows } from '../../../data/array-params.ts'
+import { rowsOf } from '../../../data/json-rows.ts'
+import { anyOf, preparedRows, preparedSql } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
-import type { Payment } from '../../payment/table.ts'
+import { type Payment, payments } from '../../payment/table.ts'
+import { canBecome } from '../../payment/transitions.ts'
+import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability } from '../record-availability.ts'
-import { recordChanges } from '../record-changes.ts'
-import type { SoldTicket } from './find-sold.ts'
-import { markPaid, type PaymentToMark } from './mark-paid.ts'
+import { recordAvailability, recordChanges } from '../record-changes.ts'
+
+const soldColumns = {
+  id: tickets.id,
+  paymentId: tickets.paymentId,
+  organizationId: tickets.organizationId,
+  channelId: tickets.channelId,
+  eventId: tickets.eventId,
+  ticketRateId: tickets.ticketRateId,
+  priceId: tickets.priceId,
+  status: tickets.status,
+  email: tickets.email,
+  phone: tickets.phone,
+  admits: tickets.admits,
+  entered: tickets.entered,
+}
+
+/** Columns of a ticket that settling its payment needs. */
+export type SoldTicket = Pick<Ticket, keyof typeof soldColumns>
+
+const find = preparedRows('tickets_to_be_sold', {
+  rows: rowsOf(soldColumns),
+  query: (select) =>
+    select
+      .from(tickets)
+      .where(
+        and(
+          anyOf(tickets.paymentId, 'paymentIds'),
+          eq(tickets.status, sql`${sql.placeholder('status')}::text::ticket_status`),
+        ),
+      )
+      .orderBy(asc(tickets.paymentId), asc(tickets.position)),
+})
+
+/** Finds the tickets of payments in a given status, in order of position, grouped by payment id. */
+export async function findSold(
+  tx: Connection,
+  paymentIds: string[],
+  status: Ticket['status'],
+): Promise<Map<string, SoldTicket[]>> {
+  return groupBy(await find(tx, { paymentIds, status }), ({ paymentId }) => paymentId)
+}
 
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
  *  its provider session. */
@@ -47,20 +93,47 @@ export async function recordPaid<Sold extends SoldTicket>(
   return writePaid(tx, payables, from)
 }
 
+type ActivatedTicket = { id: string; documentToken: string; now: number }
+
+const markedRows = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
+const { id, invoiceReference, endsSession } = markedRows.cells
+
+// 244 random bits from the database's cryptographic source, for each row.
+const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
+
+// Marks payments as paid and activates their tickets.
+const mark = preparedSql<ActivatedTicket>(
+  'mark_paid',
+  () => sql`
+  with paid as (
+    update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${invoiceReference},
+      session_open = session_open and not ${endsSession}
+    from ${markedRows.rows} where ${payments.id} = ${id} and ${canBecome('paid')}
+    returning ${payments.id}, ${payments.invoiceReference}
+  )
+  update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${newToken},
+    invoice_reference = paid.invoice_reference
+  from paid where ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
+  returning ${tickets.id}, ${tickets.documentToken} as "documentToken",
+    (extract(epoch from ${nowMs}) * 1000)::float8 as now`,
+)
+
 async function writePaid<Sold extends SoldTicket>(
   tx: Connection,
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
 ): Promise<Payable<Sold>[]> {
   const references = await issueReferences(tx, payables)
-  const marked = payables.map(
-    ({ payment: { id }, endsSession = false }): PaymentToMark => ({
-      id,
-      endsSession,
-      invoiceReference: references.get(id) ?? null,
-    }),
-  )
-  const { tokens, at } = await markPaid(tx, marked, from)
+  const marked = payables.map(({ payment: { id }, endsSession = false }) => ({
+    id,
+    endsSession,
+    invoiceReference: references.get(id) ?? null,
+  }))
+  const activated = await mark(tx, { ...markedRows.values(marked), from })
+  const [first] = activated
+  if (!first) throw new Error('no payment was marked as paid')
+  const at = new Date(first.now)
+  const tokens = new Map(activated.map(({ id, documentToken }) => [id, documentToken]))
   return payables.map(({ payment, tickets }) => {
     const invoiceReference = references.get(payment.id) ?? null
     return {

@@ -10,9 +10,8 @@ import type { Settlement, SettlementResult } from './settlement.ts'
 // Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
 // everybody else.
 const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 }
-const aloneLimits = { maxAtOnce: 1, maxWaiting: 2_000 }
 
-const createQueue = (db: Database) => {
+const queuesOf = perDatabase((db) => {
   const queue = batchByKey<Settlement, SettlementResult | typeof deferred>(
     {
       alone: (group) => settleGroup(db, group, 'skip'),
@@ -21,11 +20,8 @@ const createQueue = (db: Database) => {
     },
     limits,
   )
-  const runAlone = createBulkhead(aloneLimits)
-  return { queue, runAlone }
-}
-
-const queueOf = perDatabase(createQueue)
+  return { queue, runAlone: createBulkhead({ maxAtOnce: 1, maxWaiting: 2_000 }) }
+})
 
 /** Settles a payment with an outcome from its provider or its buyer, and returns its current status.
  *  Settlements that arrive while others of their rate run are batched, in order, into one transaction; each
@@ -34,7 +30,7 @@ const queueOf = perDatabase(createQueue)
  *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Refuses: BUSY if
  *  too many wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
-  const { queue, runAlone } = queueOf(db)
+  const { queue, runAlone } = queuesOf(db)
   // Paying takes its locks in another order than ending.
   const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
   const settled = !isFast('settle-together')

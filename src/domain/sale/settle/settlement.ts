@@ -1,7 +1,6 @@
 import type { LockedPayment } from '../../payment/lock-payment.ts'
 import type { Outcome, ProviderEvent } from '../../payment/provider.ts'
-import type { Payment } from '../../payment/table.ts'
-import { surplusOf } from './refuse-mismatch.ts'
+import type { Charge, Payment } from '../../payment/table.ts'
 
 /** Outcome of a payment, reported by its buyer or its provider. */
 export type Settlement = {
@@ -15,6 +14,9 @@ export type Settlement = {
 
 /** Current status of the payment. `isRepeated` if the event was a duplicate. */
 export type SettlementResult = { status: Payment['status']; isRepeated: boolean }
+
+/** Statuses of settled payments by id. */
+export type SettledStatuses = Map<string, Payment['status']>
 
 /** Settlement whose payment's row is locked. */
 export type LockedSettlement = { settlement: Settlement; payment: LockedPayment }
@@ -31,6 +33,14 @@ export const takesEffect = (locked: LockedSettlement): boolean =>
  *  available. */
 export const isLate = ({ settlement: { outcome }, payment: { status } }: LockedSettlement): boolean =>
   outcome.kind === 'paid' && (status === 'failed' || status === 'expired')
+
+/** Computes by how many minor units a charge exceeds its payment. Null if it does not pay it: it is too low,
+ *  or in another currency. */
+export const surplusOf = (
+  { totalAmount, currency }: Pick<Payment, 'totalAmount' | 'currency'>,
+  money: Pick<Charge, 'amount' | 'currency'>,
+): number | null =>
+  money.currency === currency && money.amount >= totalAmount ? money.amount - totalAmount : null
 
 /** True if a settlement locks stock in another order than batched ones: a late charge, which takes places
  *  again, or a mismatching one, which releases them. */

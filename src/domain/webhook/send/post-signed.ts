@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { errorCode } from '../../../shared/errors.ts'
 import { isPublicAddress, literalAddress } from './public-address.ts'
 
 // Only the status of a response matters.
@@ -35,9 +36,6 @@ function readRetryAfter({ headers, statusCode = 0 }: IncomingMessage): number | 
   const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
   return Number.isNaN(seconds) ? null : Math.max(0, seconds)
 }
-
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'FAILED'
 
 /** Posts a JSON body without following redirects, and waits for the whole response. Never throws: a failure
  *  is returned as an error code. */
@@ -78,7 +76,7 @@ export async function postSigned(
     return { status: answer.statusCode ?? null, error: null, retryAfter: readRetryAfter(answer) }
   } catch (error) {
     const ended = stopping.aborted ? 'STOPPED' : 'TIMEOUT'
-    return { status: null, error: signal.aborted ? ended : codeOf(error), retryAfter: null }
+    return { status: null, error: signal.aborted ? ended : (errorCode(error) ?? 'FAILED'), retryAfter: null }
   } finally {
     clearTimeout(timer)
     stopping.removeEventListener('abort', end)

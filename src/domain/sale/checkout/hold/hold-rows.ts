@@ -1,3 +1,4 @@
+import type { Idempotency } from '../../../../data/idempotency.ts'
 import { newId, newQrCode, newSecret } from '../../../../shared/ids.ts'
 import type { Payment } from '../../../payment/table.ts'
 import type { Ticket } from '../../../ticket/table.ts'
@@ -17,8 +18,6 @@ export type HoldJob = {
 }
 
 export type Checkout = { payment: Payment; tickets: Ticket[] }
-/** Hashed `Idempotency-Key` of a checkout, and the hash of its input. */
-export type Idempotency = { id: string; requestHash: string }
 
 // Placeholder until `setTimes`: the database's clock decides.
 const unsetTime = new Date(0)
@@ -146,24 +145,11 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
   for (const ticket of tickets) ticket.createdAt = now
 }
 
-/** True for a total of 0, which is paid at once (DECISIONS 4). */
-export const isFree = ({ plan }: HoldJob): boolean => plan.totalAmount === 0
-
-/** Stock that a checkout takes from its rate and prices. */
-export const movesOf = ({ plan }: HoldJob): StockMove[] =>
+/** Stock that checkouts take from their rates and prices, with one entry for each of these. */
+export const movesOf = (jobs: HoldJob[]): StockMove[] =>
   stockMoves(
-    plan.tickets.map(({ price }) => ({ ticketRateId: plan.rate.id, priceId: price.id })),
+    jobs.flatMap(({ plan: { rate, tickets } }) =>
+      tickets.map(({ price }) => ({ ticketRateId: rate.id, priceId: price.id })),
+    ),
     { held: 1 },
   )
-
-/** Adds up the stock that checkouts take, with one entry per rate and price. */
-export function totalMoves(jobs: HoldJob[]): { ticketRateId: string; id: string; held: number }[] {
-  const totals = new Map<string, { ticketRateId: string; id: string; held: number }>()
-  for (const job of jobs)
-    for (const { id, held } of movesOf(job)) {
-      const total = totals.get(id)
-      if (total) total.held += held
-      else totals.set(id, { ticketRateId: job.plan.rate.id, id, held })
-    }
-  return [...totals.values()]
-}

@@ -4,6 +4,7 @@ import { type ArrayRows, arrayRows, columnsOf, list, typesOf } from '../../../..
 import { preparedSql } from '../../../../data/prepared.ts'
 import { nowMs } from '../../../../database/clock.ts'
 import type { Connection } from '../../../../database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { idempotencyKeys, payments } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
 import { lockedStock, movedStock } from '../../../ticket-rate/move-stock.ts'
@@ -13,9 +14,9 @@ import {
   defaultedPaymentColumns,
   defaultedTicketColumns,
   type HoldJob,
+  movesOf,
   setTimes,
   toCheckout,
-  totalMoves,
 } from './hold-rows.ts'
 
 // Inserts the rows of the rates that are held, and none of the others.
@@ -100,7 +101,11 @@ export async function writeHolds(
 ): Promise<(Checkout | null)[]> {
   const drafts = jobs.map(toCheckout)
   const held = await statements[mode](connection, {
-    ...moves.values(totalMoves(jobs)),
+    ...moves.values(
+      [...groupBy(jobs, ({ plan }) => plan.rate.id)].flatMap(([ticketRateId, jobs]) =>
+        movesOf(jobs).map((move) => ({ ...move, ticketRateId })),
+      ),
+    ),
     ...keys.values(
       jobs.flatMap(({ idempotency, plan }, index) =>
         idempotency

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, ne, not, sql } from 'drizzle-orm'
+import type { Idempotency } from '../../../../data/idempotency.ts'
 import { anyOf } from '../../../../data/prepared.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
 import { transaction } from '../../../../database/transaction.ts'
@@ -7,9 +8,9 @@ import { idempotencyKeys, isFresh } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
 import { leftOf } from '../../../ticket-rate/current-price.ts'
 import { stock } from '../../../ticket-rate/table.ts'
-import { recordAvailability } from '../../record-availability.ts'
+import { recordAvailability } from '../../record-changes.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
-import { type Checkout, type HoldJob, type Idempotency, isFree, totalMoves } from './hold-rows.ts'
+import { type Checkout, type HoldJob, movesOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
 
@@ -62,21 +63,17 @@ async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, n
     .orderBy(asc(stock.id))
     .for('update')
     .prepare('lock_stock')
-    .execute({ ids: totalMoves(jobs).map(({ id }) => id) })
+    .execute({ ids: movesOf(jobs).map(({ id }) => id) })
   return new Map(rows.map((row) => [row.id, leftOf(row) ?? Number.POSITIVE_INFINITY]))
 }
 
-// Pays checkouts with a total of 0 at once (DECISIONS 4), and replaces them by their paid state.
-async function payFree(tx: Connection, jobs: HoldJob[], checkouts: (Checkout | null)[]): Promise<void> {
-  const free = checkouts.flatMap((checkout, index) => {
-    const job = jobs[index]
-    return checkout && job && isFree(job) ? [checkout] : []
-  })
-  const paid = (await recordPaid(tx, free, 'held')) ?? []
-  for (const paidCheckout of paid) {
-    const { id } = paidCheckout.payment
-    checkouts[checkouts.findIndex((checkout) => checkout?.payment.id === id)] = paidCheckout
-  }
+// Pays checkouts with a total of 0 at once (DECISIONS 4). Returns all checkouts in their current state.
+async function payFree(tx: Connection, checkouts: (Checkout | null)[]): Promise<(Checkout | null)[]> {
+  const free = checkouts.flatMap((checkout) => (checkout?.payment.totalAmount === 0 ? [checkout] : []))
+  const paid = new Map(
+    (await recordPaid(tx, free, 'held'))?.map((checkout) => [checkout.payment.id, checkout]),
+  )
+  return checkouts.map((checkout) => checkout && (paid.get(checkout.payment.id) ?? checkout))
 }
 
 /** Holds planned checkouts of one rate, job by job, first come, first served: a small one may fit where a
@@ -97,10 +94,10 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const ledger = new Ledger(keys, await findTakenCodes(tx, jobs), left)
     const decisions = jobs.map((job) => ledger.take(job))
     const fitting = jobs.filter((_, index) => decisions[index] === 'taken')
-    const checkouts = fitting.length > 0 ? await writeHolds(tx, fitting, 'exact') : []
-    const usedUp = totalMoves(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
+    const held = fitting.length > 0 ? await writeHolds(tx, fitting, 'exact') : []
+    const usedUp = movesOf(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
     await recordAvailability(tx, usedUp)
-    await payFree(tx, fitting, checkouts)
+    const checkouts = await payFree(tx, held)
     return decisions.map((decision) => {
       if (decision !== 'taken') return decision
       const checkout = checkouts.shift()

@@ -21,7 +21,7 @@ import { type Database, isDuplicate, isTransient, isUnavailable } from '../../..
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
-import { type Checkout, type HoldJob, isFree } from './hold-rows.ts'
+import type { Checkout, HoldJob } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
@@ -34,7 +34,7 @@ const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !=
 
 // Jobs that only `holdStock` may decide: free ones, because it pays them in the same transaction. A rule
 // across checkouts adds the jobs that it applies to.
-const needsExact = isFree
+const needsExact = ({ plan }: HoldJob): boolean => plan.totalAmount === 0
 
 /** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
  *  one by one. */
@@ -57,7 +57,7 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout |
   return jobs.map((job) => checkouts.get(job) ?? deferred)
 }
 
-const createQueue = (db: Database) =>
+const queueOf = perDatabase((db) =>
   batchByKey<HoldJob, HoldOutcome>(
     {
       mixed: (jobs) => holdManyRates(db, jobs),
@@ -66,9 +66,8 @@ const createQueue = (db: Database) =>
       busy: () => busy('Too many checkouts of this rate at once. Try again.'),
     },
     limits,
-  )
-
-const queueOf = perDatabase(createQueue)
+  ),
+)
 
 /** Holds the stock of a planned checkout, batched with others that wait in this process. The outcome is one
  *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdStock

@@ -1,4 +1,4 @@
-import { type Problem, Refusal } from '../../../../shared/errors.ts'
+import { type Problem, problem, Refusal } from '../../../../shared/errors.ts'
 import { type HoldJob, movesOf } from './hold-rows.ts'
 
 /** Idempotency keys that jobs can't take: a checkout that uses the key is in progress, or completed. */
@@ -8,11 +8,9 @@ export const requestedCodes = ({ input }: HoldJob): string[] =>
   input.tickets.flatMap(({ qrCode }) => (qrCode ? [qrCode] : []))
 
 const keyInUse = () =>
-  new Refusal({
-    code: 'IDEMPOTENCY_KEY_IN_USE',
-    message: 'A checkout with this key is still in progress.',
-    path: ['idempotencyKey'],
-  })
+  new Refusal(
+    problem('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', ['idempotencyKey']),
+  )
 
 /** Accounts for jobs of one rate that are decided together: what is left of the stock, and which idempotency
  *  keys and ticket codes are taken. Read it under the lock of the stock rows: it is true for as long as that
@@ -35,7 +33,7 @@ export class Ledger {
     if (key) return key === 'completed' ? null : keyInUse()
     const [problem, ...more] = this.#codeProblems(job)
     if (problem) return new Refusal(problem, ...more)
-    const moves = movesOf(job)
+    const moves = movesOf([job])
     if (moves.some(({ id, held }) => this.#leftOf(id) < held)) return null
     for (const { id, held } of moves) this.#left.set(id, this.#leftOf(id) - held)
     for (const code of requestedCodes(job)) this.#codes.add(code)
@@ -52,15 +50,9 @@ export class Ledger {
   }
 
   #codeProblems({ input }: HoldJob): Problem[] {
-    return input.tickets.flatMap(({ qrCode }, index): Problem[] =>
+    return input.tickets.flatMap(({ qrCode }, index) =>
       qrCode && this.#codes.has(qrCode)
-        ? [
-            {
-              code: 'QR_CODE_TAKEN',
-              message: 'The code is already used within the event.',
-              path: ['tickets', index, 'qrCode'],
-            },
-          ]
+        ? problem('QR_CODE_TAKEN', 'The code is already used within the event.', ['tickets', index, 'qrCode'])
         : [],
     )
   }

@@ -1,6 +1,9 @@
-/** Style of the payment page, which looks like a ticket: a coloured stub above a row of holes, and the order
- *  below. */
-export const ticketStyle = `
+import { type Html, html, type Page } from '../../../http/html.ts'
+import { localStart, placeOf } from '../../event/local-time.ts'
+import type { FoundPayment } from './find-payment.ts'
+
+// A ticket: a coloured stub above a row of holes, and the order below.
+const ticketStyle = `
 .stub {
   position: relative; padding: clamp(1.5rem, 6vw, 2.25rem); color: #fff;
   background: linear-gradient(135deg, #2f2a6b, #5b2f8f 65%, #8a2f74); border-radius: 1.25rem 1.25rem 0 0;
@@ -44,3 +47,27 @@ button.quiet:hover { color: var(--ink); filter: none; text-decoration: underline
 button:focus-visible { border-radius: .9rem }
 @media (forced-colors: active) { button, main { border: 1px solid } .bar::before { background: CanvasText } }
 `
+
+// Coloured stub of the ticket: event, rate, time and place.
+function ticketStub(found: FoundPayment): Html {
+  const { event, location, rateName } = found
+  const place = placeOf(location)
+  return html`<header class="stub">
+<p class="rate">${rateName}</p>
+<h1>${event.name}</h1>
+<p><time datetime="${event.startDate.toISOString()}">${localStart(event, location)}</time></p>
+${place !== '' && html`<p>${place}</p>`}
+</header>
+<div class="holes"></div>`
+}
+
+/** Lays out a page about a payment, which looks like a ticket. `body` goes below the stub. */
+export const ticketPage = (found: FoundPayment, { style = '', body, ...page }: Page): Page => ({
+  ...page,
+  style: ticketStyle + style,
+  body: html`<main>
+${ticketStub(found)}
+${body}
+</main>
+<footer>Boxoffice · Order ${found.payment.id}</footer>`,
+})

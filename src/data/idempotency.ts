@@ -1,0 +1,42 @@
+import { isDuplicate } from '../database/database.ts'
+import { Refusal } from '../shared/errors.ts'
+import { sha256 } from '../shared/ids.ts'
+
+/** Hashed idempotency key of a caller, and the hash of the request that it sent with it. */
+export type Idempotency = { id: string; requestHash: string }
+
+/** Hashes an idempotency key and its request. Null without a key. */
+export const hashIdempotency = (
+  callerId: string,
+  key: string | null | undefined,
+  request: unknown,
+): Idempotency | null =>
+  key
+    ? {
+        id: sha256(JSON.stringify([callerId, key])),
+        // Parsing has put the fields in a fixed order, so equal requests serialize to the same text.
+        requestHash: sha256(JSON.stringify(request)),
+      }
+    : null
+
+/** Checks that what was made under an idempotency key was made by the same request, and returns it to be
+ *  replayed; null if nothing was made. Refuses: IDEMPOTENCY_KEY_REUSED. */
+export function checkReplay<Made extends { requestHash: string | null }>(
+  made: Made | null | undefined,
+  requestHash: string,
+  message: string,
+  field = 'idempotencyKey',
+): Made | null {
+  if (made && made.requestHash !== requestHash)
+    throw new Refusal({ code: 'IDEMPOTENCY_KEY_REUSED', message, path: [field] })
+  return made ?? null
+}
+
+/** Runs a transaction that replays what was made under an idempotency key, or makes it. Concurrent requests
+ *  under one key may share no lock: only a unique index stops the second, which then runs again and finds
+ *  what the first has made. */
+export const makeOnce = <Result>(run: () => Promise<Result>): Promise<Result> =>
+  run().catch((error: unknown) => {
+    if (isDuplicate(error)) return run()
+    throw error
+  })

@@ -1,0 +1,142 @@
+import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { nowMs } from '../../database/clock.ts'
+import type { Database } from '../../database/database.ts'
+import type { Services } from '../../request/context.ts'
+import type { Session } from '../payment/provider.ts'
+import { type Payment, payments } from '../payment/table.ts'
+import { settlePayment } from './settle/settle-payment.ts'
+
+// Closes a session shortly before its hold ends, so that nobody can pay for places that are gone.
+const closeBefore = sql`interval '5 seconds'`
+
+/** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
+ *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
+ *  the payment's current status and its session. */
+export async function saveSession(
+  db: Database,
+  paymentId: string,
+  provider: string,
+  { id, url }: Session,
+): Promise<Pick<Payment, 'status' | 'sessionId' | 'sessionUrl'>> {
+  const columns = { status: payments.status, sessionId: payments.sessionId, sessionUrl: payments.sessionUrl }
+  const [saved] = await db
+    .update(payments)
+    .set({
+      provider,
+      sessionId: id,
+      sessionUrl: url,
+      sessionOpen: true,
+      sessionDueAt: sql`case when ${payments.status} = 'pending'
+        then ${payments.expiresAt} - ${closeBefore} else now() end`,
+    })
+    .where(and(eq(payments.id, paymentId), isNull(payments.sessionId)))
+    .returning(columns)
+  if (saved) return saved
+  const [earlier] = await db.select(columns).from(payments).where(eq(payments.id, paymentId))
+  if (!earlier) throw new Error(`payment ${paymentId} not found`)
+  return earlier
+}
+
+/** Current status of a payment after asking the provider. `isOpen` if the provider says that its session
+ *  still waits for the buyer, `failure` if the call failed. */
+export type RefreshedSession = { status: Payment['status']; isOpen: boolean; failure?: unknown }
+
+const mayAskAgain = or(
+  isNull(payments.sessionAskedAt),
+  lte(payments.sessionAskedAt, sql`${nowMs} - interval '3 seconds'`),
+)
+
+/** Turns the rejection of a provider call into a value. Await it before settling the outcome: an error of
+ *  ours must not pass for a failure of the provider. */
+export const catchFailure = <T>(call: Promise<T>): Promise<{ outcome: T } | { failure: unknown }> =>
+  call.then(
+    (outcome) => ({ outcome }),
+    (failure: unknown) => ({ failure }),
+  )
+
+/** Returns the id of a payment's open session. Null, too, if it is with another provider than the current
+ *  one. */
+export const openSessionOf = (
+  { sessionId, sessionOpen, provider }: Payment,
+  { name }: Services['provider'],
+): string | null => (sessionOpen && provider === name ? sessionId : null)
+
+/** Asks the provider for the state of an open session and settles the payment accordingly, for buyers who
+ *  return before the provider's event arrives. Asks once in three seconds at most, however often the buyer
+ *  reloads, in any process. */
+export async function refreshSession(
+  { db, provider }: Pick<Services, 'db' | 'provider'>,
+  payment: Payment,
+): Promise<RefreshedSession> {
+  const { id, status } = payment
+  const sessionId = openSessionOf(payment, provider)
+  if (!sessionId) return { status, isOpen: false }
+  const [claimed] = await db
+    .update(payments)
+    .set({ sessionAskedAt: sql`now()` })
+    .where(and(eq(payments.id, id), eq(payments.sessionOpen, true), mayAskAgain))
+    .returning({ id: payments.id })
+  if (!claimed) return { status, isOpen: false }
+  const answer = await catchFailure(provider.getSession(sessionId))
+  if ('failure' in answer) return { status, isOpen: false, failure: answer.failure }
+  if (!answer.outcome) return { status, isOpen: true }
+  const settled = await settlePayment(db, { payment, outcome: answer.outcome, sessionId })
+  return { status: settled.status, isOpen: false }
+}
+
+// Calls at a time: providers limit their rate.
+const batchSize = 8
+
+// Retries back off with the age of the payment, for a provider that is down or a bank that takes days.
+const retryAt = sql`now() + least(interval '6 hours', greatest(interval '15 seconds', (now() - ${payments.createdAt}) / 8))`
+
+type ClaimedSession = Pick<Payment, 'id' | 'ticketRateId' | 'status' | 'sessionId'>
+
+function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
+  const { id, ticketRateId, status, sessionId } = payments
+  const due = db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(payments.sessionOpen, lte(payments.sessionDueAt, nowMs), eq(payments.provider, provider)))
+    .orderBy(asc(payments.sessionDueAt))
+    .limit(batchSize)
+    .for('update', { skipLocked: true })
+  return (
+    db
+      .update(payments)
+      .set({ sessionDueAt: retryAt })
+      // An array, so that the subquery runs once.
+      .where(sql`${payments.id} = any(array(${due}))`)
+      .returning({ id, ticketRateId, status, sessionId })
+  )
+}
+
+// Returns a function that settles the outcome, so that all calls to the provider end before anything is
+// settled.
+async function closeAtProvider(
+  { db, provider }: Pick<Services, 'db' | 'provider'>,
+  payment: ClaimedSession,
+): Promise<() => Promise<unknown>> {
+  const { id, status, sessionId } = payment
+  if (!sessionId) throw new Error(`payment ${id} has an open session without an identifier`)
+  const outcome =
+    status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
+  return async () => outcome && settlePayment(db, { payment, outcome, sessionId })
+}
+
+/** Closes the sessions of payments that have ended or are about to expire, and settles what the provider
+ *  says: a buyer who paid at the last moment has paid. A session that a bank is still deciding is looked up,
+ *  not closed. Retries failed calls with a growing backoff; the hold expires in the meantime, and a charge
+ *  after that is late. Safe to run in many processes. */
+export async function closeSessions(services: Pick<Services, 'db' | 'provider'>): Promise<void> {
+  for (;;) {
+    const claimed = await claimSessions(services.db, services.provider.name)
+    const answers = await Promise.allSettled(claimed.map((session) => closeAtProvider(services, session)))
+    const settled = await Promise.allSettled(
+      answers.map((answer) => answer.status === 'fulfilled' && answer.value()),
+    )
+    for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
+    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+    if (claimed.length < batchSize) return
+  }
+}
