@@ -18,6 +18,7 @@ export const statusOf = {
   NOT_ON_SALE_YET: 409,
   SALE_ENDED: 409,
   EVENT_STARTED: 409,
+  DISCOUNT_USED_UP: 409,
   QR_CODE_TAKEN: 409,
   TOTAL_INCREASED: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
@@ -39,6 +40,9 @@ export const statusOf = {
   ANSWER_NOT_AN_ITEM: 422,
   WARRANTY_NOT_OFFERED: 422,
   UNDER_AGE: 422,
+  DISCOUNT_UNKNOWN: 422,
+  DISCOUNT_NOT_VALID: 422,
+  DISCOUNT_NOT_FOR_RATE: 422,
   DUPLICATE_QR_CODE: 422,
   IDEMPOTENCY_KEY_REUSED: 422,
   REFUND_TOO_HIGH: 422,
@@ -61,6 +65,8 @@ type FactsByCode = {
   NOT_ON_SALE_YET: { validFrom: string }
   SALE_ENDED: { validUntil?: string }
   EVENT_STARTED: { startDate: string }
+  DISCOUNT_NOT_VALID: { validFrom?: string; validUntil?: string }
+  DISCOUNT_USED_UP: { available: number }
   UNDER_AGE: { minimumAge: number }
   TOTAL_INCREASED: { totalAmount: number }
   METADATA_TOO_LARGE: { limit: number }

@@ -9,6 +9,7 @@ type Prefix =
   | 'sup'
   | 'que'
   | 'org'
+  | 'dsc'
   | 'loc'
   | 'chn'
   | 'pay'

@@ -77,43 +77,6 @@ export const discountCode = z
 /** Identifier that a client has for something of its own. */
 export const reference = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
 
-const maxMetadataBytes = 1024
-
-// A value that survives a round trip through jsonb: no infinity (1e400), no NUL, no lone surrogate.
-const isStorable = (part: unknown) =>
-  typeof part === 'number'
-    ? Number.isFinite(part)
-    : typeof part !== 'string' || (part.isWellFormed() && !part.includes('\0'))
-
-function measureMetadata(value: object): { bytes: number; storable: boolean } {
-  let storable = true
-  try {
-    const json = JSON.stringify(value, (key, part) => {
-      storable &&= isStorable(key) && isStorable(part)
-      return part
-    })
-    return { bytes: Buffer.byteLength(json), storable }
-  } catch {
-    // Nesting that overflows the stack is many times over the limit.
-    return { bytes: Number.POSITIVE_INFINITY, storable }
-  }
-}
-
-/** An object of at most 1024 bytes as UTF-8 JSON. Other JSON values are refused, because a text that looks
- *  like a number reads back from jsonb as a number. */
-export const metadata = z
-  .record(z.string(), z.unknown(), 'must be a JSON object')
-  .superRefine((value, issues) => {
-    const { bytes, storable } = measureMetadata(value)
-    if (bytes > maxMetadataBytes)
-      issues.addIssue({
-        code: 'custom',
-        message: `must be at most ${maxMetadataBytes} bytes as JSON`,
-        params: { code: 'METADATA_TOO_LARGE', facts: { limit: maxMetadataBytes } },
-      })
-    if (!storable) issues.addIssue({ code: 'custom', message: 'must hold printable text and finite numbers' })
-  })
-
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')

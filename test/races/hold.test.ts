@@ -73,7 +73,8 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
       const plan = await planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
       const idempotency = key === null ? null : { id: `${key}-${rate}-${round}`, requestHash: 'same' }
       const channelId = ctx.caller?.kind === 'channel' ? ctx.caller.channelId : ''
-      return { plan, input, idempotency, channelId, provider: 'sandbox', holdMinutes: 15 }
+      const seller = { channelId, saleType: 'online' as const, provider: 'sandbox' }
+      return { plan, input, idempotency, seller, holdMinutes: 15 }
     }),
   )
 }

@@ -1,93 +1,23 @@
 import { z } from 'zod'
-import {
-  countryCode,
-  discountCode,
-  httpUrl,
-  identifier,
-  language,
-  latitude,
-  longitude,
-  text,
-} from '../../shared/input-types.ts'
+import { httpUrl, identifier, text } from '../../shared/input-types.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
 import type { EventBody } from './event-body.ts'
 import {
   amount,
   count,
-  currency,
+  derived,
   isPercentage,
+  list,
   maxCount,
   optional,
   percentage,
   rule,
   timestamp,
-  timezone,
 } from './fields.ts'
+import { discountFile, locationFile, organizationShape } from './organization-file.ts'
 
 // Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
 // Each `satisfies` ensures that no field of a REST body is missing here.
-
-const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
-
-const organizationShape = {
-  _id: identifier,
-  name: text(200),
-  slug: optional(text(200)),
-  currency,
-  language: language
-    .nullish()
-    .describe('Language that buyers are addressed in unless their checkout names another. Defaults to `en`.'),
-  platform_fee_percentage: percentage
-    .nullish()
-    .describe('Commission of the platform, in percent of each price.'),
-}
-
-export const discountFile = z
-  .strictObject({
-    _id: identifier.nullish().describe(derived),
-    code: discountCode.describe('Code that buyers type. Its case does not matter.'),
-    name: optional(text(200)).describe('Display name. Defaults to the code.'),
-    percentage: percentage.nullish().describe('Percentage off the price. Give this or `amount`.'),
-    amount: amount.nullish(),
-    ticket_rate_ids: z
-      .array(identifier)
-      .max(1_000, 'must name at most 1000 rates')
-      .nullish()
-      .describe('Rates that it applies to; all of the organization if absent or empty.'),
-    valid_from: timestamp.nullish(),
-    valid_until: timestamp.nullish(),
-    quantity: count(0)
-      .nullish()
-      .describe('Maximum number of tickets that it can be used for; 0 or absent for no limit.'),
-    max_per_checkout: count(0)
-      .nullish()
-      .describe('Maximum number of tickets per checkout that it applies to; 0 or absent for no limit.'),
-  })
-  .refine(
-    ({ percentage, amount }) => (percentage == null) !== (amount == null),
-    rule('amount', 'must be given where percentage is not, and only there'),
-  )
-  .refine(
-    ({ valid_from, valid_until }) => !(valid_from && valid_until && valid_until <= valid_from),
-    rule('valid_until', 'must be after valid_from'),
-  )
-
-export const locationFile = z
-  .strictObject({
-    _id: identifier,
-    organization_id: identifier,
-    name: text(200),
-    address: optional(text(500)),
-    city: optional(text(200)),
-    country_code: optional(countryCode),
-    latitude: latitude.nullish(),
-    longitude: longitude.nullish(),
-    timezone: timezone.nullish(),
-  })
-  .refine(
-    (location) => (location.latitude == null) === (location.longitude == null),
-    rule('longitude', 'must be given where latitude is, and only there'),
-  )
 
 export const priceFile = z
   .strictObject({
@@ -194,9 +124,6 @@ const eventShape = {
   iframe: z.strictObject({ tag_url: optional(httpUrl), script_url: optional(httpUrl) }).nullish(),
 }
 
-// Items of nested lists are parsed one by one, so that a mistake in one does not hide those in another.
-const list = z.array(z.unknown(), 'must be a list').nullish()
-
 export const ticketRateFile = z
   .strictObject({
     ...ticketRateShape,
@@ -209,8 +136,6 @@ export const ticketRateFile = z
 export const eventFile = z
   .strictObject({ ...eventShape, ticket_rates: list } satisfies Record<keyof EventBody, z.ZodType>)
   .refine((event) => !(event.end_date < event.start_date), rule('end_date', 'must not be before start_date'))
-
-export const organizationFile = z.strictObject({ ...organizationShape, discounts: list })
 
 export const topOfFile = z
   .strictObject({ organizations: list, locations: list, events: list })

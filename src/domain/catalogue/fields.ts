@@ -63,3 +63,9 @@ export const rule = (field: string, message: string) => ({
   message,
   when: ({ value }: z.core.ParsePayload) => typeof value === 'object' && value !== null,
 })
+
+/** Description of an identifier that may be absent. */
+export const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
+
+/** Nested list, whose items are parsed one by one, so that a mistake in one does not hide those in another. */
+export const list = z.array(z.unknown(), 'must be a list').nullish()

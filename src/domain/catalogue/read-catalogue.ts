@@ -4,6 +4,7 @@ import { derivedId } from '../../shared/ids.ts'
 import { identifier, problemsIn } from '../../shared/input-types.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
+import { discountFile, locationFile, organizationFile } from './organization-file.ts'
 
 export type Path = (string | number)[]
 
@@ -27,9 +28,9 @@ type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
 
 /** A catalogue file, flattened into lists of its well-formed objects, with its mistakes. */
 export type Catalogue = {
-  organizations: EntriesOf<typeof file.organizationFile>
-  discounts: EntriesOf<typeof file.discountFile>
-  locations: EntriesOf<typeof file.locationFile>
+  organizations: EntriesOf<typeof organizationFile>
+  discounts: EntriesOf<typeof discountFile>
+  locations: EntriesOf<typeof locationFile>
   events: EntriesOf<typeof file.eventFile>
   ticketRates: EntriesOf<typeof file.ticketRateFile>
   prices: EntriesOf<typeof file.priceFile>
@@ -127,23 +128,16 @@ export function readCatalogue(json: unknown): Catalogue {
     const id = textIn(item.raw, '_id')
     catalogue.named.organization.add(id)
     const inOrganization = { id, organizationId: id }
-    addEntry(organizations, 'org', file.organizationFile, slugOf, item, inOrganization)
+    addEntry(organizations, 'org', organizationFile, slugOf, item, inOrganization)
     for (const discount of itemsOf(item.raw, 'discounts', item.path)) {
-      addEntry(
-        discounts,
-        'dsc',
-        file.discountFile,
-        ({ code }) => code.toLowerCase(),
-        discount,
-        inOrganization,
-      )
+      addEntry(discounts, 'dsc', discountFile, ({ code }) => code.toLowerCase(), discount, inOrganization)
       addAmount('amount', discount, inOrganization)
     }
   }
   for (const location of itemsOf(json, 'locations', [])) {
     const id = addReference('organization', location)
     catalogue.named.location.add(textIn(location.raw, '_id'))
-    addEntry(locations, 'loc', file.locationFile, ({ name }) => name, location, { id, organizationId: id })
+    addEntry(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
   }
   for (const event of itemsOf(json, 'events', [])) {
     const organizationId = addReference('organization', event)

@@ -68,6 +68,10 @@ TicketRateRef.implement({
       nullable: true,
       description: 'Start of the sale; null if the sale has no start time.',
     }),
+    admits: t.exposeInt('admits', { description: 'Number of people that a ticket admits.' }),
+    transferable: t.exposeBoolean('transferable', {
+      description: 'True if a ticket may be given to another person.',
+    }),
     complete: t.exposeBoolean('complete', {
       description: 'True if the sale was closed by hand, whatever stock is left.',
     }),

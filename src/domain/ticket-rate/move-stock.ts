@@ -21,21 +21,25 @@ export const movedStock = (delta: { held: SQL; sold: SQL }): SQL => sql`
   capacity = locked.capacity, sold_before = locked.sold_before,
   sold = locked.sold + ${delta.sold}, held = locked.held + ${delta.held}`
 
-/** Deltas for the counters of a rate or a price. */
+/** Deltas for the counters of a rate, a price or a discount. */
 export type StockMove = { id: string; held: number; sold: number }
 
-/** Sums up the deltas for the rates and prices of these tickets, given the delta of one ticket. */
+/** Sums up the deltas for the rates, prices and discounts of these tickets, given the delta of one ticket. */
 export function stockMoves(
-  tickets: { ticketRateId: string; priceId: string }[],
+  tickets: { ticketRateId: string; priceId: string; discountId: string | null }[],
   { held = 0, sold = 0 }: { held?: number; sold?: number },
 ): StockMove[] {
   const counts = new Map<string, number>()
-  for (const { ticketRateId, priceId } of tickets)
-    for (const id of [ticketRateId, priceId]) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const count = (id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
+  for (const { ticketRateId, priceId, discountId } of tickets) {
+    count(ticketRateId)
+    count(priceId)
+    if (discountId !== null) count(discountId)
+  }
   return [...counts].map(([id, count]) => ({ id, held: held * count, sold: sold * count }))
 }
 
-/** A rate or a price that was just used up, or became available again. */
+/** A rate, a price or a discount that was just used up, or became available again. */
 export type StockFlip = { id: string; usedUp: boolean }
 
 const { rows: moves, cells, values } = arrayRows('moves', { id: 'text', held: 'integer', sold: 'integer' })
@@ -57,7 +61,7 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
     coalesce(("left" = ${change}) <> ("left" = 0), false) as flipped`,
 )
 
-/** Moves the counters of rates and prices: all of them, or none if a capacity does not allow it, and then
+/** Moves the counters of rates, prices and discounts: all of them, or none if a capacity does not allow it, and then
  *  returns null. Returns those that flipped between used up and available: pass them to `recordAvailability`.
  *  Rows are locked in order of their ids, which prevents deadlocks. Call it late in a transaction, because sales wait for these locks. */
 export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {

@@ -44,6 +44,13 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Supplement identifier, which a checkout refers to.' }),
     label: t.exposeString('label', { description: 'Display name.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'Description; null if it has none.',
+    }),
+    productQuantity: t.exposeInt('productQuantity', {
+      description: 'Number of items that a buyer gets, such as 3 for three drinks.',
+    }),
     price: t.float(amount('Price of the supplement.', (supplement) => supplement.amount)),
     hasFakePrice: t.exposeBoolean('hasFakePrice', {
       description: 'True if `fakePrice` is to be shown struck through.',

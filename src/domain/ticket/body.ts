@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
-import type { LookupTicket } from './table.ts'
+import { type LookupTicket, saleType } from './table.ts'
 import * as views from './views.ts'
 
 // JSON shape of a ticket in the REST lookup (INTERFACE, Ticket). Amounts are in major units of its currency.
@@ -14,11 +14,11 @@ const supplementBody = z.object({
   _id: z.string().describe('Supplement identifier.'),
   price: z.number().describe('Price paid, in major units.'),
   label: z.string().describe('Display name.'),
-  description: nullableText.describe('Description. Always null, because the catalogue has none.'),
+  description: nullableText.describe('Description; null if it has none.'),
   has_fake_price: z.boolean().describe('True if `fake_price` was shown struck through.'),
   fake_price: z.number().nullable().describe('Price that was shown struck through, in major units.'),
-  product_quantity: z.int().describe('Quantity bought.'),
-  product_quantity_used: z.int().describe('Quantity used.'),
+  product_quantity: z.int().describe('Number of items bought.'),
+  product_quantity_used: z.int().describe('Number of items redeemed.'),
 })
 
 export const ticketBody = z.object({
@@ -26,13 +26,13 @@ export const ticketBody = z.object({
   activation_date: moment.describe('Time of payment; null unless paid.'),
   channel_id: z.string().describe('Identifier of the channel that sold the ticket.'),
   code: z.string().describe('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
-  discount_quantity_subtract: amount(
-    'Amount taken off by discounts, in major units. Always 0, because there are none.',
-  ),
+  discount_quantity_subtract: amount('Amount that a discount took off the price, in major units.'),
   email: z.string().describe('E-mail address of the attendee.'),
   gender: nullableText.describe('Gender, as one digit. The service attaches no meaning to it.'),
   address: nullableText.describe('Street and number.'),
-  language: nullableText.describe('Language code. Always null, because a checkout carries no language.'),
+  language: nullableText.describe(
+    'Language that the attendee is addressed in, as an ISO 639-1 code; null on tickets of before 0.2.',
+  ),
   country: nullableText.describe('Two-letter ISO 3166 country code.'),
   postal_code: nullableText.describe('Postal code.'),
   enter: z.int().describe('Number of people inside now.'),
@@ -48,10 +48,12 @@ export const ticketBody = z.object({
   rate_name: z.string().describe('Name of the ticket rate.'),
   rate_slug: z.string().describe('Slug of the ticket rate.'),
   referral_id: nullableText.describe(
-    'Identifier of the referrer. Always null, because a checkout carries no referrer.',
+    'Identifier that the channel has for whoever referred the buyer; null if it named nobody.',
   ),
   refunded: amount('Amount refunded so far, in major units.'),
-  sale_type: z.literal(views.saleType).describe('Sales channel. Always `online`.'),
+  sale_type: z
+    .enum(saleType.enumValues)
+    .describe('Way of selling: `online` by a channel, `box_office` at the door, or `invitation`.'),
   price_info: z
     .object({
       _id: z.string().describe('Price identifier.'),
@@ -87,11 +89,11 @@ export function toTicketBody(ticket: LookupTicket & Rate): z.output<typeof ticke
     activation_date: ticket.activatedAt?.toISOString() ?? null,
     channel_id: ticket.channelId,
     code: ticket.qrCode,
-    discount_quantity_subtract: 0,
+    discount_quantity_subtract: major(ticket.discountAmount),
     email: ticket.email,
     gender: ticket.gender,
     address: ticket.address,
-    language: null,
+    language: ticket.language,
     country: ticket.countryCode,
     postal_code: ticket.postalCode,
     enter: ticket.entered,
@@ -106,9 +108,9 @@ export function toTicketBody(ticket: LookupTicket & Rate): z.output<typeof ticke
     rate_id: ticket.ticketRateId,
     rate_name: ticket.rateName,
     rate_slug: ticket.rateSlug,
-    referral_id: null,
+    referral_id: ticket.referralId,
     refunded: major(ticket.refundedAmount),
-    sale_type: views.saleType,
+    sale_type: ticket.saleType,
     price_info: {
       _id: ticket.priceId,
       price: major(ticket.priceAmount),
@@ -116,15 +118,15 @@ export function toTicketBody(ticket: LookupTicket & Rate): z.output<typeof ticke
       content: ticket.priceIncludes,
       additional_info: ticket.priceAdditionalInfo,
     },
-    supplements: ticket.supplements.map(({ supplementId, label, amount, hasFakePrice, fakeAmount }) => ({
-      _id: supplementId,
-      price: major(amount),
-      label,
-      description: null,
-      has_fake_price: hasFakePrice,
-      fake_price: fakeAmount === null ? null : major(fakeAmount),
-      product_quantity: views.productQuantity,
-      product_quantity_used: views.productQuantityUsed,
+    supplements: ticket.supplements.map((supplement) => ({
+      _id: supplement.supplementId,
+      price: major(supplement.amount),
+      label: supplement.label,
+      description: supplement.description ?? null,
+      has_fake_price: supplement.hasFakePrice,
+      fake_price: supplement.fakeAmount === null ? null : major(supplement.fakeAmount),
+      product_quantity: views.productQuantity(supplement),
+      product_quantity_used: views.productQuantityUsed(supplement),
     })),
     status: views.lookupStatus(ticket),
     total_extras: major(views.totalExtras(ticket)),

@@ -47,10 +47,10 @@ builder.objectFields(TicketRef, (t) => ({
     nullable: true,
     description: 'Alias of `countryCode`, named as in REST `GET /integrations/tickets/{id}`.',
   }),
-  language: t.string({
+  language: t.exposeString('language', {
     nullable: true,
-    description: 'Language code. Always null, because a checkout carries no language.',
-    resolve: () => null,
+    description:
+      'Language that the attendee is addressed in, as an ISO 639-1 code; null on tickets of before 0.2.',
   }),
   entryDate: t.int({
     description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.',
@@ -64,14 +64,14 @@ builder.objectFields(TicketRef, (t) => ({
     description: 'Price that the ticket was sold at, in the shape of REST `GET /integrations/tickets/{id}`.',
     resolve: fromLookup((ticket) => ticket),
   }),
-  saleType: t.string({ description: 'Sales channel. Always `online`.', resolve: () => views.saleType }),
-  referralId: t.string({
+  saleType: t.exposeString('saleType', {
+    description: 'Way of selling: `online` by a channel, `box_office` at the door, or `invitation`.',
+  }),
+  referralId: t.exposeString('referralId', {
     nullable: true,
-    description: 'Identifier of the referrer. Always null, because a checkout carries no referrer.',
-    resolve: () => null,
+    description: 'Identifier that the channel has for whoever referred the buyer; null if it named nobody.',
   }),
-  discountQuantitySubtract: t.float({
-    description: 'Amount taken off by discounts. Always 0, because there are none.',
-    resolve: () => 0,
-  }),
+  discountQuantitySubtract: t.float(
+    amount('Amount that a discount took off the price.', ({ discountAmount }) => discountAmount),
+  ),
 }))

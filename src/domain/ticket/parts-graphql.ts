@@ -48,8 +48,8 @@ export const TicketSupplementRef = builder
       label: t.exposeString('label', { description: 'Display name.' }),
       description: t.string({
         nullable: true,
-        description: 'Description. Always null, because the catalogue has none.',
-        resolve: () => null,
+        description: 'Description; null if it has none.',
+        resolve: ({ description }) => description ?? null,
       }),
       price: t.float(amount('Price paid.', ({ amount }) => amount)),
       hasFakePrice: t.exposeBoolean('hasFakePrice', {
@@ -60,10 +60,10 @@ export const TicketSupplementRef = builder
         description: 'Price that was shown struck through.',
         resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
       }),
-      productQuantity: t.int({ description: 'Quantity bought.', resolve: () => views.productQuantity }),
+      productQuantity: t.int({ description: 'Number of items bought.', resolve: views.productQuantity }),
       productQuantityUsed: t.int({
-        description: 'Quantity used.',
-        resolve: () => views.productQuantityUsed,
+        description: 'Number of items redeemed.',
+        resolve: views.productQuantityUsed,
       }),
     }),
   })

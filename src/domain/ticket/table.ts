@@ -27,10 +27,10 @@ export type Answer = { questionId: string; answer: string }
 export type SoldSupplement = {
   supplementId: string
   label: string
-  description: string | null
-  /** Number of items bought, and of those redeemed so far. */
-  productQuantity: number
-  used: number
+  /** These are absent from tickets of before 0.2: see `views`. */
+  description?: string | null
+  productQuantity?: number
+  used?: number
   amount: number
   hasFakePrice: boolean
   fakeAmount: number | null

@@ -1,4 +1,4 @@
-import type { Ticket } from './table.ts'
+import type { SoldSupplement, Ticket } from './table.ts'
 
 // Derived fields of a ticket, for both surfaces. Amounts in minor units (DECISIONS 5).
 
@@ -29,9 +29,7 @@ export const totalExtras = (ticket: Ticket): number => ticket.supplementsAmount 
 export const entryDate = ({ lastEntryAt }: Ticket): number =>
   lastEntryAt ? Math.floor(lastEntryAt.getTime() / 1000) : 0
 
-/** A checkout sells each supplement at most once per ticket, and nothing records its use. */
-export const productQuantity = 1
-export const productQuantityUsed = 0
-
-/** Only online sales exist. */
-export const saleType = 'online'
+/** Number of items of a supplement. Tickets of before 0.2 have one of each. */
+export const productQuantity = ({ productQuantity = 1 }: SoldSupplement): number => productQuantity
+/** Number of items of a supplement that were redeemed. */
+export const productQuantityUsed = ({ used = 0 }: SoldSupplement): number => used

@@ -1,4 +1,4 @@
-import { eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { eq, getTableColumns, inArray, like, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { channels } from '../../../src/auth/table.ts'
@@ -48,7 +48,7 @@ beforeAll(async () => {
     }),
   )
   sale = await openSale(aCatalogue({ events }))
-  const [channel] = await sale.db.select().from(channels)
+  const [channel] = await sale.db.select().from(channels).where(like(channels.id, 'chn_%'))
   const all = { url: 'https://shop.example/told', types: [...changeType.enumValues], secret: 'whsec_' }
   await sale.db.insert(webhooks).values({ id: 'whk_1', channelId: channel?.id ?? '', ...all })
   const setup = () => ({ model: { capacity, payments: [] }, real: { run: runs, seen: new Set<string>() } })

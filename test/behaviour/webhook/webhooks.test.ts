@@ -38,7 +38,7 @@ async function sell(count = 1) {
 test('webhook is registered for all types, and its secret is shown once', async () => {
   const { webhook, secret = '' } = await own.call('registerWebhook', { url })
   expect(webhook).toMatchObject({ url, status: 'enabled', disabledReason: null, failingSince: null })
-  expect(webhook?.types).toHaveLength(9)
+  expect(webhook?.types).toHaveLength(12)
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   const listed = await own.list()
   expect(listed).toEqual([webhook])

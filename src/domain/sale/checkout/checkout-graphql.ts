@@ -58,10 +58,17 @@ const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
         description: 'Price of the rate that the ticket would be sold at.',
         resolve: ({ price }) => price,
       }),
+      totalDiscount: amount(
+        'Amount that the discount takes off the price.',
+        (ticket) => ticket.discountAmount,
+      ),
       totalSupplements: amount('Sum of the supplements.', (ticket) => ticket.supplementsAmount),
       totalFees: amount('Fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
       totalWarranty: amount('Price of the warranty; 0 if none.', (ticket) => ticket.warrantyAmount),
-      totalPrice: amount('Sum of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
+      totalPrice: amount(
+        'Sum of price, supplements, fees and warranty, minus the discount.',
+        (ticket) => ticket.totalAmount,
+      ),
     }
   },
 })

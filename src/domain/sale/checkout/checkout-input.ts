@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
+import { metadata } from '../../../shared/metadata.ts'
 
 const entry = z.strictObject({
   priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
@@ -48,7 +49,18 @@ export const checkoutBody = z.strictObject({
     .boolean()
     .nullish()
     .describe('True to send the tickets to the attendees once they are paid.'),
-  metadata: scalars.metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
+  language: scalars.language
+    .nullish()
+    .describe(
+      'Language that the buyer is addressed in, as a BCP 47 tag; that of the organization if omitted.',
+    ),
+  referralId: scalars.reference
+    .nullish()
+    .describe('Identifier of whoever referred the buyer: 1 to 100 visible ASCII characters.'),
+  discountCode: scalars.discountCode
+    .nullish()
+    .describe('Code of a discount of the organization. Its case does not matter.'),
+  metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
 })
 
 /** Input of a checkout over GraphQL. REST takes the idempotency key in a header and has no expected total. */

@@ -56,7 +56,8 @@ function refuseHigherTotal(
 }
 
 const isAboutStock = (error: unknown): boolean =>
-  error instanceof Refusal && (error.code === 'SOLD_OUT' || error.code === 'INSUFFICIENT_AVAILABILITY')
+  error instanceof Refusal &&
+  ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'].includes(error.code)
 
 // Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
 // its stock was read.
@@ -92,7 +93,8 @@ async function tryCheckout(
     const plan = await planCheckout(input, terms, ctx)
     refuseHigherTotal(plan, input.expectedTotal)
     const { provider, holdMinutes } = ctx.services
-    const job = { plan, input, idempotency, channelId, provider: provider.name, holdMinutes }
+    const seller = { channelId, saleType: 'online' as const, provider: provider.name }
+    const job = { plan, input, idempotency, seller, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome
     return (

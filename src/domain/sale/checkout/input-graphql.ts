@@ -61,6 +61,16 @@ export const CheckoutInputRef = builder.inputType('CheckoutInput', {
     sendResourcers: t.boolean({
       description: 'True to send the tickets to the attendees once they are paid.',
     }),
+    language: t.string({
+      description:
+        'Language that the buyer is addressed in, as a BCP 47 tag; that of the organization if omitted.',
+    }),
+    referralId: t.string({
+      description: 'Identifier of whoever referred the buyer: 1 to 100 visible ASCII characters.',
+    }),
+    discountCode: t.string({
+      description: 'Code of a discount of the organization. Its case does not matter.',
+    }),
     metadata: t.field({
       type: 'JSON',
       description: 'JSON object stored on each ticket; at most 1024 bytes.',

@@ -1,8 +1,10 @@
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { type Problem, problem, Refusal, refuseIf } from '../../../shared/errors.ts'
+import { findDiscount } from '../../discount/loaders.ts'
 import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
+import { checkDiscount, checkUses, discountsOf } from './apply-discount.ts'
 import { checkEntries } from './check-entries.ts'
 import { availabilityProblem, checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
@@ -15,6 +17,8 @@ export type CheckoutPlan = {
   tickets: PricedTicket[]
   totalAmount: number
   currency: string
+  /** Language of the organization, for a checkout that names none. */
+  language: string
   /** True if a requested price was no longer available, and the rate's current price replaced it. */
   conditionsChanged: boolean
 }
@@ -68,22 +72,29 @@ export async function planCheckout(
   ctx: Context,
 ): Promise<CheckoutPlan> {
   if (!terms) throw new Refusal(problem('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId']))
+  const { rate, organization } = terms
+  const { discountCode } = input
+  const discount = discountCode ? await findDiscount(ctx.db, rate.organizationId, discountCode) : null
   refuseIf([
     ...checkSale(terms, input.tickets.length, ctx.now),
     ...(await checkPriceIds(input.tickets, terms, ctx)),
     ...checkEntries(input.tickets, terms),
+    ...(discountCode ? checkDiscount(discount, rate.id, ctx.now) : []),
   ])
   const chosen = choosePrices(input.tickets, terms, ctx.now)
-  refuseIf(checkPriceStock(chosen))
+  const amountsOff = discountsOf(discount, chosen)
+  refuseIf([...checkPriceStock(chosen), ...checkUses(discount, amountsOff)])
   const tickets = input.tickets.flatMap((entry, index) => {
     const price = chosen[index]
-    return price ? [priceTicket(entry, price, terms)] : []
+    const off = { id: discount?.id ?? null, amount: amountsOff[index] ?? 0 }
+    return price ? [priceTicket(entry, price, terms, off)] : []
   })
   return {
-    rate: terms.rate,
+    rate,
     tickets,
     totalAmount: tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0),
-    currency: terms.organization.currency,
+    currency: organization.currency,
+    language: organization.language,
     conditionsChanged: tickets.some(({ entry, price }) => entry.priceId !== price.id),
   }
 }

@@ -9,7 +9,10 @@ export type PricedTicket = {
   entry: CheckoutEntry
   price: Price
   supplements: SoldSupplement[]
+  /** Price before the discount. */
   priceAmount: number
+  discountId: string | null
+  discountAmount: number
   supplementsAmount: number
   /** Fee the organization adds to the price. */
   organizationFeeAmount: number
@@ -20,38 +23,47 @@ export type PricedTicket = {
   totalAmount: number
 }
 
-/** Prices one ticket from the rate's rows, never from client input. Percentages round half up, once per
- *  ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1 and 4). */
+/** Prices one ticket from the rate's rows, never from client input. The discount comes off the price first:
+ *  fees and warranty follow from what is left. Percentages round half up, once per ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1 and 4). */
 export function priceTicket(
   entry: CheckoutEntry,
   price: Price,
   { rate, supplements, organization }: Terms,
+  discount: { id: string | null; amount: number },
 ): PricedTicket {
+  const discounted = price.amount - discount.amount
   const chosen = (entry.supplements ?? []).flatMap(({ supplementId }) =>
     supplements.filter((supplement) => supplement.id === supplementId),
   )
   const supplementsAmount = chosen.reduce((sum, supplement) => sum + supplement.amount, 0)
   const organizationFeeAmount =
-    price.feeType === 'fixed' ? price.feeQuantity : percentageOf(price.amount, price.feeQuantity)
+    price.feeType === 'fixed' ? price.feeQuantity : percentageOf(discounted, price.feeQuantity)
   const warrantyAmount = entry.warranty
-    ? percentageOf(price.amount + supplementsAmount, rate.warrantyPercentage)
+    ? percentageOf(discounted + supplementsAmount, rate.warrantyPercentage)
     : 0
   return {
     entry,
     price,
-    supplements: chosen.map(({ id, label, amount, hasFakePrice, fakeAmount }) => ({
-      supplementId: id,
-      label,
-      amount,
-      hasFakePrice,
-      fakeAmount,
-    })),
+    supplements: chosen.map(
+      ({ id, label, description, productQuantity, amount, hasFakePrice, fakeAmount }) => ({
+        supplementId: id,
+        label,
+        description,
+        productQuantity,
+        used: 0,
+        amount,
+        hasFakePrice,
+        fakeAmount,
+      }),
+    ),
     priceAmount: price.amount,
+    discountId: discount.amount > 0 ? discount.id : null,
+    discountAmount: discount.amount,
     supplementsAmount,
     organizationFeeAmount,
-    platformFeeAmount: percentageOf(price.amount, organization.platformFeePercentage),
+    platformFeeAmount: percentageOf(discounted, organization.platformFeePercentage),
     warrantyAmount,
     warrantyHours: entry.warranty ? rate.warrantyHours : 0,
-    totalAmount: price.amount + supplementsAmount + organizationFeeAmount + warrantyAmount,
+    totalAmount: discounted + supplementsAmount + organizationFeeAmount + warrantyAmount,
   }
 }

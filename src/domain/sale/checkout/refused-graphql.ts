@@ -5,6 +5,8 @@ import type { Problem, ProblemWith } from '../../../shared/errors.ts'
 const CheckoutErrorRef = problemRef('CheckoutError', 'Reason why a checkout was refused.', {
   SOLD_OUT: 'AvailabilityError',
   INSUFFICIENT_AVAILABILITY: 'AvailabilityError',
+  DISCOUNT_USED_UP: 'AvailabilityError',
+  DISCOUNT_NOT_VALID: 'SaleTimeError',
   MIN_TICKETS: 'TicketCountError',
   MAX_TICKETS: 'TicketCountError',
   NOT_ON_SALE_YET: 'SaleTimeError',
@@ -22,13 +24,15 @@ builder.objectType(builder.objectRef<Problem>('InputError'), {
 })
 
 builder.objectType(
-  builder.objectRef<ProblemWith<'SOLD_OUT' | 'INSUFFICIENT_AVAILABILITY'>>('AvailabilityError'),
+  builder.objectRef<ProblemWith<'SOLD_OUT' | 'INSUFFICIENT_AVAILABILITY' | 'DISCOUNT_USED_UP'>>(
+    'AvailabilityError',
+  ),
   {
-    description: 'Fewer places are available than were requested.',
+    description: 'Fewer places, or uses of a discount, are available than were requested.',
     interfaces: [CheckoutErrorRef],
     fields: (t) => ({
       available: t.int({
-        description: 'Number of places available.',
+        description: 'Number of places, or uses of a discount, available.',
         resolve: ({ facts }) => facts.available,
       }),
     }),
@@ -44,30 +48,31 @@ builder.objectType(builder.objectRef<ProblemWith<'MIN_TICKETS' | 'MAX_TICKETS'>>
   }),
 })
 
-type SaleTimeProblem = ProblemWith<'NOT_ON_SALE_YET' | 'SALE_ENDED' | 'EVENT_STARTED'>
+type SaleTimeProblem = ProblemWith<'NOT_ON_SALE_YET' | 'SALE_ENDED' | 'EVENT_STARTED' | 'DISCOUNT_NOT_VALID'>
+
+const toDate = (iso: string | undefined) => (iso === undefined ? null : new Date(iso))
 
 builder.objectType(builder.objectRef<SaleTimeProblem>('SaleTimeError'), {
-  description: 'Ticket rate is not on sale at this time.',
+  description: 'Ticket rate is not on sale, or discount is not valid, at this time.',
   interfaces: [CheckoutErrorRef],
   fields: (t) => ({
     validFrom: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time when the sale starts, if it has not started.',
-      resolve: (problem) => (problem.code === 'NOT_ON_SALE_YET' ? new Date(problem.facts.validFrom) : null),
+      description: 'Time when the sale starts, if it has not started, or the discount becomes valid.',
+      resolve: ({ facts }) => toDate('validFrom' in facts ? facts.validFrom : undefined),
     }),
     validUntil: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time when the sale ended, if it has.',
-      resolve: (problem) =>
-        problem.code === 'SALE_ENDED' && problem.facts.validUntil ? new Date(problem.facts.validUntil) : null,
+      description: 'Time when the sale ended, if it has, or the discount ends.',
+      resolve: ({ facts }) => toDate('validUntil' in facts ? facts.validUntil : undefined),
     }),
     startDate: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'Time when the event started, if it has.',
-      resolve: (problem) => (problem.code === 'EVENT_STARTED' ? new Date(problem.facts.startDate) : null),
+      resolve: ({ facts }) => toDate('startDate' in facts ? facts.startDate : undefined),
     }),
   }),
 })

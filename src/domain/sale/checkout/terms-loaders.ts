@@ -27,7 +27,7 @@ export type Terms = {
   event: Pick<Event, 'startDate' | 'age'>
   /** Time zone of the event's location; null if the event has none. */
   timezone: string | null
-  organization: Pick<Organization, 'currency' | 'platformFeePercentage'>
+  organization: Pick<Organization, 'currency' | 'language' | 'platformFeePercentage'>
   /** Listed prices by position, with their stock. */
   prices: Price[]
   supplements: Supplement[]
@@ -37,10 +37,18 @@ export type Terms = {
 }
 
 const { startDate, age } = getTableColumns(events)
-const { currency, platformFeePercentage } = getTableColumns(organizations)
+const { currency, language, platformFeePercentage } = getTableColumns(organizations)
 const { timezone } = getTableColumns(locations)
 
-const saleRows = fewRowsOf({ ...rateColumns, startDate, age, currency, platformFeePercentage, timezone })
+const saleRows = fewRowsOf({
+  ...rateColumns,
+  startDate,
+  age,
+  currency,
+  language,
+  platformFeePercentage,
+  timezone,
+})
 // Rate with its event, organization and location.
 type SaleRow = ReturnType<typeof saleRows.read>[number]
 const sales: Find<SaleRow> = {

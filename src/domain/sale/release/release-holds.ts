@@ -41,7 +41,11 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
     .update(tickets)
     .set({ status: 'expired' })
     .where(and(inArray(tickets.paymentId, ids), eq(tickets.status, 'held')))
-    .returning({ ticketRateId: tickets.ticketRateId, priceId: tickets.priceId })
+    .returning({
+      ticketRateId: tickets.ticketRateId,
+      priceId: tickets.priceId,
+      discountId: tickets.discountId,
+    })
   const flipped = await moveStock(tx, stockMoves(released, { held: -1 }))
   if (!flipped) throw new Error('stock of held tickets could not be released')
   await recordAvailability(tx, flipped)

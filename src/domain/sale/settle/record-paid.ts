@@ -23,6 +23,7 @@ const soldColumns = {
   eventId: tickets.eventId,
   ticketRateId: tickets.ticketRateId,
   priceId: tickets.priceId,
+  discountId: tickets.discountId,
   status: tickets.status,
   email: tickets.email,
   phone: tickets.phone,

@@ -12,23 +12,28 @@ export type HoldJob = {
   plan: CheckoutPlan
   input: CheckoutInput
   idempotency: Idempotency | null
-  channelId: string
-  provider: string
+  seller: Seller
   holdMinutes: number
 }
+
+/** Way of selling. A sale at the box office and an invitation are paid at once. */
+export type Seller = { channelId: string; provider: string } & (
+  | { saleType: 'online' | 'invitation' }
+  | { saleType: 'box_office'; method: NonNullable<Payment['method']>; methodReference: string | null }
+)
 
 export type Checkout = { payment: Payment; tickets: Ticket[] }
 
 // Placeholder until `setTimes`: the database's clock decides.
 const unsetTime = new Date(0)
 
-const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
+const toPayment = ({ plan, input, seller }: HoldJob): Payment => ({
   id: newId('pay'),
-  channelId,
+  channelId: seller.channelId,
   organizationId: plan.rate.organizationId,
   ticketRateId: plan.rate.id,
   status: 'pending',
-  provider,
+  provider: seller.provider,
   totalAmount: plan.totalAmount,
   currency: plan.currency,
   conditionsChanged: plan.conditionsChanged,
@@ -36,6 +41,9 @@ const toPayment = ({ plan, input, channelId, provider }: HoldJob): Payment => ({
   redirectUrl: input.redirectUrl ?? null,
   errorUrl: input.errorUrl ?? null,
   sendResourcers: input.sendResourcers ?? false,
+  language: input.language ?? null,
+  method: seller.saleType === 'box_office' ? seller.method : null,
+  methodReference: seller.saleType === 'box_office' ? seller.methodReference : null,
   refundedAmount: 0,
   invoiceReference: null,
   sessionId: null,
@@ -64,7 +72,6 @@ export const defaultedTicketColumns = [
   'refundedAmount',
   'refundedAt',
   'refunds',
-  'admits',
   'entered',
   'lastEntryAt',
   'firstEntryAt',
@@ -77,7 +84,7 @@ export const defaultedTicketColumns = [
 // Spelled out column by column: with spreads, these objects were a fifth of everything that a checkout
 // allocated.
 const toTicket = (
-  { plan, input }: HoldJob,
+  { plan, input, seller }: HoldJob,
   payment: Payment,
   ticket: PricedTicket,
   position: number,
@@ -91,9 +98,12 @@ const toTicket = (
   ticketRateId: plan.rate.id,
   priceId: ticket.price.id,
   status: 'held',
+  saleType: seller.saleType,
   qrCode: ticket.entry.qrCode ?? newQrCode(),
   currency: plan.currency,
   priceAmount: ticket.priceAmount,
+  discountId: ticket.discountId,
+  discountAmount: ticket.discountAmount,
   supplementsAmount: ticket.supplementsAmount,
   organizationFeeAmount: ticket.organizationFeeAmount,
   platformFeeAmount: ticket.platformFeeAmount,
@@ -115,8 +125,10 @@ const toTicket = (
   personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
   answers: ticket.entry.answers ?? [],
   supplements: ticket.supplements,
+  language: input.language ?? plan.language,
+  referralId: input.referralId ?? null,
   metadata: input.metadata ?? null,
-  admits: 1,
+  admits: plan.rate.admits,
   entered: 0,
   lastEntryAt: null,
   firstEntryAt: null,
@@ -145,11 +157,11 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
   for (const ticket of tickets) ticket.createdAt = now
 }
 
-/** Stock that checkouts take from their rates and prices, with one entry for each of these. */
+/** Stock that checkouts take from their rates, prices and discounts, with one entry for each of these. */
 export const movesOf = (jobs: HoldJob[]): StockMove[] =>
   stockMoves(
     jobs.flatMap(({ plan: { rate, tickets } }) =>
-      tickets.map(({ price }) => ({ ticketRateId: rate.id, priceId: price.id })),
+      tickets.map(({ price, discountId }) => ({ ticketRateId: rate.id, priceId: price.id, discountId })),
     ),
     { held: 1 },
   )

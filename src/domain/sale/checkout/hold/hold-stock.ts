@@ -67,11 +67,14 @@ async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, n
   return new Map(rows.map((row) => [row.id, leftOf(row) ?? Number.POSITIVE_INFINITY]))
 }
 
-// Pays checkouts with a total of 0 at once (DECISIONS 4). Returns all checkouts in their current state.
-async function payFree(tx: Connection, checkouts: (Checkout | null)[]): Promise<(Checkout | null)[]> {
-  const free = checkouts.flatMap((checkout) => (checkout?.payment.totalAmount === 0 ? [checkout] : []))
+// Pays checkouts with a total of 0 (DECISIONS 4), and those paid at the box office, at once. Returns all
+// checkouts in their current state.
+async function payAtOnce(tx: Connection, checkouts: (Checkout | null)[]): Promise<(Checkout | null)[]> {
+  const due = checkouts.flatMap((checkout) =>
+    checkout && (checkout.payment.totalAmount === 0 || checkout.payment.method !== null) ? [checkout] : [],
+  )
   const paid = new Map(
-    (await recordPaid(tx, free, 'held'))?.map((checkout) => [checkout.payment.id, checkout]),
+    (await recordPaid(tx, due, 'held'))?.map((checkout) => [checkout.payment.id, checkout]),
   )
   return checkouts.map((checkout) => checkout && (paid.get(checkout.payment.id) ?? checkout))
 }
@@ -97,7 +100,7 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const held = fitting.length > 0 ? await writeHolds(tx, fitting, 'exact') : []
     const usedUp = movesOf(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
     await recordAvailability(tx, usedUp)
-    const checkouts = await payFree(tx, held)
+    const checkouts = await payAtOnce(tx, held)
     return decisions.map((decision) => {
       if (decision !== 'taken') return decision
       const checkout = checkouts.shift()

@@ -32,9 +32,13 @@ const limits = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWait
 
 const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
 
-// Jobs that only `holdStock` may decide: free ones, because it pays them in the same transaction. A rule
-// across checkouts adds the jobs that it applies to.
-const needsExact = ({ plan }: HoldJob): boolean => plan.totalAmount === 0
+// Jobs that only `holdStock` may decide: those that it pays in the same transaction. A rule across checkouts
+// adds the jobs that it applies to.
+const needsExact = ({ plan, seller }: HoldJob): boolean =>
+  plan.totalAmount === 0 || seller.saleType !== 'online'
+
+// Rates of one organization share its discounts, and a statement can move a counter for one rate only.
+const hasDiscount = ({ plan }: HoldJob): boolean => plan.tickets.some(({ discountId }) => discountId !== null)
 
 /** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
  *  one by one. */
@@ -50,8 +54,9 @@ async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]
 /** Holds jobs of any rates in one statement. Defers all jobs of a rate if it can't hold one of them, which
  *  keeps them in order: first come, first served. */
 async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
-  const exactRateIds = new Set(jobs.filter(needsExact).map(({ plan }) => plan.rate.id))
-  const optimistic = jobs.filter(({ plan }) => !exactRateIds.has(plan.rate.id))
+  const alone = jobs.filter((job) => needsExact(job) || hasDiscount(job))
+  const rateIds = new Set(alone.map(({ plan }) => plan.rate.id))
+  const optimistic = jobs.filter(({ plan }) => !rateIds.has(plan.rate.id))
   const held = optimistic.length > 0 ? await writeHolds(db, optimistic, 'optimisticSkipLocked') : []
   const checkouts = new Map(optimistic.map((job, index) => [job, held[index]]))
   return jobs.map((job) => checkouts.get(job) ?? deferred)

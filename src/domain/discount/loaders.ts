@@ -1,0 +1,41 @@
+import { and, eq, getTableColumns, not, sql } from 'drizzle-orm'
+import { coalesceReads } from '../../data/coalesce.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { rowStatement } from '../../data/prepared.ts'
+import type { Database } from '../../database/database.ts'
+import { leftColumns, stock } from '../ticket-rate/table.ts'
+import { type Discount, discounts } from './table.ts'
+
+const parameter = sql.placeholder
+
+// Separated by a space, which identifiers cannot contain.
+const nameOf = (organizationId: string, code: string) => `${organizationId} ${code.toLowerCase()}`
+
+const byCode = {
+  rows: rowsOf({ ...getTableColumns(discounts), ...leftColumns }),
+  query: (select) =>
+    select
+      .from(discounts)
+      .innerJoin(stock, eq(stock.id, discounts.id))
+      .where(
+        and(
+          sql`(${discounts.organizationId}, lower(${discounts.code})) in (select * from
+            unnest(${parameter('organizationIds')}::text[], ${parameter('codes')}::text[]))`,
+          not(discounts.removed),
+        ),
+      ),
+} satisfies Parameters<typeof rowStatement<Discount>>[2]
+
+const readByName = coalesceReads<Discount>(async (db, names) => {
+  const parts = names.map((name) => name.split(' '))
+  const found = await rowStatement(db, 'discounts_by_code', byCode).execute({
+    organizationIds: parts.map(([organizationId = '']) => organizationId),
+    codes: parts.map(([, code = '']) => code),
+  })
+  return new Map(found.map((discount) => [nameOf(discount.organizationId, discount.code), discount]))
+})
+
+/** Finds a discount of an organization by its code, whose case does not matter, with the counters of its uses
+ *  as they are now. Without permission checks. */
+export const findDiscount = (db: Database, organizationId: string, code: string): Promise<Discount | null> =>
+  readByName(db, nameOf(organizationId, code))

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+
+const maxMetadataBytes = 1024
+
+// A value that survives a round trip through jsonb: no infinity (1e400), no NUL, no lone surrogate.
+const isStorable = (part: unknown) =>
+  typeof part === 'number'
+    ? Number.isFinite(part)
+    : typeof part !== 'string' || (part.isWellFormed() && !part.includes('\0'))
+
+function measureMetadata(value: object): { bytes: number; storable: boolean } {
+  let storable = true
+  try {
+    const json = JSON.stringify(value, (key, part) => {
+      storable &&= isStorable(key) && isStorable(part)
+      return part
+    })
+    return { bytes: Buffer.byteLength(json), storable }
+  } catch {
+    // Nesting that overflows the stack is many times over the limit.
+    return { bytes: Number.POSITIVE_INFINITY, storable }
+  }
+}
+
+/** An object of at most 1024 bytes as UTF-8 JSON. Other JSON values are refused, because a text that looks
+ *  like a number reads back from jsonb as a number. */
+export const metadata = z
+  .record(z.string(), z.unknown(), 'must be a JSON object')
+  .superRefine((value, issues) => {
+    const { bytes, storable } = measureMetadata(value)
+    if (bytes > maxMetadataBytes)
+      issues.addIssue({
+        code: 'custom',
+        message: `must be at most ${maxMetadataBytes} bytes as JSON`,
+        params: { code: 'METADATA_TOO_LARGE', facts: { limit: maxMetadataBytes } },
+      })
+    if (!storable) issues.addIssue({ code: 'custom', message: 'must hold printable text and finite numbers' })
+  })
