@@ -1,4 +1,4 @@
-import { inArray, sql } from 'drizzle-orm'
+import { and, inArray, notExists, sql } from 'drizzle-orm'
 import { nowMs } from '../database/clock.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
@@ -16,10 +16,17 @@ type Issue = {
 
 const tables = { organization: organizations, channel: channels, integration: integrations }
 
+// An organization sells at its door through a channel of its own, which has its id. That one is nobody's
+// client: it has neither keys nor grants.
+const isClient = notExists(sql`(select from ${organizations} where ${organizations.id} = ${channels.id})`)
+
 /** Refuses: NOT_FOUND, once for each unknown id. */
 export async function refuseUnknown(tx: Connection, kind: keyof typeof tables, ...ids: string[]) {
   const table = tables[kind]
-  const rows = await tx.select({ id: table.id }).from(table).where(inArray(table.id, ids))
+  const rows = await tx
+    .select({ id: table.id })
+    .from(table)
+    .where(and(inArray(table.id, ids), kind === 'channel' ? isClient : undefined))
   const known = new Set(rows.map(({ id }) => id))
   refuseIf(
     ids

@@ -7,6 +7,7 @@ import { findTicket } from '../../src/domain/ticket/loaders.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { schema } from '../../src/graphql-server/schema.ts'
 import { Refusal } from '../../src/shared/errors.ts'
+import { boxOfficeRows } from '../support/authorization/box-office-rows.ts'
 import { catalogueRows } from '../support/authorization/catalogue-rows.ts'
 import { checkCredentials, checkOpenRow, checkRow } from '../support/authorization/checker.ts'
 import { edgeRules } from '../support/authorization/edge-rows.ts'
@@ -155,7 +156,7 @@ test('a field, an input field, a node type and an edge without a row are found',
       extend input CheckoutInput { leakId: ID }
       type Leak implements Node { id: ID! owner: Organization }`),
   )
-  const known = new Set([...Object.keys(catalogueRows), ...Object.keys(ownerRows)])
+  const known = new Set(Object.keys({ ...catalogueRows, ...ownerRows, ...boxOfficeRows }))
   expect(graphqlEntryPoints(more).filter((at) => !known.has(at))).toEqual([
     'Query.node(id) Leak',
     'Query.quoteCheckout(input.leakId)',

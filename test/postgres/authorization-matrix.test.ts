@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql-server/schema.ts'
+import { boxOfficeRows } from '../support/authorization/box-office-rows.ts'
 import { badCredentialNames } from '../support/authorization/callers.ts'
 import { catalogueRows } from '../support/authorization/catalogue-rows.ts'
 import {
@@ -29,7 +30,7 @@ import { openWorld } from '../support/authorization/world.ts'
 // point (DECISIONS 2).
 
 // Mutations come before reads, so that reads cover every state of a ticket.
-const graphqlRows = { ...ownerRows, ...catalogueRows }
+const graphqlRows = { ...ownerRows, ...boxOfficeRows, ...catalogueRows }
 const rows = { ...graphqlRows, ...restRows, ...headRows }
 
 let matrix: Matrix
@@ -114,6 +115,12 @@ const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 
       { priceId: "price_1_a", fullName: "Ana", email: "ana@example.com" }] }) {
       ... on CheckoutPayload { idempotentReplayed payment { id } } } }`,
     ['shop', 'rival'],
+  ],
+  [
+    'an idempotency key of the box office',
+    `mutation { named: issueInvitations(input: { ticketRateId: "rate_1_a", idempotencyKey: "the-same", invitations: [
+      { fullName: "mk-sale-matrix", email: "ana@example.com" }] }) { ... on InvitationsPayload { idempotentReplayed } } }`,
+    ['door', 'side'],
   ],
   [
     'the nonce of a scan',

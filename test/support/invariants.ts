@@ -30,6 +30,24 @@ const invariants = {
     group by payments.id having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
   'a ticket was entered more often than it admits': `
     select id from tickets where entered > admits`,
+  'the box office has taken money without a charge, or has a charge of another amount': `
+    select payments.id from payments left join charges on charges.payment_id = payments.id and charges.provider = 'box_office'
+    where case when method is not null and total_amount > 0 then charges.amount is distinct from total_amount
+      else charges.id is not null end`,
+  'a refund by hand is not settled': `
+    select refunds.id from refunds join charges on charges.id = charge_id
+    where charges.provider = 'box_office' and refunds.status <> 'succeeded'`,
+  'a sale of the organization itself was not paid at once, or is open at a provider': `
+    select id from payments where channel_id = organization_id
+      and (paid_at is distinct from created_at or provider <> 'box_office' or session_id is not null)`,
+  'the way of selling contradicts the channel or the payment': `
+    select tickets.id from tickets join payments on payments.id = payment_id
+    where (sale_type = 'online') <> (payments.channel_id <> payments.organization_id)
+      or (sale_type = 'box_office') <> (method is not null)`,
+  'an invitation costs something': `
+    select id from tickets where sale_type = 'invitation'
+      and (price_amount, discount_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount)
+        <> (0, 0, 0, 0, 0, 0)`,
   'an invoice series has a gap': `
     select organization_id || ' ' || kind from invoices group by organization_id, kind, year
     having min(number) <> 1 or max(number) <> count(*)`,
@@ -77,9 +95,19 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
     update payments set paid_at = null where status = 'paid'`,
   'refunds exceed the charge': `update refunds set amount = amount + 100000 where status = 'succeeded'`,
   'refunded amount of a ticket differs from its refund attempts': `
-    update tickets set refunded_amount = refunded_amount + 1 where id = ${firstId('tickets', "status = 'active' and refunded_amount = 0")}`,
+    update tickets set refunded_amount = refunded_amount + 1 where id = ${firstId('tickets', "status = 'active' and refunded_amount = 0 and total_amount > 0")}`,
   'refunded amount of a payment differs from its refund attempts': `
-    update payments set refunded_amount = 1 where status = 'paid'`,
+    update payments set refunded_amount = 1 where status = 'paid' and total_amount > 0`,
+  'the box office has taken money without a charge, or has a charge of another amount': `
+    update charges set amount = amount + 1 where provider = 'box_office'`,
+  'a refund by hand is not settled': `
+    update refunds set status = 'pending' from charges where charges.id = charge_id and charges.provider = 'box_office'`,
+  'a sale of the organization itself was not paid at once, or is open at a provider': `
+    update payments set session_id = id where method is not null`,
+  'the way of selling contradicts the channel or the payment': `
+    update tickets set sale_type = 'box_office' where sale_type = 'invitation'`,
+  'an invitation costs something': `
+    update tickets set platform_fee_amount = 1 where sale_type = 'invitation'`,
   'an invoice series has a gap': `
     update invoices set number = number + 1000 where id = ${firstId('invoices')}`,
   'a paid checkout has no invoice': `delete from invoices where kind = 'invoice'`,

@@ -14,6 +14,8 @@ export type ModelPayment = {
   status: 'pending' | 'paid' | 'failed' | 'expired' | 'cancelled' | 'partially_refunded' | 'refunded'
   tickets: ModelTicket[]
   charges: number
+  /** True if the organization sold or gave it away itself: no channel's payment. */
+  isOwn?: boolean
 }
 export type Model = { capacity: number; payments: ModelPayment[] }
 

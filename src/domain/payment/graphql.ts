@@ -28,6 +28,15 @@ const PaymentStatusRef = builder.enumType('PaymentStatus', {
   } satisfies DescribedValues<Payment['status']>,
 })
 
+export const PaymentMethodRef = builder.enumType('PaymentMethod', {
+  description: 'Means of a payment that the organization took itself.',
+  values: {
+    CASH: { value: 'CASH', description: 'Paid in cash.' },
+    CARD: { value: 'CARD', description: "Paid by card, at the organization's own terminal." },
+    OTHER: { value: 'OTHER', description: 'Paid by other means, such as a voucher.' },
+  } satisfies DescribedValues<NonNullable<Payment['method']>>,
+})
+
 export const PaymentRef = builder.objectRef<Payment>('Payment')
 
 PaymentRef.implement({
@@ -63,6 +72,15 @@ PaymentRef.implement({
     invoiceReference: t.exposeString('invoiceReference', {
       nullable: true,
       description: 'Invoice reference; null until the payment is paid, and always null for a total of 0.',
+    }),
+    method: t.expose('method', {
+      type: PaymentMethodRef,
+      nullable: true,
+      description: 'Means of payment at the box office; null for any other payment.',
+    }),
+    methodReference: t.exposeString('methodReference', {
+      nullable: true,
+      description: 'Reference that the box office gave the payment, such as the number of a receipt.',
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:

@@ -1,6 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Charge, Payment } from './table.ts'
 
+/** Name in `payments.provider` and `charges.provider` of what an organization sells and gives away itself. It
+ *  names no PaymentProvider: nothing is charged, asked or refunded there. */
+export const ownProvider = 'box_office'
+
 /** Charge that a provider has made. Amount in minor units; `reference` is the provider's identifier. */
 export type Money = Pick<Charge, 'provider' | 'reference' | 'amount' | 'currency'>
 

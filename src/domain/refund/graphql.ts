@@ -10,7 +10,10 @@ const RefundStatusRef = builder.enumType('RefundStatus', {
   description: 'Status of a refund.',
   values: {
     pending: { value: 'pending', description: 'The provider has not decided yet.' },
-    succeeded: { value: 'succeeded', description: 'The provider has confirmed the refund.' },
+    succeeded: {
+      value: 'succeeded',
+      description: 'The provider has confirmed the refund, or the organization gives it back by hand.',
+    },
     failed: { value: 'failed', description: 'The provider refused. The amount can be refunded again.' },
   } satisfies DescribedValues<RefundAttempt['status']>,
 })
@@ -51,7 +54,8 @@ export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt'
     succeededAt: t.expose('succeededAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Time when the provider confirmed the refund; null until then.',
+      description:
+        'Time when the provider confirmed the refund, or when one by hand was recorded; null until then.',
     }),
     ticket: t.field({
       type: TicketRef,

@@ -162,6 +162,7 @@ TicketRef.implement({
 builder.objectField(PaymentRef, 'tickets', (t) =>
   t.field({
     type: [TicketRef],
+    // As many as a checkout has; a payment of invitations may have twice as many.
     complexity: { field: 1, multiplier: maxTickets },
     description: 'Tickets of this payment.',
     resolve: (payment, _args, { loaders }) => loaders.load(ticketsByPaymentId, payment.id),

@@ -41,6 +41,9 @@ export type Refund = { channelId: string; amount: number; at: string }
 /** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
 export const maxTickets = 50
 
+/** Maximum number of tickets that are given away at once. No payment has more. */
+export const maxInvitations = 100
+
 const amount = (name: string) => minorUnits(name).notNull()
 
 export const tickets = pgTable(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../../src/shared/ids.ts'
+import { aGuest } from '../../support/box-office.ts'
 import { anEntry, mustCheckOut, toCamelCase } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -77,6 +78,24 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
             ... on CheckoutRefused { errors { code message path } } } }`,
         { input: toCamelCase(body(id, 'price_2')) },
         channel,
+      ),
+  ]),
+  ...[
+    [
+      'sellAtBoxOffice',
+      'SellAtBoxOfficeInput',
+      { method: 'CASH', tickets: toCamelCase([anEntry('price_2')]) },
+    ],
+    ['issueInvitations', 'IssueInvitationsInput', { invitations: [aGuest()] }],
+  ].map(([field, input, more]): (typeof asks)[number] => [
+    `${field} over GraphQL`,
+    'rate',
+    (id) =>
+      overGraphql(
+        `mutation ($input: ${input}!) { ${field}(input: $input) {
+          ... on CheckoutRefused { errors { code message path } } } }`,
+        { input: { ticketRateId: id, ...(more as object) } },
+        integration.v2,
       ),
   ]),
   [

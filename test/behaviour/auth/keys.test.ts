@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
 import { newKey } from '../../../src/auth/key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
@@ -190,6 +191,17 @@ test('two keys of a channel: revoking one leaves the other', async () => {
   expect(await answers()).toEqual([401, 200])
   await revokeKey(sale.db, channelId)
   expect(await answers()).toEqual([401, 401])
+})
+
+test("an organization's own channel gets neither a key nor a grant", async () => {
+  const before = await sale.db.$count(keys)
+  const absent = await issueChannelKey(sale.db, { channelId: 'chn_0', mode: 'live' }).catch((error) => error)
+  for (const refused of [
+    issueChannelKey(sale.db, { channelId: 'org_1', mode: 'live' }),
+    changeGrant(sale.db, { channelId: 'org_1', organizationId: 'org_1', granted: true }),
+  ])
+    await expect(refused).rejects.toMatchObject({ code: absent.code, message: 'There is no channel org_1.' })
+  expect(await sale.db.$count(keys)).toBe(before)
 })
 
 test('a lookup accepts either method, and both if of one organization', async () => {

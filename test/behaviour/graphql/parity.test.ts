@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../../../src/domain/catalogue/demo/catalogue.ts'
-import { anEntry, type Checkout, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
+import { aGuest, issueInvitations, sellAtBoxOffice } from '../../support/box-office.ts'
+import {
+  anEntry,
+  type Checkout,
+  checkOut,
+  checkOutOverGraphql,
+  toCamelCase,
+} from '../../support/checkouts.ts'
 import { cancelTicket, fullPaymentOf, refundTicket } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -184,6 +191,28 @@ test('REST and GraphQL agree on a ticket refunded in part and cancelled', async 
   await expectSameLookup(id)
   expect((await cancelTicket(sale, id)).ticket?.status).toBe('cancelled')
   await expectSameLookup(id)
+})
+
+test('REST and GraphQL agree on tickets of the box office and on invitations', async () => {
+  const events = (await listed()) as (Rates & { organization_id: string })[]
+  const rates = events
+    .filter(({ organization_id }) => organization_id === 'org_demo_luna')
+    .flatMap(({ ticket_rates }) => ticket_rates)
+    .filter(({ available, prices }) => available && (prices.at(-1)?.price ?? 0) > 1)
+  const types = new Set<string>()
+  for (const rate of rates.slice(0, 5)) {
+    const { tickets } = toCamelCase(fullBody(rate)) as { tickets: object[] }
+    const sold = await sellAtBoxOffice(sale, { ticketRateId: rate._id, tickets, language: 'de' })
+    const given = await issueInvitations(sale, { ticketRateId: rate._id, invitations: [aGuest()] })
+    for (const { id, saleType } of [...sold.tickets, ...given.tickets]) {
+      types.add(String(saleType))
+      await expectSameLookup(id)
+    }
+    const refunded = sold.tickets[0]?.id ?? ''
+    expect((await refundTicket(sale, refunded, { amount: 1 })).refund?.status).toBe('succeeded')
+    await expectSameLookup(refunded)
+  }
+  expect([...types].sort()).toEqual(['box_office', 'invitation'])
 })
 
 test('REST and GraphQL agree on totals of checkouts', async () => {

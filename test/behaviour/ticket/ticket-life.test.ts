@@ -9,6 +9,14 @@ import { processDueRefunds } from '../../../src/domain/sale/refund/request-provi
 import { expireHolds } from '../../../src/domain/sale/release/release-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { webhooks } from '../../../src/domain/webhook/table.ts'
+import {
+  aBuyer,
+  aGuest,
+  issueInvitations,
+  type OwnSale,
+  problemsOf,
+  sellAtBoxOffice,
+} from '../../support/box-office.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
 import { brokenInvariants, invariantBreakers } from '../../support/invariants.ts'
@@ -30,7 +38,7 @@ import {
 // Actions on tickets in random order, checked against a model of plain counters.
 
 const runs = 8
-const capacity = 5
+const capacity = 7
 const price = 2200
 
 let sale: Sale
@@ -125,6 +133,49 @@ const aCheckout = (count: number): Command => ({
   toString: () => `check out ${count}`,
 })
 
+/** Sells at the box office, or gives away: paid at once. */
+const atBoxOffice =
+  (name: string, paid: number, path: string, sell: (run: number, count: number) => Promise<OwnSale>) =>
+  (count: number): Command => ({
+    check: () => true,
+    async run(model, { run, seen }) {
+      const sold = await sell(run, count)
+      if (left(model) < count) {
+        const code = left(model) === 0 ? 'SOLD_OUT' : 'INSUFFICIENT_AVAILABILITY'
+        expect(problemsOf(sold)).toEqual([`${code} ${path} ${left(model)}`])
+        seen.add(`${name} refused`)
+        return
+      }
+      model.payments.push({
+        id: sold.payment.id,
+        status: 'paid',
+        isOwn: true,
+        charges: 0,
+        tickets: sold.tickets.map(({ id }) => ({
+          ...{ id, status: 'active', paid, refunded: 0, inside: 0, wasInside: false },
+        })),
+      })
+      seen.add(`${name} made`)
+      await agree(model)
+    },
+    toString: () => `${name} ${count}`,
+  })
+
+const aDoorSale = atBoxOffice('sale at the door', price, 'tickets', (run, count) =>
+  sellAtBoxOffice(sale, {
+    ticketRateId: `rate_${run}`,
+    tickets: Array.from({ length: count }, () => aBuyer(`price_${run}`)),
+  }),
+)
+
+const anInvitation = atBoxOffice('invitation', 0, 'invitations', (run, count) =>
+  issueInvitations(sale, {
+    ticketRateId: `rate_${run}`,
+    invitations: Array.from({ length: count }, () => aGuest()),
+    sendResourcers: true,
+  }),
+)
+
 const takeMoney = async (payment: ModelPayment, model: Model) => {
   pay(model, payment, price)
   const amount = payment.tickets.length * price
@@ -169,12 +220,13 @@ const cancelling = (at: number) =>
     const may = status === 'pending' || status === 'cancelled'
     end(payment, 'cancelled')
     const problems = refusalCodes(await cancelCheckout(sale, payment.id))
-    expect(problems).toEqual(may ? [] : [expect.stringContaining(`ILLEGAL_TRANSITION`)])
+    const problem = payment.isOwn ? 'NOT_FOUND' : 'ILLEGAL_TRANSITION'
+    expect(problems).toEqual(may ? [] : [expect.stringContaining(problem)])
     return payment.status
   })
 
 const givingUp = (at: number) =>
-  on('cancel ticket', at, async (_payment, ticket) => {
+  on('cancel ticket', at, async ({ isOwn }, ticket) => {
     const problem =
       ticket.status === 'held' || ticket.status === 'expired'
         ? 'ILLEGAL_TRANSITION'
@@ -182,7 +234,8 @@ const givingUp = (at: number) =>
           ? 'ALREADY_ENTERED'
           : null
     if (!problem) ticket.status = 'cancelled'
-    const problems = refusalCodes(await cancelTicket(sale, ticket.id))
+    const headers = isOwn ? sale.integration.v2 : sale.channel
+    const problems = refusalCodes(await cancelTicket(sale, ticket.id, headers))
     expect(problems).toEqual(problem ? [expect.stringContaining(problem)] : [])
     return problem ?? ticket.status
   })
@@ -218,6 +271,8 @@ const commands = fc.array(
   fc.oneof(
     fc.integer({ min: 1, max: 3 }).map(aCheckout),
     fc.integer({ min: 1, max: 3 }).map(aCheckout),
+    fc.integer({ min: 1, max: 2 }).map(aDoorSale),
+    fc.integer({ min: 1, max: 2 }).map(anInvitation),
     at.map(money),
     at.map(money),
     at.map(failure),
@@ -233,6 +288,7 @@ const commands = fc.array(
 
 // Reaches every state that the controls below need, whatever the random runs do.
 const everyState = [
+  ...[aDoorSale(1), refunding(0, 0.5), money(0), anInvitation(1), refunding(0, 1)],
   ...[aCheckout(1), money(0), refunding(0, 1), refunding(0, 0.3)],
   ...[aCheckout(1), money(0), money(0), aCheckout(1), lateMoney(0)],
   ...[aCheckout(1), cancelling(0), aCheckout(1), lapse(0), aCheckout(2), aCheckout(1)],
@@ -255,6 +311,7 @@ test('tickets after actions in any order match the model and lose nothing', asyn
   for (const met of [
     ...['checkout made', 'checkout refused', 'pay pending paid', 'pay late pending paid', 'pay paid paid'],
     ...['cancel checkout pending cancelled', 'expire pending expired'],
+    ...['sale at the door made', 'invitation made', 'refund paid REFUND_TOO_HIGH'],
   ])
     expect(seen).toContain(met)
   expect([...seen].filter((met) => /^refund \w+ (partially_)?refunded/.test(met)).length).toBeGreaterThan(0)

@@ -62,10 +62,10 @@ function entryOf(organization: string, { rate, price, supplement, question, code
 }
 
 /** Row of an identifier in a checkout: which callers may use it, and the GraphQL input that contains it. */
-export const checkoutRow = (place: CheckoutPlace) => ({
+export const checkoutRow = (place: CheckoutPlace, isSeller = isChannel) => ({
   kind: kindOf[place],
   sees: (caller: Caller, thing: Thing): boolean | null => {
-    if (!isChannel(caller) || caller.organizations.length === 0) return false
+    if (!isSeller(caller) || caller.organizations.length === 0) return false
     // A code must be unique within its event, whichever caller used it.
     if (place === 'tickets.qrCode') return null
     // A part of another rate is refused even if the caller sees both rates.

@@ -8,7 +8,8 @@ const edges: Record<Rule | 'part', string> = {
     Location.organization TicketRate.event TicketRate.prices TicketRate.currentPrice TicketRate.supplements
     TicketRate.questions Ticket.event Ticket.ticketRate CheckoutQuote.ticketRate QuotedTicket.price`,
   sale: `Payment.tickets Payment.refunds Ticket.payment Ticket.refundAttempts RefundAttempt.ticket
-    CheckoutPayload.payment CheckoutPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
+    CheckoutPayload.payment CheckoutPayload.tickets BoxOfficePayload.payment BoxOfficePayload.tickets
+    InvitationsPayload.payment InvitationsPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
     RefundPayload.refund CheckIn.ticket`,
   webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',

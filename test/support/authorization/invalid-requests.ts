@@ -15,6 +15,13 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
   graphql('query', 'quoteCheckout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
   graphql('mutation', 'checkout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
+  graphql(
+    'mutation',
+    'sellAtBoxOffice',
+    'input: { ticketRateId: "", tickets: [], method: CASH }',
+    'integration',
+  ),
+  graphql('mutation', 'issueInvitations', 'input: { ticketRateId: "", invitations: [] }', 'integration'),
   graphql('mutation', 'refundTicket', 'ticketId: "x", amount: -1', 'integration'),
   graphql('mutation', 'checkInTicket', 'nonce: ""', 'integration'),
   graphql('mutation', 'registerWebhook', 'url: "x"', 'channel integration'),

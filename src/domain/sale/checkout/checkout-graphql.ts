@@ -9,11 +9,12 @@ import { maxTickets } from '../../ticket/table.ts'
 import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
 import { checkoutInput } from './checkout-input.ts'
-import { type CheckoutAnswer, checkoutTickets } from './checkout-tickets.ts'
+import { checkoutTickets } from './checkout-tickets.ts'
 import { CheckoutInputRef } from './input-graphql.ts'
 import { type CheckoutPlan, quoteCheckout } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
 import { CheckoutRefusedRef } from './refused-graphql.ts'
+import type { CheckoutAnswer } from './sell-tickets.ts'
 
 const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').implement({
   description:

@@ -13,7 +13,7 @@ const SupplementInputRef = builder.inputType('SupplementInput', {
   fields: (t) => ({ supplementId: t.id({ required: true, description: 'Supplement identifier.' }) }),
 })
 
-const CheckoutTicketInputRef = builder.inputType('CheckoutTicketInput', {
+export const CheckoutTicketInputRef = builder.inputType('CheckoutTicketInput', {
   description: 'Ticket for one attendee.',
   fields: (t) => ({
     priceId: t.id({ required: true, description: 'Identifier of a price of the rate.' }),

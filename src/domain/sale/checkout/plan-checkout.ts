@@ -1,5 +1,6 @@
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { type Problem, problem, Refusal, refuseIf } from '../../../shared/errors.ts'
+import { toMajor } from '../../../shared/money.ts'
 import { findDiscount } from '../../discount/loaders.ts'
 import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
@@ -63,20 +64,24 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
+export const rateNotFound = () =>
+  new Refusal(problem('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId']))
+
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
  *  of the input's rate. Refuses: NOT_FOUND if there are none; else all problems of the entries, the rate and
  *  its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
 export async function planCheckout(
-  input: CheckoutInput,
+  input: Pick<CheckoutInput, 'tickets' | 'discountCode'>,
   terms: Terms | null,
   ctx: Context,
+  saleType: 'online' | 'box_office' = 'online',
 ): Promise<CheckoutPlan> {
-  if (!terms) throw new Refusal(problem('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId']))
+  if (!terms) throw rateNotFound()
   const { rate, organization } = terms
   const { discountCode } = input
   const discount = discountCode ? await findDiscount(ctx.db, rate.organizationId, discountCode) : null
   refuseIf([
-    ...checkSale(terms, input.tickets.length, ctx.now),
+    ...checkSale(terms, input.tickets.length, ctx.now, saleType),
     ...(await checkPriceIds(input.tickets, terms, ctx)),
     ...checkEntries(input.tickets, terms),
     ...(discountCode ? checkDiscount(discount, rate.id, ctx.now) : []),
@@ -97,6 +102,21 @@ export async function planCheckout(
     language: organization.language,
     conditionsChanged: tickets.some(({ entry, price }) => entry.priceId !== price.id),
   }
+}
+
+/** Returns a plan whose total is at most `expectedTotal`, in major units. Refuses: TOTAL_INCREASED. */
+export function refuseHigherTotal(
+  plan: CheckoutPlan,
+  expectedTotal: number | null | undefined,
+): CheckoutPlan {
+  const { totalAmount, currency } = plan
+  const total = toMajor(totalAmount, currency)
+  if (expectedTotal == null || total <= expectedTotal) return plan
+  throw new Refusal(
+    problem('TOTAL_INCREASED', `The total is now ${total} ${currency}.`, ['expectedTotal'], {
+      totalAmount: total,
+    }),
+  )
 }
 
 /** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor

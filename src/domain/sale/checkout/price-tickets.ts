@@ -7,6 +7,8 @@ import type { Terms } from './terms-loaders.ts'
 /** Ticket as it will be sold. Amounts in minor units. */
 export type PricedTicket = {
   entry: CheckoutEntry
+  /** ISO 639-1 code of the attendee's own language; null for that of the whole checkout. */
+  language: string | null
   price: Price
   supplements: SoldSupplement[]
   /** Price before the discount. */
@@ -43,6 +45,7 @@ export function priceTicket(
     : 0
   return {
     entry,
+    language: null,
     price,
     supplements: chosen.map(
       ({ id, label, description, productQuantity, amount, hasFakePrice, fakeAmount }) => ({

@@ -2,21 +2,25 @@ import { builder } from '../../../graphql/builder.ts'
 import { problemRef, RefusalErrorRef, refusedRef } from '../../../graphql/mutation-result.ts'
 import type { Problem, ProblemWith } from '../../../shared/errors.ts'
 
-const CheckoutErrorRef = problemRef('CheckoutError', 'Reason why a checkout was refused.', {
-  SOLD_OUT: 'AvailabilityError',
-  INSUFFICIENT_AVAILABILITY: 'AvailabilityError',
-  DISCOUNT_USED_UP: 'AvailabilityError',
-  DISCOUNT_NOT_VALID: 'SaleTimeError',
-  MIN_TICKETS: 'TicketCountError',
-  MAX_TICKETS: 'TicketCountError',
-  NOT_ON_SALE_YET: 'SaleTimeError',
-  SALE_ENDED: 'SaleTimeError',
-  EVENT_STARTED: 'SaleTimeError',
-  UNDER_AGE: 'UnderAgeError',
-  TOTAL_INCREASED: 'TotalIncreasedError',
-  METADATA_TOO_LARGE: 'SizeError',
-  BUSY: 'BusyError',
-})
+const CheckoutErrorRef = problemRef(
+  'CheckoutError',
+  'Reason why a checkout, a sale at the box office or invitations were refused.',
+  {
+    SOLD_OUT: 'AvailabilityError',
+    INSUFFICIENT_AVAILABILITY: 'AvailabilityError',
+    DISCOUNT_USED_UP: 'AvailabilityError',
+    DISCOUNT_NOT_VALID: 'SaleTimeError',
+    MIN_TICKETS: 'TicketCountError',
+    MAX_TICKETS: 'TicketCountError',
+    NOT_ON_SALE_YET: 'SaleTimeError',
+    SALE_ENDED: 'SaleTimeError',
+    EVENT_STARTED: 'SaleTimeError',
+    UNDER_AGE: 'UnderAgeError',
+    TOTAL_INCREASED: 'TotalIncreasedError',
+    METADATA_TOO_LARGE: 'SizeError',
+    BUSY: 'BusyError',
+  },
+)
 
 builder.objectType(builder.objectRef<Problem>('InputError'), {
   description: 'Refusal whose code carries no further facts.',
@@ -127,6 +131,6 @@ builder.objectType(builder.objectRef<ProblemWith<'BUSY'>>('BusyError'), {
 
 export const CheckoutRefusedRef = refusedRef(
   'CheckoutRefused',
-  'Refused checkout or quote. Nothing was sold and nothing is held.',
+  'Refused checkout, quote, sale at the box office or invitations. Nothing was sold and nothing is held.',
   CheckoutErrorRef,
 )

@@ -24,7 +24,7 @@ import {
 /** Terms of sale: all rows that a checkout of a rate depends on, read in one statement. */
 export type Terms = {
   rate: TicketRate
-  event: Pick<Event, 'startDate' | 'age'>
+  event: Pick<Event, 'startDate' | 'endDate' | 'age'>
   /** Time zone of the event's location; null if the event has none. */
   timezone: string | null
   organization: Pick<Organization, 'currency' | 'language' | 'platformFeePercentage'>
@@ -36,13 +36,14 @@ export type Terms = {
   hasOverdueHolds: boolean
 }
 
-const { startDate, age } = getTableColumns(events)
+const { startDate, endDate, age } = getTableColumns(events)
 const { currency, language, platformFeePercentage } = getTableColumns(organizations)
 const { timezone } = getTableColumns(locations)
 
 const saleRows = fewRowsOf({
   ...rateColumns,
   startDate,
+  endDate,
   age,
   currency,
   language,

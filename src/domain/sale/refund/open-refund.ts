@@ -7,13 +7,14 @@ import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
+import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTicket } from '../../ticket/require-ticket.ts'
 import type { LookupTicket, Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
-import { refundTransaction } from './settle-refund.ts'
+import { refundTransaction, settleRefund } from './settle-refund.ts'
 
 type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> & {
   reason: 'REQUESTED' | 'WARRANTY'
@@ -91,22 +92,33 @@ export async function openRefund(
   return refund
 }
 
+type Opened = { refund: RefundAttempt; isNew: boolean }
+
+// Settles a new refund of what the box office took in the transaction that opens it: the organization gives
+// the money back by hand, and no provider ever hears of it.
+async function settleByHand(tx: Connection, { provider }: Payment, opened: Opened): Promise<Opened> {
+  if (!opened.isNew || provider !== ownProvider) return opened
+  const { id } = opened.refund
+  const refund = await settleRefund(tx, { id }, { kind: 'succeeded', reference: id })
+  if (!refund) throw new Error(`refund ${id} not found in the transaction that opened it`)
+  return { refund, isNew: false }
+}
+
 /** Opens a refund of a ticket, or finds an earlier one, in a transaction that has locked the payment and the
- *  ticket. Makes the first attempt of a new one while the client waits. If the database is unavailable by
+ *  ticket. A refund of what the box office took is settled at once. Makes the first attempt of a new one while the client waits. If the database is unavailable by
  *  then, returns the refund as pending instead of failing: its row is committed, so a background job settles
  *  it and the client must not repeat the request. Returns the refund's current row. */
 export async function startRefund(
   { id, paymentId }: Pick<LookupTicket, 'id' | 'paymentId'>,
   ctx: Context,
-  open: (
-    tx: Connection,
-    payment: Payment,
-    ticket: Ticket,
-  ) => Promise<{ refund: RefundAttempt; isNew: boolean }>,
+  open: (tx: Connection, payment: Payment, ticket: Ticket) => Promise<Opened>,
 ): Promise<RefundAttempt> {
   const { db, provider } = ctx.services
   const { refund, isNew } = await makeOnce(() =>
-    refundTransaction(db, async (tx) => open(tx, await lockPayment(tx, paymentId), await lockTicket(tx, id))),
+    refundTransaction(db, async (tx) => {
+      const payment = await lockPayment(tx, paymentId)
+      return settleByHand(tx, payment, await open(tx, payment, await lockTicket(tx, id)))
+    }),
   )
   const attempt = async () => (isNew ? requestProviderRefund(db, provider, refund) : refund)
   const current = await attempt().catch((error: unknown) => {

@@ -1,14 +1,13 @@
-import { and, eq, inArray, ne, sql } from 'drizzle-orm'
+import { and, eq, inArray, ne } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
-import { arrayRows, columnsOf, list, typesOf } from '../../../data/array-params.ts'
-import { preparedSql } from '../../../data/prepared.ts'
 import type { Connection } from '../../../database/database.ts'
-import { newId, newQrCode } from '../../../shared/ids.ts'
-import { type Charge, charges, type Payment } from '../../payment/table.ts'
+import { newQrCode } from '../../../shared/ids.ts'
+import type { Payment } from '../../payment/table.ts'
 import { mayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
 import { releaseHolds } from '../release/release-holds.ts'
+import { type NewCharge, recordCharges } from './record-charges.ts'
 import { findSold, type Payable, recordPaid, type SoldTicket } from './record-paid.ts'
 import {
   endsSession,
@@ -19,8 +18,6 @@ import {
   settlesAlone,
   surplusOf,
 } from './settlement.ts'
-
-type NewCharge = Omit<Charge, 'createdAt'>
 
 // Gives new codes to expired tickets whose codes other tickets have taken in the meantime.
 async function renewTakenCodes(tx: Connection, paymentIds: string[]): Promise<void> {
@@ -34,28 +31,6 @@ async function renewTakenCodes(tx: Connection, paymentIds: string[]): Promise<vo
     )
     .where(and(inArray(tickets.paymentId, paymentIds), ne(other.status, 'expired')))
   for (const { id } of taken) await tx.update(tickets).set({ qrCode: newQrCode() }).where(eq(tickets.id, id))
-}
-
-const newCharges = arrayRows('told', typesOf(charges, { except: ['createdAt'] }))
-
-const record = preparedSql<{ id: string }>(
-  'record_charges',
-  () => sql`
-  insert into ${charges} (${columnsOf(charges, newCharges.cells)})
-  select ${list(Object.values(newCharges.cells))} from ${newCharges.rows}
-  on conflict do nothing returning id`,
-)
-
-// Returns the charges that were not known before, by payment id.
-async function recordCharges(
-  tx: Connection,
-  settlements: LockedSettlement[],
-): Promise<Map<string, NewCharge>> {
-  const reported = settlements.flatMap(({ settlement: { outcome }, payment }): NewCharge[] =>
-    outcome.kind === 'paid' ? [{ id: newId('cha'), paymentId: payment.id, ...outcome.money }] : [],
-  )
-  const inserted = new Set((await record(tx, newCharges.values(reported))).map(({ id }) => id))
-  return new Map(reported.flatMap((charge) => (inserted.has(charge.id) ? [[charge.paymentId, charge]] : [])))
 }
 
 // Null if the charge can pay for its payment.
@@ -108,7 +83,10 @@ export async function receiveMoney(
   if (settlements.length > 1 && settlements.some(settlesAlone))
     throw new Error('a late or mismatching charge was received together with others')
   const statuses = new Map(settlements.map(({ payment }) => [payment.id, payment.status]))
-  const chargeOf = await recordCharges(tx, settlements)
+  const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>
+    outcome.kind === 'paid' ? [{ paymentId: payment.id, ...outcome.money }] : [],
+  )
+  const chargeOf = new Map((await recordCharges(tx, reported)).map((charge) => [charge.paymentId, charge]))
   const charged = settlements.flatMap((locked) => {
     const charge = chargeOf.get(locked.payment.id)
     return charge ? [{ ...locked, charge, reason: refundReasonOf(locked.payment, charge) }] : []

@@ -10,7 +10,7 @@ import type { PricedTicket } from '../price-tickets.ts'
 /** Planned checkout whose stock is to be held. */
 export type HoldJob = {
   plan: CheckoutPlan
-  input: CheckoutInput
+  input: Omit<CheckoutInput, 'tickets'>
   idempotency: Idempotency | null
   seller: Seller
   holdMinutes: number
@@ -125,7 +125,7 @@ const toTicket = (
   personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
   answers: ticket.entry.answers ?? [],
   supplements: ticket.supplements,
-  language: input.language ?? plan.language,
+  language: ticket.language ?? input.language ?? plan.language,
   referralId: input.referralId ?? null,
   metadata: input.metadata ?? null,
   admits: plan.rate.admits,

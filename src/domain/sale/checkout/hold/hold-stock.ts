@@ -9,6 +9,7 @@ import { tickets } from '../../../ticket/table.ts'
 import { leftOf } from '../../../ticket-rate/current-price.ts'
 import { stock } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../record-changes.ts'
+import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
 import { type Checkout, type HoldJob, movesOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
@@ -72,6 +73,10 @@ async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, n
 async function payAtOnce(tx: Connection, checkouts: (Checkout | null)[]): Promise<(Checkout | null)[]> {
   const due = checkouts.flatMap((checkout) =>
     checkout && (checkout.payment.totalAmount === 0 || checkout.payment.method !== null) ? [checkout] : [],
+  )
+  await chargeAtBoxOffice(
+    tx,
+    due.map(({ payment }) => payment),
   )
   const paid = new Map(
     (await recordPaid(tx, due, 'held'))?.map((checkout) => [checkout.payment.id, checkout]),

@@ -4,8 +4,8 @@ import { type HoldJob, movesOf } from './hold-rows.ts'
 /** Idempotency keys that jobs can't take: a checkout that uses the key is in progress, or completed. */
 export type TakenKeys = Map<string, 'in progress' | 'completed'>
 
-export const requestedCodes = ({ input }: HoldJob): string[] =>
-  input.tickets.flatMap(({ qrCode }) => (qrCode ? [qrCode] : []))
+export const requestedCodes = ({ plan }: HoldJob): string[] =>
+  plan.tickets.flatMap(({ entry: { qrCode } }) => (qrCode ? [qrCode] : []))
 
 const keyInUse = () =>
   new Refusal(
@@ -49,8 +49,8 @@ export class Ledger {
     return this.#left.get(id) ?? 0
   }
 
-  #codeProblems({ input }: HoldJob): Problem[] {
-    return input.tickets.flatMap(({ qrCode }, index) =>
+  #codeProblems({ plan }: HoldJob): Problem[] {
+    return plan.tickets.flatMap(({ entry: { qrCode } }, index) =>
       qrCode && this.#codes.has(qrCode)
         ? problem('QR_CODE_TAKEN', 'The code is already used within the event.', ['tickets', index, 'qrCode'])
         : [],

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { hashIdempotency } from '../../../data/idempotency.ts'
+import { type Context, requireIntegration } from '../../../request/context.ts'
+import * as scalars from '../../../shared/input-types.ts'
+import { ownProvider } from '../../payment/provider.ts'
+import { paymentMethod } from '../../payment/table.ts'
+import { checkoutInput } from '../checkout/checkout-input.ts'
+import { planCheckout, refuseHigherTotal } from '../checkout/plan-checkout.ts'
+import { type CheckoutAnswer, sellTickets } from '../checkout/sell-tickets.ts'
+
+/** Input of a sale at the box office: the fields of a checkout that a buyer at the door needs, and how the
+ *  money was taken. */
+export const boxOfficeInput = checkoutInput
+  .pick({
+    ticketRateId: true,
+    tickets: true,
+    language: true,
+    discountCode: true,
+    idempotencyKey: true,
+    expectedTotal: true,
+  })
+  .extend({ method: z.enum(paymentMethod.enumValues), reference: scalars.text(100).nullish() })
+
+export type BoxOfficeInput = z.output<typeof boxOfficeInput>
+
+/** Sells tickets of one rate at the door of the integration's organization, all or none, paid at once by what
+ *  the organization took itself. By the rules of a checkout, but until the event ends. A total above 0 has an
+ *  invoice and a charge, which refunds by hand are taken from. The same idempotency key and input return the
+ *  first result for 24 hours. Amounts in minor units.
+ *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdStock refuse, SALE_ENDED if the event has
+ *  ended, TOTAL_INCREASED, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 9). */
+export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Promise<CheckoutAnswer> {
+  const { integrationId, organizationIds } = requireIntegration(ctx)
+  const { idempotencyKey, ...request } = input
+  const saleType = 'box_office'
+  return sellTickets(
+    {
+      input,
+      idempotency: hashIdempotency(integrationId, idempotencyKey, { saleType, ...request }),
+      seller: {
+        channelId: organizationIds[0],
+        saleType,
+        provider: ownProvider,
+        method: input.method,
+        methodReference: input.reference ?? null,
+      },
+      plan: async (terms) =>
+        refuseHigherTotal(await planCheckout(input, terms, ctx, saleType), input.expectedTotal),
+    },
+    ctx,
+  )
+}

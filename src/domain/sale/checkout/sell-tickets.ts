@@ -1,0 +1,110 @@
+import { and } from 'drizzle-orm'
+import { coalesceReads } from '../../../data/coalesce.ts'
+import { checkReplay, type Idempotency } from '../../../data/idempotency.ts'
+import { anyOf, statement } from '../../../data/prepared.ts'
+import { isDuplicate, isTransient } from '../../../database/database.ts'
+import type { Context } from '../../../request/context.ts'
+import { busy, Refusal } from '../../../shared/errors.ts'
+import { paymentById } from '../../payment/loaders.ts'
+import { idempotencyKeys, isFresh } from '../../payment/table.ts'
+import { ticketsByPaymentId } from '../../ticket/loaders.ts'
+import { leftOf } from '../../ticket-rate/current-price.ts'
+import { priceById } from '../../ticket-rate/loaders.ts'
+import type { Price } from '../../ticket-rate/table.ts'
+import { expireHoldsOf } from '../release/release-holds.ts'
+import type { Checkout, HoldJob } from './hold/hold-rows.ts'
+import { holdTogether } from './hold/hold-together.ts'
+import type { CheckoutPlan } from './plan-checkout.ts'
+import { readTerms, type Terms } from './terms-loaders.ts'
+
+/** Checkout that a client receives. `replayed` if it was made by an earlier request under the same
+ *  idempotency key. */
+export type CheckoutAnswer = Checkout & { replayed: boolean }
+
+/** Tickets of one rate to be sold. `plan` checks and prices them by the current terms, and is called again
+ *  for each attempt. */
+export type Order = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & {
+  plan(terms: Terms | null): CheckoutPlan | Promise<CheckoutPlan>
+}
+
+const findCompletedKey = coalesceReads(async (db, ids) => {
+  const found = await statement(db, 'idempotency_keys', (db) =>
+    db
+      .select()
+      .from(idempotencyKeys)
+      .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh)),
+  ).execute({ ids })
+  return new Map(found.map((key) => [key.id, key]))
+})
+
+async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<CheckoutAnswer | null> {
+  const found = await findCompletedKey(ctx.db, id)
+  const key = checkReplay(found, requestHash, 'This key was already used for another checkout.')
+  if (!key) return null
+  const payment = await ctx.loaders.load(paymentById, key.paymentId)
+  if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
+  return { payment, tickets: await ctx.loaders.load(ticketsByPaymentId, payment.id), replayed: true }
+}
+
+const isAboutStock = (error: unknown): boolean =>
+  error instanceof Refusal &&
+  ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'].includes(error.code)
+
+// Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
+// its stock was read.
+async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean> {
+  ctx.loaders.clear()
+  const current = await readTerms(rate.id, ctx)
+  if (!current) return false
+  if (current.hasOverdueHolds) {
+    await expireHoldsOf(ctx.db, rate.id)
+    // Even if another process was faster and this call expired nothing.
+    return true
+  }
+  return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
+}
+
+/** Answer of a checkout, and the prices that its tickets were planned by. */
+type Attempt = { answer: CheckoutAnswer; prices: Price[] }
+
+/** Tries an order once. Null if it should be retried: another one was faster, or overdue holds took up
+ *  places. */
+async function trySale(
+  { input, idempotency, seller, plan: planTickets }: Order,
+  ctx: Context,
+): Promise<Attempt | null> {
+  const [replayed, terms] = await Promise.all([
+    idempotency && replay(idempotency, ctx),
+    readTerms(input.ticketRateId, ctx),
+  ])
+  if (replayed) return { answer: replayed, prices: [] }
+  try {
+    const plan = await planTickets(terms)
+    const { holdMinutes } = ctx.services
+    const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
+    if (outcome instanceof Refusal) throw outcome
+    return (
+      outcome && { answer: { ...outcome, replayed: false }, prices: plan.tickets.map(({ price }) => price) }
+    )
+  } catch (error) {
+    if (isTransient(error) || isDuplicate(error)) return null
+    if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
+    throw error
+  }
+}
+
+const maxAttempts = 5
+
+/** Plans an order, holds its stock and creates its payment, all tickets or none: the way that checkouts, sales
+ *  at the box office and invitations share. The same idempotency key and request return the first result for
+ *  24 hours. Refuses: whatever the plan and holdStock refuse, IDEMPOTENCY_KEY_REUSED, BUSY. */
+export async function sellTickets(order: Order, ctx: Context): Promise<CheckoutAnswer> {
+  for (let tried = 0; tried < maxAttempts; tried++) {
+    const attempt = await trySale(order, ctx).finally(() => ctx.loaders.clear())
+    if (!attempt) continue
+    // The response shows the prices that the plan used, even if they have changed since.
+    for (const price of attempt.prices) ctx.loaders.get(priceById).prime(price.id, price)
+    return attempt.answer
+  }
+  throw busy('Too many checkouts at once. Try again.')
+}

@@ -1,0 +1,290 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { events } from '../../../src/domain/event/table.ts'
+import { invoices } from '../../../src/domain/invoice/table.ts'
+import { charges } from '../../../src/domain/payment/table.ts'
+import {
+  aGuest,
+  callOwn,
+  issueInvitations,
+  mustSell,
+  problemsOf,
+  sellAtBoxOffice,
+} from '../../support/box-office.ts'
+import { anEntry, checkOut, countersOf } from '../../support/checkouts.ts'
+import { readDeliveries, sendDeliveriesOnce } from '../../support/deliveries.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aQuestion,
+  aRate,
+  inDays,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
+import { startMailServer } from '../../support/mail-server.ts'
+import { cancelTicket, changeTypesOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
+import { countCheckoutRows } from '../../support/refusals.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+
+// Tickets that an organization gives away.
+
+const price = (_id: string, more = {}) => aPrice({ _id, ...more })
+const places = (available: number) => ({ sold: 0, available })
+
+const catalogue = aCatalogue({
+  organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2', name: 'Stranger' })],
+  events: [
+    anEvent({
+      age: '18',
+      ticket_rates: [
+        aRate({
+          _id: 'rate_1',
+          admits: 2,
+          prices: [price('price_1')],
+          questions: [aQuestion({ required: true })],
+        }),
+        aRate({ _id: 'rate_many', min: 2, max: 3, availability: places(150), prices: [price('price_many')] }),
+        aRate({ _id: 'rate_mail', prices: [price('price_mail')] }),
+        aRate({
+          _id: 'rate_steps',
+          availability: places(5),
+          prices: [
+            price('price_past', { valid_until: '2020-01-01T00:00:00Z' }),
+            price('price_first', { quantity: 2 }),
+            price('price_then', { quantity: 2 }),
+          ],
+        }),
+        aRate({ _id: 'rate_last', availability: places(2), prices: [price('price_last')] }),
+        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
+        aRate({
+          _id: 'rate_early',
+          valid_from: '2099-01-01T00:00:00.000Z',
+          prices: [price('price_early')],
+        }),
+        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
+        aRate({ _id: 'rate_none', availability: places(0), prices: [price('price_none')] }),
+      ],
+    }),
+    anEvent({
+      _id: 'evt_running',
+      start_date: inDays(-1),
+      end_date: inDays(1),
+      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
+    }),
+    anEvent({
+      organization_id: 'org_2',
+      location_id: null,
+      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
+    }),
+  ],
+})
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue)
+})
+afterAll(async () => {
+  expect(await brokenInvariants(sale.db)).toEqual([])
+  await sale.close()
+})
+
+const guests = (count: number) =>
+  Array.from({ length: count }, (_, index) => aGuest({ email: `guest${index}@example.com` }))
+const to = (rate: string, count = 1, more: Record<string, unknown> = {}) => ({
+  ticketRateId: rate,
+  invitations: guests(count),
+  ...more,
+})
+
+test('an invitation costs nothing, takes a place and is active at once, without invoice or charge', async () => {
+  const given = await issueInvitations(sale, {
+    ticketRateId: 'rate_1',
+    invitations: [
+      aGuest({ phone: '+34600000000', language: 'pt-BR' }),
+      aGuest({ fullName: 'Bo', email: 'bo@example.com' }),
+    ],
+  })
+  expect(given).toMatchObject({ __typename: 'InvitationsPayload', idempotentReplayed: false })
+  expect(given.payment).toMatchObject({
+    status: 'paid',
+    totalAmount: 0,
+    method: null,
+    methodReference: null,
+    invoiceReference: null,
+    conditionsChanged: false,
+    url: null,
+  })
+  const free = { totalPrice: 0, totalPaid: 0, totalFees: 0, discountQuantitySubtract: 0, raised: 0 }
+  expect(given.tickets).toEqual([
+    {
+      ...free,
+      id: expect.stringMatching(/^tkt_/),
+      status: 'activated',
+      saleType: 'invitation',
+      qrCode: expect.stringMatching(/^\w{12}$/),
+      fullName: 'Luz Marín',
+      email: 'luz@example.com',
+      phone: '+34600000000',
+      priceId: 'price_1',
+      price: { id: 'price_1', price: 20 },
+      priceInfo: { price: 0 },
+      channelId: 'org_1',
+      language: 'pt',
+      for: 2,
+      documentUrl: expect.stringMatching(/\.pdf$/),
+      activationDate: given.payment.paidAt,
+      invoiceReference: null,
+      supplements: [],
+    },
+    expect.objectContaining({
+      ...free,
+      fullName: 'Bo',
+      email: 'bo@example.com',
+      phone: null,
+      language: 'ca',
+    }),
+  ])
+  expect((await countersOf(sale)).rate_1).toEqual({ sold: 2, held: 0 })
+  expect(await sale.db.$count(charges, eq(charges.paymentId, given.payment.id))).toBe(0)
+  expect(await sale.db.$count(invoices, eq(invoices.paymentId, given.payment.id))).toBe(0)
+  expect(await changeTypesOf(sale, given.payment.id)).toEqual(['payment.paid'])
+  expect(await changeTypesOf(sale, given.tickets[1]?.id ?? '')).toEqual(['ticket.activated'])
+  const lookup = await sale.rest('GET', `/integrations/tickets/${given.tickets[0]?.id}`, {
+    headers: sale.integration.v2,
+  })
+  expect(lookup.json().data).toMatchObject({
+    sale_type: 'invitation',
+    status: 'activated',
+    total_paid: 0,
+    for: 2,
+  })
+})
+
+test('nothing of an invitation can be refunded, and cancelling it frees its place', async () => {
+  const { tickets } = await issueInvitations(sale, to('rate_last', 2))
+  const id = tickets[0]?.id ?? ''
+  expect(refusalCodes(await refundTicket(sale, id))).toEqual(['REFUND_TOO_HIGH 0'])
+  expect(problemsOf(await issueInvitations(sale, to('rate_last')))).toEqual(['SOLD_OUT invitations 0'])
+  expect((await cancelTicket(sale, id, sale.integration.v2)).ticket?.status).toBe('cancelled')
+  expect((await issueInvitations(sale, to('rate_last'))).tickets).toHaveLength(1)
+  expect(await changeTypesOf(sale, 'rate_last')).toEqual(['rate.sold_out', 'rate.available', 'rate.sold_out'])
+  const online = await checkOut(sale, { ticket_rate_id: 'rate_last', tickets: [anEntry('price_last')] })
+  expect(restProblems(online)).toEqual(['SOLD_OUT tickets'])
+})
+
+test('a hundred invitations are issued at once, whatever the limits per checkout', async () => {
+  const { tickets, payment } = await issueInvitations(sale, to('rate_many', 100))
+  expect(tickets.map(({ email }) => email)).toEqual(guests(100).map(({ email }) => email))
+  expect(new Set(tickets.map(({ qrCode }) => qrCode)).size).toBe(100)
+  const { data } = await sale.graphql<{ payment: { tickets: unknown[] } }>(
+    'query ($id: ID!) { payment(id: $id) { tickets { id } } }',
+    { id: payment.id },
+    sale.integration.v2,
+  )
+  expect(data?.payment.tickets).toHaveLength(100)
+  expect(problemsOf(await issueInvitations(sale, to('rate_many', 51)))).toEqual([
+    'INSUFFICIENT_AVAILABILITY invitations 50',
+  ])
+  expect((await countersOf(sale)).rate_many).toEqual({ sold: 100, held: 0 })
+})
+
+test('invitations take the places of the current price, and of the next one when it is used up', async () => {
+  expect(problemsOf(await issueInvitations(sale, to('rate_steps', 5)))).toEqual([
+    'INSUFFICIENT_AVAILABILITY invitations 4',
+  ])
+  const { tickets } = await issueInvitations(sale, to('rate_steps', 3))
+  expect(tickets.map(({ priceId }) => priceId)).toEqual(['price_first', 'price_first', 'price_then'])
+  const counters = await countersOf(sale)
+  expect([counters.rate_steps, counters.price_first, counters.price_then]).toEqual([
+    { sold: 3, held: 0 },
+    { sold: 2, held: 0 },
+    { sold: 1, held: 0 },
+  ])
+})
+
+test('invitations are sent to each guest if asked for, and not otherwise', async () => {
+  const server = await startMailServer()
+  const invitations = [
+    aGuest(),
+    aGuest({ fullName: 'Bo', email: 'bo@example.com' }),
+    aGuest({ fullName: 'Cy' }),
+  ]
+  const silent = await issueInvitations(sale, { ticketRateId: 'rate_mail', invitations })
+  expect(await readDeliveries(sale)).toEqual({})
+  const given = await issueInvitations(sale, { ticketRateId: 'rate_mail', invitations, sendResourcers: true })
+  await sendDeliveriesOnce(sale, { SMTP_URL: server.url }).finally(() => server.close())
+  expect(server.mails.map(({ to }) => to.join()).sort()).toEqual(['bo@example.com', 'luz@example.com'])
+  expect(Object.values(await readDeliveries(sale)).map(({ status }) => status)).toEqual(['sent', 'sent'])
+  expect([silent, given].map(({ tickets }) => tickets.length)).toEqual([3, 3])
+})
+
+test.each<[problem: string, input: Record<string, unknown>]>([
+  ['NOT_FOUND ticketRateId', to('rate_absent')],
+  ['NOT_FOUND ticketRateId', to('rate_strange')],
+  ['RATE_CLOSED ticketRateId', to('rate_closed')],
+  ['NOT_ON_SALE_YET ticketRateId 2099-01-01T00:00:00.000Z', to('rate_early')],
+  ['SALE_ENDED ticketRateId 2020-01-01T00:00:00.000Z', to('rate_over')],
+  ['SOLD_OUT invitations 0', to('rate_none')],
+  ['MIN_TICKETS invitations 1 100', to('rate_1', 0)],
+  ['MAX_TICKETS invitations 1 100', to('rate_1', 101)],
+  ['INVALID invitations.0.email', { ...to('rate_1'), invitations: [aGuest({ email: 'x' })] }],
+  ['INVALID invitations.1.fullName', { ...to('rate_1'), invitations: [aGuest(), aGuest({ fullName: ' ' })] }],
+  ['INVALID invitations.0.phone', { ...to('rate_1'), invitations: [aGuest({ phone: '600' })] }],
+  ['INVALID invitations.0.language', { ...to('rate_1'), invitations: [aGuest({ language: '1' })] }],
+  ['INVALID ticketRateId', { ...to('rate_1'), ticketRateId: '' }],
+  ['INVALID idempotencyKey', to('rate_1', 1, { idempotencyKey: 'ñ' })],
+])('invitations are refused: %s', async (problem, input) => {
+  const before = await countCheckoutRows(sale)
+  const refused = await issueInvitations(sale, input)
+  expect(refused.__typename).toBe('CheckoutRefused')
+  expect(problemsOf(refused)).toEqual([problem])
+  expect(await countCheckoutRows(sale)).toEqual(before)
+})
+
+test('invitations are issued while the event runs, and no longer once it has ended', async () => {
+  expect((await issueInvitations(sale, to('rate_running'))).tickets).toHaveLength(1)
+  const [ended] = await sale.db
+    .update(events)
+    .set({ endDate: sql`now()` })
+    .where(eq(events.id, 'evt_running'))
+    .returning()
+  expect(problemsOf(await issueInvitations(sale, to('rate_running')))).toEqual([
+    `SALE_ENDED ticketRateId ${ended?.endDate.toISOString()}`,
+  ])
+})
+
+test('a channel, an integration of another organization and a stranger can not issue invitations', async () => {
+  const before = await countCheckoutRows(sale)
+  const codes = async (headers: Record<string, string>) =>
+    (await callOwn(sale, 'issueInvitations', to('rate_1'), headers)).errors?.map(
+      ({ extensions }) => extensions?.code,
+    )
+  expect(await codes(sale.channel)).toEqual(['FORBIDDEN'])
+  expect(await codes({})).toEqual(['UNAUTHENTICATED'])
+  const { v2 } = await integrationHeaders(sale.db, 'org_2')
+  expect(problemsOf(await issueInvitations(sale, to('rate_1'), v2))).toEqual(['NOT_FOUND ticketRateId'])
+  expect(await countCheckoutRows(sale)).toEqual(before)
+})
+
+test('invitations under the same idempotency key are issued once, and their repetition says so', async () => {
+  const input = to('rate_many', 1, { idempotencyKey: 'press-list' })
+  const before = (await countersOf(sale)).rate_many?.sold ?? 0
+  const first = await issueInvitations(sale, input)
+  expect(await issueInvitations(sale, input)).toEqual({ ...first, idempotentReplayed: true })
+  expect((await countersOf(sale)).rate_many?.sold).toBe(before + 1)
+  const other = { ...input, sendResourcers: true }
+  expect(problemsOf(await issueInvitations(sale, other))).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey'])
+  // Sales at the box office share the keys of the integration.
+  const sold = await sellAtBoxOffice(sale, {
+    ticketRateId: 'rate_many',
+    tickets: [],
+    idempotencyKey: 'press-list',
+  })
+  expect(problemsOf(sold)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey'])
+  await mustSell(sale, { idempotencyKey: 'till' }, 'rate_mail')
+  const given = await issueInvitations(sale, to('rate_mail', 1, { idempotencyKey: 'till' }))
+  expect(problemsOf(given)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey'])
+})
