@@ -30,6 +30,15 @@ const invariants = {
     group by payments.id having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
   'a ticket was entered more often than it admits': `
     select id from tickets where entered > admits`,
+  'more items of a supplement are redeemed than were bought': `
+    select tickets.id from tickets, jsonb_to_recordset(supplements) as sold(used integer, "productQuantity" integer)
+    where used > coalesce("productQuantity", 1)`,
+  'redeemed items of a ticket differ from its redemptions': `
+    select ticket_id from (
+      select tickets.id as ticket_id, "supplementId" as supplement_id, coalesce(used, 0) as items
+      from tickets, jsonb_to_recordset(supplements) as sold("supplementId" text, used integer)
+      union all select ticket_id, supplement_id, -redeemed from redemptions where ticket_id is not null
+    ) as counted group by ticket_id, supplement_id having sum(items) <> 0`,
   'an invoice series has a gap': `
     select organization_id || ' ' || kind from invoices group by organization_id, kind, year
     having min(number) <> 1 or max(number) <> count(*)`,
@@ -80,6 +89,10 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
     update tickets set refunded_amount = refunded_amount + 1 where id = ${firstId('tickets', "status = 'active' and refunded_amount = 0")}`,
   'refunded amount of a payment differs from its refund attempts': `
     update payments set refunded_amount = 1 where status = 'paid'`,
+  'more items of a supplement are redeemed than were bought': `
+    update tickets set supplements = '[{"supplementId": "sup_0", "used": 2}]' where id = ${firstId('tickets')}`,
+  'redeemed items of a ticket differ from its redemptions': `
+    update redemptions set redeemed = redeemed + 1 where result = 'OK'`,
   'an invoice series has a gap': `
     update invoices set number = number + 1000 where id = ${firstId('invoices')}`,
   'a paid checkout has no invoice': `delete from invoices where kind = 'invoice'`,

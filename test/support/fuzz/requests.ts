@@ -38,6 +38,8 @@ const usualValues: Record<string, unknown[]> = {
   errorUrl: ['https://shop.example/'],
   search: ['night', 'mk'],
   nonce: ['a', 'b', 'c'],
+  people: [1, 2],
+  quantity: [1, 2],
   first: [1, 3, 5],
   amount: [0.5, 1],
   lat: [40.4],
