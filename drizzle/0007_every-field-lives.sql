@@ -103,3 +103,10 @@ CREATE INDEX "retired_documents_token_index" ON "retired_documents" USING btree 
 --> statement-breakpoint
 -- Each organization sells at its door, and gives tickets away, through a channel of its own.
 INSERT INTO "channels" ("id", "name") SELECT "id", "name" FROM "organizations" ON CONFLICT DO NOTHING;
+--> statement-breakpoint
+-- The type of a rate follows from its capacity, and a question that was no dropdown took free text.
+UPDATE "ticket_rates" SET "type" = CASE WHEN "capacity" IS NULL THEN 'unlimited' ELSE 'limited' END
+FROM "stock" WHERE "stock"."id" = "ticket_rates"."id"
+	AND "type" <> CASE WHEN "capacity" IS NULL THEN 'unlimited' ELSE 'limited' END;
+--> statement-breakpoint
+UPDATE "questions" SET "type" = 'text' WHERE "type" NOT IN ('dropdown', 'text', 'checkbox');

@@ -27,6 +27,7 @@ const descriptions: Record<Code, string> = {
   IDEMPOTENCY_KEY_IN_USE: 'Another request with this idempotency key is in progress.',
   ILLEGAL_TRANSITION: 'The current status does not allow the request.',
   ALREADY_ENTERED: 'Somebody has already entered with the ticket.',
+  SUPPLEMENT_REDEEMED: 'A supplement of the ticket was already handed out.',
   WARRANTY_ENDED: 'The warranty of the ticket has ended.',
   TOO_MANY_WEBHOOKS: 'The caller already has the maximum number of webhooks.',
   BODY_TOO_LARGE: 'The body is too large.',
@@ -40,7 +41,8 @@ const descriptions: Record<Code, string> = {
   QUESTION_NOT_IN_RATE: 'The ticket rate has no such question.',
   DUPLICATE_ANSWER: 'A question is answered twice.',
   ANSWER_REQUIRED: 'A required question is not answered.',
-  ANSWER_NOT_AN_ITEM: 'The answer is not an item of the dropdown.',
+  ANSWER_NOT_AN_ITEM:
+    'The answer is not an item of the dropdown, or neither `true` nor `false` for a checkbox.',
   WARRANTY_NOT_OFFERED: 'The ticket rate offers no warranty.',
   UNDER_AGE: 'The attendee is under the minimum age of the event.',
   DUPLICATE_QR_CODE: 'Two tickets of the checkout have the same code.',

@@ -77,6 +77,12 @@ export const discountCode = z
 /** Identifier that a client has for something of its own. */
 export const reference = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
 
+/** Number of people or of items, up to the maximum of an `integer` column. */
+export const quantity = z
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(2_147_483_647, 'must be at most 2147483647')
+
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')

@@ -11,11 +11,11 @@ const supplements = (spelling: Spelling) => `(
         [spelling.id]: `sold ->> 'supplementId'`,
         price: major(`(sold ->> 'amount')::bigint`, 'ticket.currency'),
         label: `sold ->> 'label'`,
-        description: 'null',
+        description: `sold ->> 'description'`,
         has_fake_price: `(sold ->> 'hasFakePrice')::boolean`,
         fake_price: major(`(sold ->> 'fakeAmount')::bigint`, 'ticket.currency'),
-        product_quantity: '1',
-        product_quantity_used: '0',
+        product_quantity: `coalesce((sold ->> 'productQuantity')::integer, 1)`,
+        product_quantity_used: `coalesce((sold ->> 'used')::integer, 0)`,
       })}) as body)`
 
 const priceInfo = (spelling: Spelling) => `(

@@ -127,6 +127,12 @@ const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 
     'mutation { named: checkInTicket(ticketId: "x", nonce: "the-same") { ... on CheckIn { idempotentReplayed } } }',
     ['door', 'side'],
   ],
+  [
+    'the nonce of a redemption',
+    `mutation { named: redeemSupplement(input: { ticketId: "x", supplementId: "x", nonce: "the-same" }) {
+      ... on Redemption { idempotentReplayed } } }`,
+    ['door', 'side'],
+  ],
 ]
 
 test.each(named)('%s is scoped to its sender', async (_what, query, [one, other]) => {

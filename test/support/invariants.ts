@@ -48,6 +48,15 @@ const invariants = {
     select id from tickets where sale_type = 'invitation'
       and (price_amount, discount_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount)
         <> (0, 0, 0, 0, 0, 0)`,
+  'more items of a supplement are redeemed than were bought': `
+    select tickets.id from tickets, jsonb_to_recordset(supplements) as sold(used integer, "productQuantity" integer)
+    where used > coalesce("productQuantity", 1)`,
+  'redeemed items of a ticket differ from its redemptions': `
+    select ticket_id from (
+      select tickets.id as ticket_id, "supplementId" as supplement_id, coalesce(used, 0) as items
+      from tickets, jsonb_to_recordset(supplements) as sold("supplementId" text, used integer)
+      union all select ticket_id, supplement_id, -redeemed from redemptions where ticket_id is not null
+    ) as counted group by ticket_id, supplement_id having sum(items) <> 0`,
   'an invoice series has a gap': `
     select organization_id || ' ' || kind from invoices group by organization_id, kind, year
     having min(number) <> 1 or max(number) <> count(*)`,
@@ -108,6 +117,10 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
     update tickets set sale_type = 'box_office' where sale_type = 'invitation'`,
   'an invitation costs something': `
     update tickets set platform_fee_amount = 1 where sale_type = 'invitation'`,
+  'more items of a supplement are redeemed than were bought': `
+    update tickets set supplements = '[{"supplementId": "sup_0", "used": 2}]' where id = ${firstId('tickets')}`,
+  'redeemed items of a ticket differ from its redemptions': `
+    update redemptions set redeemed = redeemed + 1 where result = 'OK'`,
   'an invoice series has a gap': `
     update invoices set number = number + 1000 where id = ${firstId('invoices')}`,
   'a paid checkout has no invoice': `delete from invoices where kind = 'invoice'`,

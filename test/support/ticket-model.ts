@@ -6,8 +6,13 @@ export type ModelTicket = {
   /** Amounts paid and refunded, in minor units. */
   paid: number
   refunded: number
+  /** People that it admits, and those inside. */
+  admits: number
   inside: number
   wasInside: boolean
+  /** Items of its supplement that are left, and those redeemed. */
+  drinksLeft: number
+  drinksUsed: number
 }
 export type ModelPayment = {
   id: string
@@ -55,12 +60,24 @@ export function refund(payment: ModelPayment, ticket: ModelTicket, amount: numbe
   payment.status = isAll ? 'refunded' : 'partially_refunded'
 }
 
-/** Scans a ticket and returns the expected result code. */
-export function scan(ticket: ModelTicket, direction: 'IN' | 'OUT'): string {
-  if (ticket.status !== 'active') return ticket.status === 'cancelled' ? 'CANCELLED' : 'UNPAID'
-  if (direction === 'OUT' && ticket.inside === 0) return 'NOT_INSIDE'
-  if (direction === 'IN' && ticket.inside > 0) return 'ALREADY_ENTERED'
-  ticket.inside += direction === 'IN' ? 1 : -1
+const notActive = ({ status }: ModelTicket) => (status === 'cancelled' ? 'CANCELLED' : 'UNPAID')
+
+/** Scans a ticket for that many people and returns the expected result code. */
+export function scan(ticket: ModelTicket, direction: 'IN' | 'OUT', people: number): string {
+  if (ticket.status !== 'active') return notActive(ticket)
+  const inside = ticket.inside + (direction === 'IN' ? people : -people)
+  if (inside < 0) return 'NOT_INSIDE'
+  if (inside > ticket.admits) return 'ALREADY_ENTERED'
+  ticket.inside = inside
   ticket.wasInside = true
+  return 'OK'
+}
+
+/** Redeems items of a ticket's supplement and returns the expected result code. */
+export function redeem(ticket: ModelTicket, quantity: number): string {
+  if (ticket.status !== 'active') return notActive(ticket)
+  if (quantity > ticket.drinksLeft) return 'USED_UP'
+  ticket.drinksLeft -= quantity
+  ticket.drinksUsed += quantity
   return 'OK'
 }

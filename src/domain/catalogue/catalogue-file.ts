@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { httpUrl, identifier, text } from '../../shared/input-types.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
+import { questionTypes, rateTypes } from '../ticket-rate/table.ts'
 import type { EventBody } from './event-body.ts'
 import {
   amount,
@@ -9,8 +10,10 @@ import {
   isPercentage,
   list,
   maxCount,
+  oneOf,
   optional,
   percentage,
+  rateTypeOf,
   rule,
   timestamp,
 } from './fields.ts'
@@ -54,13 +57,19 @@ export const questionFile = z
   .strictObject({
     _id: identifier.nullish().describe(derived),
     label: text(500),
-    type: optional(text(50)).describe('Kind of answer. Defaults to `dropdown` with items, else `text`.'),
+    type: oneOf(questionTypes).describe(
+      'Kind of answer: an item, text of up to 500 characters, or `true` or `false`. Defaults to `dropdown` with items, else `text`.',
+    ),
     required: z.boolean().nullish(),
     items: z.array(text(200)).nullish(),
   } satisfies Record<keyof z.output<typeof questionBody>, z.ZodType>)
   .refine(
     ({ type, items }) => type !== 'dropdown' || (items ?? []).length !== 0,
     rule('items', 'must hold at least one choice of a dropdown'),
+  )
+  .refine(
+    ({ type, items }) => !(type === 'text' || type === 'checkbox') || (items ?? []).length === 0,
+    rule('items', 'must be empty: only a dropdown has choices'),
   )
 
 const availability = z
@@ -78,7 +87,7 @@ const ticketRateShape = {
   slug: optional(text(200)),
   valid_from: timestamp.nullish(),
   complete: z.boolean().nullish().describe('True to close the sale by hand.'),
-  type: optional(text(50)),
+  type: oneOf(rateTypes).describe('Optional: it follows from `availability`, which it must agree with.'),
   available: z.boolean().nullish().describe('Ignored: it follows from the other fields.'),
   availability: availability
     .nullish()
@@ -132,6 +141,10 @@ export const ticketRateFile = z
     questions: list,
   } satisfies Record<keyof TicketRateBody, z.ZodType>)
   .refine(({ min, max }) => !((min || 1) > (max || maxCount)), rule('max', 'must be at least min'))
+  .refine(
+    ({ type, availability }) => !type || !rateTypes.includes(type) || type === rateTypeOf(availability),
+    rule('type', 'must be limited where `availability.available` is a number, else unlimited'),
+  )
 
 export const eventFile = z
   .strictObject({ ...eventShape, ticket_rates: list } satisfies Record<keyof EventBody, z.ZodType>)

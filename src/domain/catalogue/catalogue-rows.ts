@@ -5,6 +5,7 @@ import type { events } from '../event/table.ts'
 import type { Location } from '../location/table.ts'
 import type { Organization } from '../organization/table.ts'
 import type { ListedPrice, ListedRate, Question, Supplement } from '../ticket-rate/table.ts'
+import { rateTypeOf } from './fields.ts'
 import type { Catalogue } from './read-catalogue.ts'
 
 // Maps objects of the file to database rows, with defaults for absent fields.
@@ -93,7 +94,7 @@ export const ticketRateRow = ({ input, key, ...rate }: Input<'ticketRates'>): Li
   slug: key,
   validFrom: input.valid_from ?? null,
   complete: input.complete ?? false,
-  type: input.type ?? (input.availability?.available == null ? 'unlimited' : 'limited'),
+  type: rateTypeOf(input.availability),
   min: input.min || null,
   max: input.max || null,
   admits: input.admits ?? 1,

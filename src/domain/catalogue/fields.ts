@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { moment } from '../../shared/input-types.ts'
+import type { rateTypes } from '../ticket-rate/table.ts'
 
 // Field types of the catalogue file. In an optional field, null means the same as absent.
 
@@ -54,6 +55,15 @@ export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>
     .nullish()
     .transform((text) => text?.trim() || null)
     .pipe(type.nullable())
+
+/** Optional name from a list. Empty text counts as absent. */
+export const oneOf = <Name extends string>(names: readonly [Name, ...Name[]]) =>
+  optional(z.enum(names, `must be ${names.join(', ').replace(/, (?=[^,]*$)/, ' or ')}`))
+
+/** Type of a rate, which follows from its capacity. */
+export const rateTypeOf = (
+  availability: { available: number | null } | null | undefined,
+): (typeof rateTypes)[number] => (availability?.available == null ? 'unlimited' : 'limited')
 
 /** Options of a rule between fields that runs even if another field is invalid, so that all mistakes are
  *  reported at once. The compared values may then have any type, so the rule must pass whenever it cannot

@@ -2,13 +2,22 @@ import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
-import type { CheckInInput } from './check-in-input.ts'
+
+/** A scan at the door or at the bar. */
+type Scan = {
+  qrCode?: string | null | undefined
+  ticketId?: string | null | undefined
+  /** Event at this door. */
+  eventId?: string | null | undefined
+  /** Supplement at this bar. */
+  supplementId?: string
+}
 
 /** Finds and row-locks the ticket of a scan within these organizations; null if there is none. A code is
- *  unique only within its event: tickets of the event at the door come first, then active ones, then those of
- *  the event nearest in time. */
-export async function findScanned(tx: Connection, organizationIds: string[], input: CheckInInput) {
-  const { qrCode, ticketId, eventId } = input
+ *  unique only within its event: tickets of the event at the door come first, and those with the supplement
+ *  at the bar, then active ones, then those of the event nearest in time. */
+export async function findScanned(tx: Connection, organizationIds: string[], scan: Scan) {
+  const { qrCode, ticketId, eventId, supplementId } = scan
   const [found] = await tx
     .select({
       ticket: getTableColumns(tickets),
@@ -28,6 +37,7 @@ export async function findScanned(tx: Connection, organizationIds: string[], inp
     )
     .orderBy(
       desc(sql`${tickets.eventId} = ${eventId ?? ''}`),
+      desc(sql`${tickets.supplements} @> ${JSON.stringify([{ supplementId }])}::jsonb`),
       desc(sql`${tickets.status} = 'active'`),
       sql`abs(extract(epoch from ${events.startDate} - now()))`,
       tickets.id,

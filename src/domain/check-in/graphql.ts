@@ -13,9 +13,10 @@ const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
     OK: { value: 'OK', description: 'Admitted, or counted out.' },
     ALREADY_ENTERED: {
       value: 'ALREADY_ENTERED',
-      description: 'Everybody that the ticket admits is already inside.',
+      description:
+        'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`.',
     },
-    NOT_INSIDE: { value: 'NOT_INSIDE', description: 'Nobody is inside to leave.' },
+    NOT_INSIDE: { value: 'NOT_INSIDE', description: 'Fewer people are inside than leave.' },
     UNPAID: { value: 'UNPAID', description: 'The ticket was never paid, or has expired.' },
     CANCELLED: { value: 'CANCELLED', description: 'The ticket was cancelled.' },
     WRONG_EVENT: { value: 'WRONG_EVENT', description: 'The ticket is for another event.' },
@@ -27,8 +28,8 @@ const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
 const DirectionRef = builder.enumType('CheckInDirection', {
   description: 'Direction of a scan.',
   values: {
-    IN: { value: 'in', description: 'Somebody enters.' },
-    OUT: { value: 'out', description: 'Somebody leaves, and may enter again with the same ticket.' },
+    IN: { value: 'in', description: 'People enter.' },
+    OUT: { value: 'out', description: 'People leave, and may enter again with the same ticket.' },
   } as const,
 })
 
@@ -48,6 +49,17 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
       description: 'Time of the first entry with this ticket before this scan; null if there was none.',
     }),
     direction: t.expose('direction', { type: DirectionRef, description: 'Direction of the scan.' }),
+    people: t.exposeInt('people', {
+      description: 'Number of people who entered or left, or who were turned away, together.',
+    }),
+    entered: t.exposeInt('entered', {
+      nullable: true,
+      description: 'Number of people inside with the ticket now; null if no ticket was found.',
+    }),
+    admits: t.exposeInt('admits', {
+      nullable: true,
+      description: 'Number of people that the ticket admits; null if no ticket was found.',
+    }),
     at: t.expose('at', { type: 'DateTime', description: 'Time of the scan.' }),
     force: t.exposeBoolean('force', { description: 'True if the scan was forced.' }),
     idempotentReplayed: t.exposeBoolean('replayed', {
@@ -66,7 +78,7 @@ builder.mutationField('checkInTicket', (t) =>
   t.field({
     type: CheckInResultRef,
     description:
-      "Checks a ticket of the integration's organization in or out. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
+      "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
     args: {
       qrCode: t.arg.string({
         description:
@@ -87,6 +99,11 @@ builder.mutationField('checkInTicket', (t) =>
         defaultValue: 'in',
         description: 'Direction of the scan.',
       }),
+      people: t.arg.int({
+        required: true,
+        defaultValue: 1,
+        description: 'Number of people who enter or leave together, at least 1: all of them or none.',
+      }),
       at: t.arg({
         type: 'DateTime',
         description: 'Time of the scan, for scans that are uploaded later; now if omitted.',
@@ -94,7 +111,8 @@ builder.mutationField('checkInTicket', (t) =>
       force: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'Overrides `TOO_EARLY` and `ALREADY_ENTERED`.',
+        description:
+          'Overrides `TOO_EARLY` and, for people who left without a scan, `ALREADY_ENTERED`: up to as many people as the ticket admits then count as inside.',
       }),
     },
     resolve: (_root, args, ctx) =>

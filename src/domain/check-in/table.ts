@@ -85,3 +85,4 @@ export const redemptions = pgTable(
 )
 
 export type CheckIn = typeof checkIns.$inferSelect
+export type Redemption = typeof redemptions.$inferSelect

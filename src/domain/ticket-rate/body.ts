@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, visiblePrices } from './current-price.ts'
-import type { Price, Question, Supplement, TicketRate } from './table.ts'
+import {
+  type Price,
+  type Question,
+  questionTypes,
+  rateTypes,
+  type Supplement,
+  type TicketRate,
+} from './table.ts'
 
 // JSON shapes of a ticket rate and its parts (INTERFACE, Ticket rate). Amounts are in major units of the
 // organization's currency.
@@ -36,8 +43,10 @@ export const questionBody = z.object({
   _id: z.string().describe('Question identifier, the `question_id` of an answer.'),
   label: z.string().describe('Question text.'),
   type: z
-    .string()
-    .describe('Kind of answer: `dropdown` takes one of `items`; any other type takes free text.'),
+    .enum(questionTypes)
+    .describe(
+      'Kind of answer: `dropdown` takes one of `items`, `text` up to 500 characters, `checkbox` `true` or `false`.',
+    ),
   required: z.boolean().describe('True if an answer is required.'),
   items: z.array(z.string()).describe('Choices of a dropdown.'),
 })
@@ -50,7 +59,9 @@ export const ticketRateBody = z.object({
   slug: z.string().describe('URL-friendly name.'),
   valid_from: z.iso.datetime().nullable().describe('Start of the sale; null if the sale has no start time.'),
   complete: z.boolean().describe('True if the sale was closed by hand, whatever stock is left.'),
-  type: z.string().describe('Label from the catalogue; see `availability` for the capacity.'),
+  type: z
+    .enum(rateTypes)
+    .describe('`limited` if the rate has a capacity, see `availability`; else `unlimited`.'),
   prices: z
     .array(priceBody)
     .describe(

@@ -76,7 +76,7 @@ TicketRateRef.implement({
       description: 'True if the sale was closed by hand, whatever stock is left.',
     }),
     type: t.exposeString('type', {
-      description: 'Label from the catalogue; see `availability` for the capacity.',
+      description: '`limited` if the rate has a capacity, see `availability`; else `unlimited`.',
     }),
     min: t.exposeInt('min', {
       nullable: true,

@@ -69,7 +69,8 @@ export const QuestionRef = builder.objectRef<Question>('Question').implement({
     id: t.exposeID('id', { description: 'Question identifier, which an answer refers to.' }),
     label: t.exposeString('label', { description: 'Question text.' }),
     type: t.exposeString('type', {
-      description: 'Kind of answer: `dropdown` takes one of `items`; any other type takes free text.',
+      description:
+        'Kind of answer: `dropdown` takes one of `items`, `text` up to 500 characters, `checkbox` `true` or `false`.',
     }),
     required: t.exposeBoolean('required', { description: 'True if an answer is required.' }),
     items: t.exposeStringList('items', { description: 'Choices of a dropdown.' }),

@@ -33,6 +33,9 @@ const { id: _, ...left } = getTableColumns(stock)
 /** Stock counters, to be read along with a rate or a price. */
 export const leftColumns = left
 
+/** Types of a rate: with a capacity, and without. */
+export const rateTypes = ['limited', 'unlimited'] as const
+
 export const ticketRates = pgTable(
   'ticket_rates',
   {
@@ -47,7 +50,8 @@ export const ticketRates = pgTable(
     validFrom: timestampMs('valid_from'),
     /** Closed by hand, whatever stock is left. */
     complete: boolean().notNull().default(false),
-    type: text().notNull().default('limited'),
+    /** Follows from the capacity, at import. */
+    type: text({ enum: rateTypes }).notNull().default('limited'),
     min: integer(),
     max: integer(),
     showAllPrices: boolean('show_all_prices').notNull().default(true),
@@ -122,12 +126,15 @@ export const supplements = pgTable(
   ],
 )
 
+/** Types of a question: one of its items, free text, or `true` or `false`. */
+export const questionTypes = ['dropdown', 'text', 'checkbox'] as const
+
 export const questions = pgTable(
   'questions',
   {
     ...listedUnderRate(),
     label: text().notNull(),
-    type: text().notNull().default('dropdown'),
+    type: text({ enum: questionTypes }).notNull().default('dropdown'),
     required: boolean().notNull().default(false),
     items: text().array().notNull().default([]),
   },

@@ -18,9 +18,13 @@ type ChangedTicket = Pick<
 
 type TicketChangeType = Extract<NewChange['type'], `ticket.${string}`>
 
-/** Builds the change of a ticket from its current state, with the field names of the REST lookup. Contains no
- *  personal data and no code. */
-export const ticketChange = (type: TicketChangeType, ticket: ChangedTicket): NewChange => ({
+/** Builds the change of a ticket from its current state, with the field names of the REST lookup, and facts
+ *  of the change itself. Contains no personal data and no code. */
+export const ticketChange = (
+  type: TicketChangeType,
+  ticket: ChangedTicket,
+  facts: Record<string, string | number> = {},
+): NewChange => ({
   type,
   subjectId: ticket.id,
   organizationId: ticket.organizationId,
@@ -33,5 +37,6 @@ export const ticketChange = (type: TicketChangeType, ticket: ChangedTicket): New
     status: lookupStatus(ticket),
     for: ticket.admits,
     enter: ticket.entered,
+    ...facts,
   },
 })

@@ -182,6 +182,17 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
         integration.v2,
       ),
   ],
+  [
+    'redeemSupplement',
+    'ticket',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { redeemSupplement(input: { ticketId: $id, supplementId: "sup_0", nonce: "n${++nonces}" }) {
+          ${problems} ... on Redemption { result } } }`,
+        { id },
+        integration.v2,
+      ),
+  ],
 ]
 
 test.each(asks)(

@@ -210,7 +210,14 @@ test('no route or mutation imports, seeds or issues keys', () => {
   ])
   expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual([
     ...['cancelCheckout', 'cancelTicket', 'checkInTicket', 'checkout', 'deleteWebhook', 'disableWebhook'],
-    ...['enableWebhook', 'redeliverWebhook', 'refundTicket', 'registerWebhook', 'requestRefund'],
+    ...[
+      'enableWebhook',
+      'redeemSupplement',
+      'redeliverWebhook',
+      'refundTicket',
+      'registerWebhook',
+      'requestRefund',
+    ],
     ...['rotateWebhookSecret', 'updateWebhook'],
   ])
 })

@@ -30,7 +30,8 @@ const mistakesIn = (json: unknown) => importMistakes(sale.db, json)
 
 const ratesOf = async () => {
   const answer = await sale.rest('GET', '/events?populate=*', { headers: sale.channel })
-  type Rate = { _id: string; prices: { _id: string }[]; supplements: unknown[]; questions: unknown[] }
+  type Typed = { type: string }
+  type Rate = Typed & { _id: string; prices: { _id: string }[]; supplements: unknown[]; questions: Typed[] }
   return answer.json<{ data: { ticket_rates: Rate[] }[] }>().data.flatMap((event) => event.ticket_rates)
 }
 
@@ -67,6 +68,36 @@ test('import keeps the ids of the file and recognizes rows without an id', async
   expect(first.questions).toMatchObject([{ type: 'text', required: false }])
   await importFile(file)
   expect(await dump()).toEqual(first)
+})
+
+test('import derives the types of rates and questions, and takes the documented ones', async () => {
+  const limited = aRate({ name: 'Limited', availability: { sold: 0, available: 0 } })
+  const unlimited = aRate({
+    name: 'Unlimited',
+    availability: null,
+    questions: [
+      ...[{ label: 'Size?', items: ['S'] }, { label: 'Diet?' }],
+      ...['dropdown', 'text', 'checkbox'].map((type) =>
+        aQuestion({ type, label: type, items: type === 'dropdown' ? ['S'] : [] }),
+      ),
+    ],
+  })
+  const event = anEvent({ ticket_rates: [limited, unlimited] })
+  await importFile(aCatalogue({ events: [event] }))
+  const rates = await ratesOf()
+  expect(rates.map(({ type }) => type)).toEqual(['limited', 'unlimited'])
+  expect(rates[1]?.questions.map(({ type }) => type)).toEqual([
+    ...['dropdown', 'text', 'dropdown', 'text', 'checkbox'],
+  ])
+  const typed = [
+    { ...limited, type: 'limited', availability: { sold: 0, available: 5 } },
+    { ...unlimited, type: 'unlimited' },
+  ]
+  await importFile({ events: [{ ...event, ticket_rates: typed }] })
+  await importFile({
+    events: [{ ...event, ticket_rates: [{ ...limited, availability: undefined }, unlimited] }],
+  })
+  expect((await ratesOf()).map(({ type }) => type)).toEqual(['unlimited', 'unlimited'])
 })
 
 test('import updates names, times, texts and order', async () => {

@@ -29,6 +29,8 @@ const required = 'This field is required.'
 const ofRate = 'events.0.ticket_rates.0'
 const ofPrice = `${ofRate}.prices.0`
 
+const mistaken = 'type must be limited where `availability.available` is a number, else unlimited.'
+
 const files: [what: string, file: unknown, mistakes: string[]][] = [
   ['a file that is not an object', [1], [': Invalid input: expected object, received array.']],
   ['an empty file', {}, [': The value must hold organizations, locations or events.']],
@@ -196,6 +198,29 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     rate({ questions: [aQuestion({ items: [] })] }),
     [`${ofRate}.questions.0.items: items must hold at least one choice of a dropdown.`],
   ],
+  [
+    'a checkbox and a text with choices',
+    rate({ questions: ['checkbox', 'text'].map((type) => aQuestion({ type })) }),
+    [0, 1].map(
+      (index) => `${ofRate}.questions.${index}.items: items must be empty: only a dropdown has choices.`,
+    ),
+  ],
+  [
+    'a question of an unknown type',
+    rate({ questions: [aQuestion({ type: 'radio' })] }),
+    [`${ofRate}.questions.0.type: type must be dropdown, text or checkbox.`],
+  ],
+  [
+    'a rate of an unknown type',
+    rate({ type: 'vip' }),
+    [`${ofRate}.type: type must be limited or unlimited.`],
+  ],
+  [
+    'a limited rate without a capacity',
+    rate({ type: 'limited', availability: { sold: 1, available: null } }),
+    [`${ofRate}.type: ${mistaken}`],
+  ],
+  ['an unlimited rate with a capacity', rate({ type: 'unlimited' }), [`${ofRate}.type: ${mistaken}`]],
   [
     'two questions of one name',
     rate({ questions: [{ label: 'Why?' }, { label: 'Why?' }] }),

@@ -112,6 +112,24 @@ test('migrate keeps tickets sold under an earlier version', async () => {
   )
 })
 
+test('migrate gives rates and questions of an earlier version one of the documented types', async () => {
+  await migrateOnly(7)
+  for (const statement of [
+    "insert into stock (id, capacity) values ('rate_1', 10), ('rate_2', null)",
+    "update ticket_rates set type = 'vip'",
+    `insert into questions (id, ticket_rate_id, position, label, type) values
+      ('que_1', 'rate_1', 0, 'One', 'dropdown'), ('que_2', 'rate_1', 1, 'Two', 'essay')`,
+  ])
+    await database.db.execute(sql.raw(statement))
+  await database.migrate()
+  expect(
+    await isTrue("(select string_agg(type, ' ' order by id) from ticket_rates) = 'limited unlimited'"),
+  ).toBe(true)
+  expect(await isTrue("(select string_agg(type, ' ' order by id) from questions) = 'dropdown text'")).toBe(
+    true,
+  )
+})
+
 test('migrate refuses contradictory rows and leaves the database as it was', async () => {
   await migrateOnly(3)
   await database.db.execute(sql`update tickets set price_id = 'price_of_rate_2'`)

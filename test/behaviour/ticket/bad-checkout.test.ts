@@ -136,7 +136,7 @@ test.each<[what: string, body: Fields, answer: string]>([
   ],
   [
     'an answer that is too long',
-    withEntry({ answers: [{ question_id: 'que_1', answer: 'x'.repeat(1001) }] }),
+    withEntry({ answers: [{ question_id: 'que_1', answer: 'x'.repeat(501) }] }),
     '400 INVALID tickets.0.answers.0.answer',
   ],
   [

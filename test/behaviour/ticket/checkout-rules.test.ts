@@ -38,6 +38,7 @@ const catalogue = aCatalogue({
           questions: [
             aQuestion({ _id: 'que_size', label: 'Size?', required: true, items: ['S', 'M'] }),
             aQuestion({ _id: 'que_free', type: 'text', items: [] }),
+            aQuestion({ _id: 'que_terms', type: 'checkbox', items: [] }),
           ],
         }),
         aRate({ _id: 'rate_few', min: 2, max: 4, prices: [price('price_few')] }),
@@ -186,6 +187,12 @@ const rules: Rule[] = [
     ['ANSWER_NOT_AN_ITEM tickets.0.answers.0.answer'],
   ],
   [
+    'an answer to a checkbox that is neither true nor false',
+    open({ answers: [...answers, { question_id: 'que_terms', answer: 'True' }] }),
+    422,
+    ['ANSWER_NOT_AN_ITEM tickets.0.answers.1.answer'],
+  ],
+  [
     'an answer to a question of another rate',
     open({ answers: [...answers, { question_id: 'que_none', answer: 'x' }] }),
     422,
@@ -297,6 +304,10 @@ test('a checkout just within the rules is sold', async () => {
       supplements: [{ supplement_id: 'sup_open' }],
       answers: [...answers, { question_id: 'que_free', answer: 'Anything' }],
     }),
+    open({ answers: [...answers, { question_id: 'que_free', answer: 'ñ'.repeat(500) }] }),
+    ...['true', 'false'].map((answer) =>
+      open({ answers: [...answers, { question_id: 'que_terms', answer }] }),
+    ),
   ]
   for (const body of allowed) expect((await checkOut(sale, body)).statusCode, JSON.stringify(body)).toBe(200)
   expect((await checkOut(sale, ticketsOf('huge', 50))).statusCode).toBe(200)

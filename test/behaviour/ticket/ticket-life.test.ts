@@ -18,9 +18,10 @@ import {
   sellAtBoxOffice,
 } from '../../support/box-office.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../../support/factories.ts'
 import { brokenInvariants, invariantBreakers } from '../../support/invariants.ts'
-import { cancelCheckout, cancelTicket, refundTicket, refusalCodes } from '../../support/refunds.ts'
+import { cancelCheckout, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome } from '../../support/stub-provider.ts'
@@ -31,6 +32,7 @@ import {
   type ModelPayment,
   type ModelTicket,
   pay,
+  redeem,
   refund,
   scan,
 } from '../../support/ticket-model.ts'
@@ -40,6 +42,8 @@ import {
 const runs = 8
 const capacity = 7
 const price = 2200
+const admits = 3
+const drinks = 2
 
 let sale: Sale
 beforeAll(async () => {
@@ -49,7 +53,9 @@ beforeAll(async () => {
       ticket_rates: [
         aRate({
           _id: `rate_${run}`,
+          admits,
           prices: [aPrice({ _id: `price_${run}` })],
+          supplements: [aSupplement({ _id: `sup_${run}`, price: 0, product_quantity: drinks })],
           availability: { sold: 0, available: capacity },
         }),
       ],
@@ -93,12 +99,12 @@ async function agree({ payments: all }: Model): Promise<void> {
     .from(tickets)
     .innerJoin(payments, eq(payments.id, tickets.paymentId))
     .where(inArray(tickets.paymentId, ids))
-  const actual = rows.map(({ id, payment, status, refundedAmount, entered }) => [
-    ...[id, payment, status, refundedAmount, entered],
+  const actual = rows.map(({ id, payment, status, refundedAmount, entered, supplements }) => [
+    ...[id, payment, status, refundedAmount, entered, supplements[0]?.used],
   ])
   const expected = all.flatMap((payment) =>
-    payment.tickets.map(({ id, status, refunded, inside }) => [
-      ...[id, payment.status, status, refunded, inside],
+    payment.tickets.map(({ id, status, refunded, inside, drinksUsed }) => [
+      ...[id, payment.status, status, refunded, inside, drinksUsed],
     ]),
   )
   expect(actual.sort()).toEqual(expected.sort())
@@ -109,7 +115,9 @@ const aCheckout = (count: number): Command => ({
   async run(model, { run, seen }) {
     const answer = await checkOut(sale, {
       ticket_rate_id: `rate_${run}`,
-      tickets: Array.from({ length: count }, () => anEntry(`price_${run}`)),
+      tickets: Array.from({ length: count }, () =>
+        anEntry(`price_${run}`, { supplements: [{ supplement_id: `sup_${run}` }] }),
+      ),
       send_resourcers: true,
     })
     if (left(model) < count) {
@@ -124,7 +132,8 @@ const aCheckout = (count: number): Command => ({
       status: 'pending',
       charges: 0,
       tickets: data.tickets.map(({ _id }) => ({
-        ...{ id: _id, status: 'held', paid: 0, refunded: 0, inside: 0, wasInside: false },
+        ...{ id: _id, status: 'held', paid: 0, refunded: 0, admits, inside: 0, wasInside: false },
+        ...{ drinksLeft: drinks, drinksUsed: 0 },
       })),
     })
     seen.add('checkout made')
@@ -232,7 +241,9 @@ const givingUp = (at: number) =>
         ? 'ILLEGAL_TRANSITION'
         : ticket.status === 'active' && ticket.wasInside
           ? 'ALREADY_ENTERED'
-          : null
+          : ticket.status === 'active' && ticket.drinksUsed > 0
+            ? 'SUPPLEMENT_REDEEMED'
+            : null
     if (!problem) ticket.status = 'cancelled'
     const headers = isOwn ? sale.integration.v2 : sale.channel
     const problems = refusalCodes(await cancelTicket(sale, ticket.id, headers))
@@ -251,17 +262,21 @@ const refunding = (at: number, part: number) =>
     return fits ? payment.status : (problems[0]?.split(' ')[0] ?? '')
   })
 
-let scans = 0
-const scanning = (at: number, direction: 'IN' | 'OUT') =>
+const scanning = (at: number, direction: 'IN' | 'OUT', people: number) =>
   on(`scan ${direction}`, at, async (_payment, ticket) => {
-    const expected = scan(ticket, direction)
-    const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
-      `mutation ($ticketId: ID!, $nonce: String!) { checkInTicket(ticketId: $ticketId, nonce: $nonce, direction: ${direction}) {
-        ... on CheckIn { result } } }`,
-      { ticketId: ticket.id, nonce: `scan_${scans++}` },
-      sale.integration.v2,
-    )
-    expect(data?.checkInTicket.result).toBe(expected)
+    const before = ticket.inside
+    const expected = scan(ticket, direction, people)
+    const { result, entered } = await scanTicket(sale, { ticketId: ticket.id, direction, people })
+    expect([result, entered]).toEqual([expected, ticket.inside])
+    return before > 0 ? `more ${expected}` : expected
+  })
+
+const redeeming = (at: number, quantity: number) =>
+  on('redeem', at, async (_payment, ticket) => {
+    const expected = redeem(ticket, quantity)
+    const run = (await ticketRow(sale, ticket.id))?.ticketRateId.replace('rate', 'sup')
+    const { result, left } = await redeemItems(sale, { ticketId: ticket.id, supplementId: run, quantity })
+    expect([result, left]).toEqual([expected, ticket.status === 'active' ? ticket.drinksLeft : 0])
     return expected
   })
 
@@ -281,7 +296,10 @@ const commands = fc.array(
     at.map(cancelling),
     at.map(givingUp),
     fc.tuple(at, fc.constantFrom(0.3, 0.5, 1)).map(([at, part]) => refunding(at, part)),
-    fc.tuple(at, fc.constantFrom('IN' as const, 'OUT' as const)).map(([at, way]) => scanning(at, way)),
+    fc
+      .tuple(at, fc.constantFrom('IN' as const, 'OUT' as const), fc.integer({ min: 1, max: admits + 1 }))
+      .map(([at, way, people]) => scanning(at, way, people)),
+    fc.tuple(at, fc.integer({ min: 1, max: drinks + 1 })).map(([at, items]) => redeeming(at, items)),
   ),
   { minLength: 30, maxLength: 40 },
 )
@@ -291,7 +309,9 @@ const everyState = [
   ...[aDoorSale(1), refunding(0, 0.5), money(0), anInvitation(1), refunding(0, 1)],
   ...[aCheckout(1), money(0), refunding(0, 1), refunding(0, 0.3)],
   ...[aCheckout(1), money(0), money(0), aCheckout(1), lateMoney(0)],
-  ...[aCheckout(1), cancelling(0), aCheckout(1), lapse(0), aCheckout(2), aCheckout(1)],
+  ...[aCheckout(1), cancelling(0), aCheckout(1), lapse(0), aCheckout(1), redeeming(0, 1), money(0)],
+  ...[redeeming(0, 1), givingUp(0), redeeming(0, 2), scanning(0, 'IN', 2), scanning(0, 'IN', 2)],
+  ...[scanning(0, 'IN', 1), scanning(0, 'OUT', 2), givingUp(0), aCheckout(1), aCheckout(1)],
 ]
 
 test('tickets after actions in any order match the model and lose nothing', async () => {
@@ -312,6 +332,14 @@ test('tickets after actions in any order match the model and lose nothing', asyn
     ...['checkout made', 'checkout refused', 'pay pending paid', 'pay late pending paid', 'pay paid paid'],
     ...['cancel checkout pending cancelled', 'expire pending expired'],
     ...['sale at the door made', 'invitation made', 'refund paid REFUND_TOO_HIGH'],
+    ...[
+      'scan IN paid OK',
+      'scan IN paid more ALREADY_ENTERED',
+      'scan IN paid more OK',
+      'scan OUT paid more OK',
+    ],
+    ...['redeem pending UNPAID', 'redeem paid OK', 'redeem paid USED_UP'],
+    ...['cancel ticket paid SUPPLEMENT_REDEEMED', 'cancel ticket paid ALREADY_ENTERED'],
   ])
     expect(seen).toContain(met)
   expect([...seen].filter((met) => /^refund \w+ (partially_)?refunded/.test(met)).length).toBeGreaterThan(0)

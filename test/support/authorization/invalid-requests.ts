@@ -24,6 +24,8 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('mutation', 'issueInvitations', 'input: { ticketRateId: "", invitations: [] }', 'integration'),
   graphql('mutation', 'refundTicket', 'ticketId: "x", amount: -1', 'integration'),
   graphql('mutation', 'checkInTicket', 'nonce: ""', 'integration'),
+  graphql('mutation', 'checkInTicket', 'ticketId: "x", nonce: "x", people: 0', 'integration'),
+  graphql('mutation', 'redeemSupplement', 'input: { supplementId: "", nonce: "" }', 'integration'),
   graphql('mutation', 'registerWebhook', 'url: "x"', 'channel integration'),
   graphql('mutation', 'updateWebhook', 'id: "x", url: "x"', 'channel integration'),
   ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel'],

@@ -21,6 +21,10 @@ const ownedBy = (things: Thing[], caller: Caller) =>
 const soldFor = ({ things }: World, caller: Caller) =>
   things.ticket.find((thing) => seesSale(caller, thing))?.id ?? 'tkt_0'
 
+// Each seller has a pending ticket, then a paid one.
+const paidFor = ({ things }: World, caller: Caller) =>
+  things.ticket.filter((thing) => seesSale(caller, thing))[1]?.id ?? 'tkt_0'
+
 const deliveries = graphqlAsk(
   'query',
   'webhookDeliveries',
@@ -46,6 +50,12 @@ const scanned = graphqlAsk(
 const scan = (given: object) => scanned({ ...given, nonce: `scan-${++scans}` })
 // Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
+
+const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSupplementInput!', 'input: $input')
+// An absent supplement, so that the response does not depend on what was redeemed before.
+const redeem = (given: object) =>
+  redeemed({ input: { supplementId: 'sup_0', ...given, nonce: `bar-${++scans}` } })
+const redeemRow = { writes: true, notes: ['redemptions'] }
 
 export const ownerRows: Rows = {
   'Query.changes': { open: true, isFor: ['channel', 'integration'], ask: () => changes() },
@@ -89,6 +99,25 @@ export const ownerRows: Rows = {
     kind: 'event',
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
     ask: (caller, eventId, world) => scan({ id: soldFor(world, caller), eventId }),
+  },
+  'Mutation.redeemSupplement(input.qrCode)': {
+    ...redeemRow,
+    kind: 'code',
+    sees: ofIntegration,
+    ask: (_caller, qrCode) => redeem({ qrCode }),
+  },
+  'Mutation.redeemSupplement(input.ticketId)': {
+    ...redeemRow,
+    kind: 'ticket',
+    sees: ofIntegration,
+    ask: (_caller, ticketId) => redeem({ ticketId }),
+  },
+  'Mutation.redeemSupplement(input.supplementId)': {
+    ...redeemRow,
+    kind: 'supplement',
+    // One of its own organization may be redeemed or not.
+    sees: (caller, thing) => (isIntegration(caller) && seesCatalogue(caller, thing) ? null : false),
+    ask: (caller, supplementId, world) => redeem({ ticketId: paidFor(world, caller), supplementId }),
   },
   'Mutation.cancelCheckout(paymentId)': verb('cancelCheckout', 'paymentId', {
     kind: 'payment',

@@ -40,6 +40,8 @@ const usualValues: Record<string, unknown[]> = {
   nonce: ['a', 'b', 'c'],
   idempotencyKey: ['a', 'b', 'c'],
   language: ['es', 'de-AT'],
+  people: [1, 2],
+  quantity: [1, 2],
   first: [1, 3, 5],
   amount: [0.5, 1],
   lat: [40.4],

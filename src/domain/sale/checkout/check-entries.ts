@@ -1,5 +1,6 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
+import type { Question } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 
@@ -21,6 +22,10 @@ function checkSupplements(entry: CheckoutEntry, { supplements }: Terms): Problem
   })
 }
 
+/** Answers that a question takes; null for free text. */
+const choicesOf = ({ type, items }: Question): string[] | null =>
+  type === 'dropdown' ? items : type === 'checkbox' ? ['true', 'false'] : null
+
 function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
   const answered = new Set<string>()
   const problems = (entry.answers ?? []).flatMap(({ questionId, answer }, index) => {
@@ -31,9 +36,9 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
     if (answered.has(questionId))
       return problem('DUPLICATE_ANSWER', 'A question can be answered only once.', pathOf('questionId'))
     answered.add(questionId)
-    const { type, items } = question
-    return type === 'dropdown' && !items.includes(answer)
-      ? problem('ANSWER_NOT_AN_ITEM', `The answer must be one of: ${items.join(', ')}.`, pathOf('answer'))
+    const choices = choicesOf(question)
+    return choices && !choices.includes(answer)
+      ? problem('ANSWER_NOT_AN_ITEM', `The answer must be one of: ${choices.join(', ')}.`, pathOf('answer'))
       : []
   })
   const missing = questions.filter((question) => question.required && !answered.has(question.id))

@@ -25,7 +25,11 @@ const entry = z.strictObject({
     .array(
       z.strictObject({
         questionId: scalars.identifier.describe('Question identifier.'),
-        answer: scalars.text(1000).describe('Answer; for a dropdown, one of its items.'),
+        answer: scalars
+          .text(500)
+          .describe(
+            'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
+          ),
       }),
     )
     .nullish()

@@ -4,7 +4,11 @@ const AnswerInputRef = builder.inputType('AnswerInput', {
   description: 'Answer to a question of the rate.',
   fields: (t) => ({
     questionId: t.id({ required: true, description: 'Question identifier.' }),
-    answer: t.string({ required: true, description: 'Answer; for a dropdown, one of its items.' }),
+    answer: t.string({
+      required: true,
+      description:
+        'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
+    }),
   }),
 })
 

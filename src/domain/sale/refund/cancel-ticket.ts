@@ -7,18 +7,21 @@ import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
-import { lookupStatus } from '../../ticket/views.ts'
+import { lookupStatus, productQuantityUsed } from '../../ticket/views.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../record-changes.ts'
 
 /** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
  *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with
- *  it; ILLEGAL_TRANSITION if it is not active (DECISIONS 5). */
+ *  it; SUPPLEMENT_REDEEMED if any of its supplements was handed out; ILLEGAL_TRANSITION if it is not active
+ *  (DECISIONS 5, 9). */
 export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Ticket> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
   if (ticket.entered > 0 || ticket.firstEntryAt)
     throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
+  if (ticket.supplements.some((supplement) => productQuantityUsed(supplement) > 0))
+    throw new Refusal({ code: 'SUPPLEMENT_REDEEMED', message: 'A supplement was already handed out.' })
   const [cancelled] = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
@@ -33,7 +36,8 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
 }
 
 /** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is
- *  already cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, ILLEGAL_TRANSITION (DECISIONS 5). */
+ *  already cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION
+ *  (DECISIONS 5, 9). */
 export async function cancelTicket(ticketId: string, ctx: Context): Promise<Ticket> {
   requireCaller(ctx)
   const { id } = await requireTicket(ticketId, ctx)

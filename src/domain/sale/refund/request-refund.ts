@@ -46,7 +46,8 @@ async function checkWarranty(
 /** Returns a ticket of the channel under its warranty: cancels it and refunds the amount paid, minus the
  *  price of the warranty and earlier refunds. Idempotent: a repeated request returns the same refund, or
  *  opens another one if that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's
- *  clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, REFUND_TOO_HIGH if nothing is left to refund. */
+ *  clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, REFUND_TOO_HIGH if nothing is left to
+ *  refund. */
 export async function requestRefund(ticketId: string, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
   return startRefund(await requireTicket(ticketId, ctx), ctx, async (tx, payment, ticket) => {

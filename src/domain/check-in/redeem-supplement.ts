@@ -1,0 +1,85 @@
+import { and, eq } from 'drizzle-orm'
+import { boundedTransactions } from '../../data/bulkhead.ts'
+import { checkReplay, makeOnce } from '../../data/idempotency.ts'
+import type { Connection } from '../../database/database.ts'
+import { type Context, requireIntegration } from '../../request/context.ts'
+import { sha256 } from '../../shared/ids.ts'
+import { recordChanges } from '../sale/record-changes.ts'
+import { type Ticket, tickets } from '../ticket/table.ts'
+import { ticketChange } from '../ticket/ticket-change.ts'
+import { productQuantity, productQuantityUsed } from '../ticket/views.ts'
+import type { RedeemInput } from './check-in-input.ts'
+import { findScanned } from './find-scanned.ts'
+import { type Redemption, redemptions } from './table.ts'
+
+/** A redemption; `replayed` is true if the nonce was used before. */
+export type Redeemed = Redemption & { replayed: boolean }
+
+// Many bars work at the same time: a bound leaves the other connections to everybody else.
+const redemptionTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
+
+type Outcome = Pick<Redemption, 'result' | 'redeemed' | 'left'>
+
+const nothing = (result: Redemption['result'], left = 0): Outcome => ({ result, redeemed: 0, left })
+
+/** Decides what a bar may hand out: all items or none, never more than were bought and not yet redeemed. */
+function decideOutcome(ticket: Ticket, { supplementId, quantity }: RedeemInput): Outcome {
+  if (ticket.status === 'cancelled') return nothing('CANCELLED')
+  if (ticket.status !== 'active') return nothing('UNPAID')
+  const sold = ticket.supplements.find((supplement) => supplement.supplementId === supplementId)
+  if (!sold) return nothing('NOT_BOUGHT')
+  const left = productQuantity(sold) - productQuantityUsed(sold)
+  return quantity > left
+    ? nothing('USED_UP', left)
+    : { result: 'OK', redeemed: quantity, left: left - quantity }
+}
+
+/** Counts items as redeemed and records the change. Requires this transaction to hold the ticket's row lock. */
+async function handOut(
+  tx: Connection,
+  ticket: Ticket,
+  { supplementId, redeemed, left }: Pick<Redemption, 'supplementId' | 'redeemed' | 'left'>,
+): Promise<void> {
+  const supplements = ticket.supplements.map((sold) => {
+    if (sold.supplementId !== supplementId) return sold
+    // The constraint of the table compares both, and a ticket of before 0.2 has neither.
+    return { ...sold, productQuantity: productQuantity(sold), used: productQuantityUsed(sold) + redeemed }
+  })
+  await tx.update(tickets).set({ supplements }).where(eq(tickets.id, ticket.id))
+  const facts = { supplement_id: supplementId, redeemed, left }
+  await recordChanges(tx, [ticketChange('ticket.supplement_redeemed', ticket, facts)])
+}
+
+/** Redeems items of a supplement that was bought with a ticket of the integration's organization. Returns a
+ *  rejection as a result and not as a refusal, because the bar must show it. Idempotent by nonce, whatever
+ *  happened to the ticket since. However many bars work at once, no more items are redeemed than were bought.
+ *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 9). */
+export async function redeemSupplement(input: RedeemInput, ctx: Context): Promise<Redeemed> {
+  const { integrationId, organizationIds } = requireIntegration(ctx)
+  const [organizationId] = organizationIds
+  const { nonce, supplementId } = input
+  const requestHash = sha256(JSON.stringify(input))
+
+  const redeem = () =>
+    redemptionTransaction(ctx.db, async (tx) => {
+      const isSame = and(
+        eq(redemptions.organizationId, organizationId),
+        eq(redemptions.integrationId, integrationId),
+        eq(redemptions.nonce, nonce),
+      )
+      const [made] = await tx.select().from(redemptions).where(isSame)
+      const earlier = checkReplay(made, requestHash, 'This nonce was used for another redemption.', 'nonce')
+      if (earlier) return { ...earlier, replayed: true }
+      const ticket = (await findScanned(tx, organizationIds, input))?.ticket ?? null
+      const outcome = ticket ? decideOutcome(ticket, input) : nothing('UNKNOWN')
+      if (ticket && outcome.result === 'OK') await handOut(tx, ticket, { supplementId, ...outcome })
+      const sent = { organizationId, integrationId, nonce, requestHash, supplementId }
+      const [redemption] = await tx
+        .insert(redemptions)
+        .values({ ...sent, ...outcome, ticketId: ticket?.id ?? null })
+        .returning()
+      if (!redemption) throw new Error('the insert returned no redemption')
+      return { ...redemption, replayed: false }
+    })
+  return makeOnce(redeem).finally(() => ctx.loaders.clear())
+}

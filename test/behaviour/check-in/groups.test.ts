@@ -1,0 +1,150 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changes } from '../../../src/domain/change/table.ts'
+import { checkIns } from '../../../src/domain/check-in/table.ts'
+import { sha256 } from '../../../src/shared/ids.ts'
+import { scanTicket } from '../../support/door.ts'
+import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
+import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// Check-in of several people with one ticket.
+
+const rate = (name: string, more = {}) =>
+  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...more })
+
+let sale: Sale
+beforeAll(async () => {
+  const start = { start_date: inDays(0.1), end_date: inDays(0.3) }
+  const far = { start_date: inDays(30), end_date: inDays(30.2) }
+  sale = await openSale(
+    aCatalogue({
+      events: [
+        anEvent({ ...start, ticket_rates: [rate('table', { admits: 4 }), rate('single')] }),
+        anEvent({ ...far, ticket_rates: [rate('later', { admits: 2 })] }),
+      ],
+    }),
+  )
+})
+afterAll(async () => {
+  expect(await brokenInvariants(sale.db)).toEqual([])
+  await sale.close()
+})
+
+const buy = async (name: string) => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
+
+const admitted = (people: number, entered: number) => ({ result: 'OK', people, entered, admits: 4 })
+const refused = (people: number, entered: number) => ({
+  ...admitted(people, entered),
+  result: 'ALREADY_ENTERED',
+})
+
+test('a table for four enters in parts, and never with a fifth person', async () => {
+  const ticketId = await buy('table')
+  expect(await scanTicket(sale, { ticketId })).toMatchObject(admitted(1, 1))
+  expect(await scanTicket(sale, { ticketId, people: 2 })).toMatchObject(admitted(2, 3))
+  expect(await scanTicket(sale, { ticketId, people: 2 })).toMatchObject(refused(2, 3))
+  expect(await scanTicket(sale, { ticketId })).toMatchObject(admitted(1, 4))
+  expect(await scanTicket(sale, { ticketId })).toMatchObject(refused(1, 4))
+})
+
+test('a table for four enters at once', async () => {
+  const ticketId = await buy('table')
+  expect(await scanTicket(sale, { ticketId, people: 5 })).toMatchObject(refused(5, 0))
+  expect(await scanTicket(sale, { ticketId, people: 4 })).toMatchObject(admitted(4, 4))
+})
+
+test('both lookups and the checkout view count the people', async () => {
+  const ticketId = await buy('table')
+  await scanTicket(sale, { ticketId, people: 3 })
+  const { data } = await sale.graphql(
+    'query ($id: ID!) { ticket(id: $id) { for enter } }',
+    { id: ticketId },
+    sale.channel,
+  )
+  expect(data).toEqual({ ticket: { for: 4, enter: 3 } })
+  const lookup = await sale.rest('GET', `/integrations/tickets/${ticketId}`, { headers: sale.integration.v2 })
+  expect(lookup.json().data).toMatchObject({ for: 4, enter: 3 })
+})
+
+test('people leave together, all or none, and may enter again', async () => {
+  const ticketId = await buy('table')
+  await scanTicket(sale, { ticketId, people: 3 })
+  const out = { ticketId, direction: 'OUT' } as const
+  expect(await scanTicket(sale, { ...out, people: 4 })).toMatchObject({ result: 'NOT_INSIDE', entered: 3 })
+  expect(await scanTicket(sale, { ...out, people: 2 })).toMatchObject(admitted(2, 1))
+  expect(await scanTicket(sale, { ticketId, people: 3 })).toMatchObject(admitted(3, 4))
+  expect(await scanTicket(sale, { ...out, people: 4 })).toMatchObject(admitted(4, 0))
+})
+
+test('force admits people who left without a scan, but never more than the ticket admits', async () => {
+  const ticketId = await buy('table')
+  await scanTicket(sale, { ticketId, people: 3 })
+  expect(await scanTicket(sale, { ticketId, people: 2, force: true })).toMatchObject(admitted(2, 4))
+  expect(await scanTicket(sale, { ticketId, people: 4, force: true })).toMatchObject(admitted(4, 4))
+  expect(await scanTicket(sale, { ticketId, people: 5, force: true })).toMatchObject(refused(5, 4))
+  const out = { ticketId, direction: 'OUT', force: true } as const
+  expect(await scanTicket(sale, { ...out, people: 5 })).toMatchObject({ result: 'NOT_INSIDE', entered: 4 })
+  const later = await buy('later')
+  expect(await scanTicket(sale, { ticketId: later, people: 2 })).toMatchObject({ result: 'TOO_EARLY' })
+  const forced = { ticketId: later, people: 2, force: true }
+  expect(await scanTicket(sale, forced)).toMatchObject({ result: 'OK', entered: 2 })
+})
+
+test('a nonce belongs to its number of people, and its repetition counts nobody', async () => {
+  const ticketId = await buy('table')
+  const pair = { ticketId, people: 2, nonce: 'pair' }
+  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 2), idempotentReplayed: false })
+  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 2), idempotentReplayed: true })
+  const reused = [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'nonce' }]
+  expect((await scanTicket(sale, { ...pair, people: 1 })).errors).toEqual(reused)
+  // A repetition shows who is inside by now.
+  await scanTicket(sale, { ticketId })
+  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 3), idempotentReplayed: true })
+})
+
+test('a scan of before groups is repeated after the upgrade', async () => {
+  const ticketId = await buy('single')
+  await scanTicket(sale, { ticketId, nonce: 'old' })
+  const input = { ticketId, nonce: 'old', direction: 'in', force: false }
+  const hash = sha256(JSON.stringify(input))
+  expect(await sale.db.$count(checkIns, eq(checkIns.requestHash, hash))).toBe(1)
+})
+
+test('a change says how many people entered', async () => {
+  const ticketId = await buy('table')
+  await scanTicket(sale, { ticketId, people: 3 })
+  await scanTicket(sale, { ticketId, people: 2 })
+  await scanTicket(sale, { ticketId, people: 2, direction: 'OUT' })
+  await scanTicket(sale, { ticketId })
+  const recorded = await sale.db
+    .select()
+    .from(changes)
+    .where(eq(changes.subjectId, ticketId))
+    .orderBy(asc(changes.sequence))
+  expect(recorded.slice(1).map(({ type, data }) => [type, data.people, data.enter, data.for])).toEqual([
+    ['ticket.entered', 3, 3, 4],
+    ['ticket.entered', 1, 2, 4],
+  ])
+})
+
+test('a group of which somebody entered cannot be cancelled', async () => {
+  const ticketId = await buy('table')
+  await scanTicket(sale, { ticketId, people: 2 })
+  await scanTicket(sale, { ticketId, people: 2, direction: 'OUT' })
+  expect((await cancelTicket(sale, ticketId)).errors?.map(({ code }) => code)).toEqual(['ALREADY_ENTERED'])
+})
+
+test('an unknown ticket counts nobody', async () => {
+  const unknown = { result: 'UNKNOWN', people: 2, entered: null, admits: null, ticket: null }
+  expect(await scanTicket(sale, { ticketId: 'tkt_nobodys', people: 2 })).toMatchObject(unknown)
+})
+
+test.each([0, -1])('a scan of %i people is refused', async (people) => {
+  const ticketId = await buy('table')
+  expect((await scanTicket(sale, { ticketId, people })).errors).toEqual([{ code: 'INVALID', path: 'people' }])
+  expect(await scanTicket(sale, { ticketId, people: 2_147_483_647 })).toMatchObject({
+    result: 'ALREADY_ENTERED',
+  })
+})

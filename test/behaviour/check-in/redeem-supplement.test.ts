@@ -1,0 +1,266 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changes } from '../../../src/domain/change/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { redeem } from '../../support/door.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  aSupplement,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
+import {
+  buyTickets,
+  cancelTicket,
+  refundTicket,
+  requestRefund,
+  ticketOf,
+  ticketRow,
+} from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// Supplements that are handed out at the bar.
+
+const drinks = { _id: 'sup_drinks', label: 'Drinks', description: 'Beer or water', product_quantity: 3 }
+const supplements = [aSupplement(drinks), aSupplement({ _id: 'sup_coat', label: 'Cloakroom' })]
+const warranty = { enabled: true, percentage: 10, hours: 24 }
+const rate = (name: string, more = {}) =>
+  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], warranty, ...more })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+      events: [
+        anEvent({ ticket_rates: [rate('1', { supplements })] }),
+        anEvent({ ticket_rates: [rate('plain')] }),
+        anEvent({
+          organization_id: 'org_2',
+          location_id: undefined,
+          ticket_rates: [rate('other', { supplements: [aSupplement({ _id: 'sup_other' })] })],
+        }),
+      ],
+    }),
+  )
+})
+afterAll(() => sale.close())
+
+const bought = (...ids: string[]) => ({ supplements: ids.map((supplement_id) => ({ supplement_id })) })
+const buy = async (entry: object = bought('sup_drinks', 'sup_coat'), name = '1') =>
+  ticketOf(await buyTickets(sale, 1, entry, `rate_${name}`))
+const drink = (ticketId: string, more = {}) => redeem(sale, { ticketId, supplementId: 'sup_drinks', ...more })
+
+const done = (redeemed: number, left: number) => ({ result: 'OK', redeemed, left })
+const usedUp = (left: number) => ({ result: 'USED_UP', redeemed: 0, left })
+
+/** Supplements of a ticket in the lookups of both surfaces. */
+async function lookUp(id: string) {
+  const rest = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+  const query = `query ($id: ID!) { ticket(id: $id) { supplements { id description productQuantity productQuantityUsed } } }`
+  const graphql = await sale.graphql<{ ticket: { supplements: unknown[] } }>(query, { id }, sale.channel)
+  type Body = {
+    _id: string
+    description: string | null
+    product_quantity: number
+    product_quantity_used: number
+  }
+  const { data } = rest.json<{ data: { supplements: Body[] } }>()
+  const shown = data.supplements.map((body) => ({
+    id: body._id,
+    description: body.description,
+    productQuantity: body.product_quantity,
+    productQuantityUsed: body.product_quantity_used,
+  }))
+  expect(graphql.data?.ticket.supplements).toEqual(shown)
+  return shown
+}
+
+test('three drinks go from the catalogue through a checkout to the bar, and every lookup counts them', async () => {
+  const { data } = await sale.graphql<{ ticketRate: unknown }>(
+    '{ ticketRate(id: "rate_1") { supplements { id description productQuantity } } }',
+    {},
+    sale.channel,
+  )
+  const drinksSold = { id: 'sup_drinks', description: 'Beer or water', productQuantity: 3 }
+  const coat = { id: 'sup_coat', description: null, productQuantity: 1 }
+  expect(data?.ticketRate).toEqual({ supplements: [drinksSold, coat] })
+  const id = await buy()
+  const used = (drinks: number, coats: number) => [
+    { ...drinksSold, productQuantityUsed: drinks },
+    { ...coat, productQuantityUsed: coats },
+  ]
+  expect(await lookUp(id)).toEqual(used(0, 0))
+  expect(await drink(id)).toMatchObject({ ...done(1, 2), supplementId: 'sup_drinks', ticket: { id } })
+  expect(await lookUp(id)).toEqual(used(1, 0))
+  const row = await ticketRow(sale, id)
+  const byCode = { qrCode: row?.qrCode, supplementId: 'sup_drinks', quantity: 2 }
+  expect(await redeem(sale, byCode)).toMatchObject({ ...done(2, 0), ticket: { id } })
+  expect(await drink(id)).toMatchObject(usedUp(0))
+  expect(await redeem(sale, { ticketId: id, supplementId: 'sup_coat' })).toMatchObject(done(1, 0))
+  expect(await lookUp(id)).toEqual(used(3, 1))
+})
+
+test('a bar that asks for more than is left gets none, and hears what is left', async () => {
+  const id = await buy()
+  expect(await drink(id, { quantity: 4 })).toMatchObject(usedUp(3))
+  expect(await drink(id, { quantity: 2 })).toMatchObject(done(2, 1))
+  expect(await drink(id, { quantity: 2 })).toMatchObject(usedUp(1))
+  expect(await drink(id, { quantity: 2_147_483_647 })).toMatchObject(usedUp(1))
+  expect(await drink(id)).toMatchObject(done(1, 0))
+})
+
+test('a used nonce repeats its answer, and is refused for another redemption', async () => {
+  const id = await buy()
+  const nonce = 'round'
+  expect(await drink(id, { nonce })).toMatchObject({ ...done(1, 2), idempotentReplayed: false })
+  await drink(id)
+  expect(await drink(id, { nonce })).toMatchObject({ ...done(1, 2), idempotentReplayed: true })
+  const reused = [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'nonce' }]
+  for (const other of [{ quantity: 2 }, { supplementId: 'sup_coat' }, { ticketId: await buy() }])
+    expect((await drink(id, { nonce, ...other })).errors).toEqual(reused)
+  expect(await drink(id)).toMatchObject(done(1, 0))
+  // A rejection is kept as well. Nonces are scoped to an integration.
+  expect(await drink(id, { nonce: 'late' })).toMatchObject({ ...usedUp(0), idempotentReplayed: false })
+  expect(await drink(id, { nonce: 'late' })).toMatchObject({ ...usedUp(0), idempotentReplayed: true })
+  const { v2 } = await integrationHeaders(sale.db)
+  const own = { ticketId: id, supplementId: 'sup_coat', nonce }
+  expect(await redeem(sale, own, v2)).toMatchObject({ ...done(1, 0), idempotentReplayed: false })
+})
+
+test('nothing is handed out without an active ticket with the supplement', async () => {
+  const nobodys = { redeemed: 0, left: 0, ticket: null, result: 'UNKNOWN' }
+  const others = await buy(bought('sup_other'), 'other')
+  for (const given of [{ ticketId: 'tkt_nobodys' }, { qrCode: 'NOBODYS' }, { ticketId: others }])
+    expect(await redeem(sale, { supplementId: 'sup_drinks', ...given })).toMatchObject(nobodys)
+  const nothing = { redeemed: 0, left: 0 }
+  const coatOnly = await buy(bought('sup_coat'))
+  expect(await drink(coatOnly)).toMatchObject({ ...nothing, result: 'NOT_BOUGHT', ticket: { id: coatOnly } })
+  expect(await drink(coatOnly, { supplementId: 'sup_nobodys' })).toMatchObject({ result: 'NOT_BOUGHT' })
+  const unpaid = await mustCheckOut(sale, {
+    ticket_rate_id: 'rate_1',
+    tickets: [anEntry('price_1', bought('sup_drinks'))],
+  })
+  expect(await drink(ticketOf(unpaid))).toMatchObject({ ...nothing, result: 'UNPAID' })
+  await sale.db
+    .update(tickets)
+    .set({ status: 'expired' })
+    .where(eq(tickets.id, ticketOf(unpaid)))
+  expect(await drink(ticketOf(unpaid))).toMatchObject({ result: 'UNPAID' })
+  await sale.db
+    .update(tickets)
+    .set({ status: 'held' })
+    .where(eq(tickets.id, ticketOf(unpaid)))
+  const cancelled = await buy()
+  await cancelTicket(sale, cancelled)
+  expect(await drink(cancelled)).toMatchObject({ ...nothing, result: 'CANCELLED' })
+})
+
+test('a refunded ticket keeps its drinks, and one whose drinks were handed out cannot be given back', async () => {
+  const id = await buy({ ...bought('sup_drinks'), warranty: true })
+  await refundTicket(sale, id, { amount: 1 })
+  expect(await drink(id)).toMatchObject(done(1, 2))
+  const codes = ({ errors = [] }: { errors?: { code: string }[] }) => errors.map(({ code }) => code)
+  for (const headers of [sale.channel, sale.integration.v2])
+    expect(codes(await cancelTicket(sale, id, headers))).toEqual(['SUPPLEMENT_REDEEMED'])
+  expect(codes(await requestRefund(sale, id))).toEqual(['SUPPLEMENT_REDEEMED'])
+  expect((await ticketRow(sale, id))?.status).toBe('active')
+})
+
+test('a code that two events use is that of the ticket with the supplement', async () => {
+  const qr_code = 'TWICE'
+  await buy({ qr_code }, 'plain')
+  const id = await buy({ ...bought('sup_drinks'), qr_code })
+  await buy({ qr_code: 'PLAIN' }, 'plain')
+  expect(await redeem(sale, { qrCode: qr_code, supplementId: 'sup_drinks' })).toMatchObject({
+    ticket: { id },
+  })
+  const plain = { qrCode: 'PLAIN', supplementId: 'sup_drinks' }
+  expect(await redeem(sale, plain)).toMatchObject({ result: 'NOT_BOUGHT' })
+})
+
+test('a redemption records a change with numbers and nobody in it, and a rejection records none', async () => {
+  const id = await buy()
+  await drink(id, { quantity: 2, nonce: 'told' })
+  await drink(id, { quantity: 2, nonce: 'told' })
+  await drink(id, { quantity: 2 })
+  const recorded = await sale.db
+    .select()
+    .from(changes)
+    .where(eq(changes.subjectId, id))
+    .orderBy(asc(changes.sequence))
+  const { paymentId, eventId } = (await ticketRow(sale, id)) ?? {}
+  expect(recorded.slice(1).map(({ type, sequence, data }) => ({ type, sequence, data }))).toEqual([
+    {
+      type: 'ticket.supplement_redeemed',
+      sequence: 2,
+      data: {
+        ticket_id: id,
+        payment_id: paymentId,
+        event_id: eventId,
+        ticket_rate_id: 'rate_1',
+        status: 'activated',
+        for: 1,
+        enter: 0,
+        supplement_id: 'sup_drinks',
+        redeemed: 2,
+        left: 1,
+      },
+    },
+  ])
+})
+
+test('a supplement sold before 0.2 is one item', async () => {
+  const id = await buy(bought('sup_coat'))
+  const old = {
+    supplementId: 'sup_coat',
+    label: 'Cloakroom',
+    amount: 250,
+    hasFakePrice: false,
+    fakeAmount: null,
+  }
+  await sale.db
+    .update(tickets)
+    .set({ supplements: [old] })
+    .where(eq(tickets.id, id))
+  const shown = { id: 'sup_coat', description: null, productQuantity: 1 }
+  expect(await lookUp(id)).toEqual([{ ...shown, productQuantityUsed: 0 }])
+  const coat = { ticketId: id, supplementId: 'sup_coat' }
+  expect(await redeem(sale, { ...coat, quantity: 2 })).toMatchObject(usedUp(1))
+  expect(await redeem(sale, coat)).toMatchObject(done(1, 0))
+  expect(await redeem(sale, coat)).toMatchObject(usedUp(0))
+  expect(await lookUp(id)).toEqual([{ ...shown, productQuantityUsed: 1 }])
+})
+
+test.each([
+  [{ qrCode: undefined }, 'INVALID', 'qrCode'],
+  [{ ticketId: 'tkt_1' }, 'INVALID', 'qrCode'],
+  [{ qrCode: 'with space' }, 'INVALID', 'qrCode'],
+  [{ supplementId: '' }, 'INVALID', 'supplementId'],
+  [{ quantity: 0 }, 'INVALID', 'quantity'],
+  [{ quantity: -1 }, 'INVALID', 'quantity'],
+  [{ nonce: ' ' }, 'INVALID', 'nonce'],
+  [{ nonce: 'x'.repeat(201) }, 'INVALID', 'nonce'],
+])('a redemption with %j is refused', async (given, code, path) => {
+  const { errors } = await redeem(sale, { qrCode: 'A', supplementId: 'sup_drinks', ...given })
+  expect(errors).toEqual([{ code, path }])
+})
+
+test('a redemption with the key of a channel is refused', async () => {
+  const { data, errors } = await sale.graphql(
+    'mutation { redeemSupplement(input: { qrCode: "A", supplementId: "sup_drinks", nonce: "1" }) { __typename } }',
+    {},
+    sale.channel,
+  )
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' })
+  expect(data).toBeNull()
+})
+
+test('redemptions agree with what the tickets say', async () => {
+  expect(await brokenInvariants(sale.db)).toEqual([])
+})
