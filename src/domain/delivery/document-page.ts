@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
-import type { Database } from '../../database/database.ts'
 import { answerErrors } from '../../http/error-handler.ts'
 import { type Note, sendErrorPage, sendNote } from '../../http/error-page.ts'
 import type { Services } from '../../request/context.ts'
@@ -8,7 +7,7 @@ import type { RateLimits } from '../../request/rate-limits.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import { findSheet, isDocumentToken, isRetiredDocument, type Sheet } from './find-sheets.ts'
+import { findSheet, isDocumentToken } from './find-sheets.ts'
 
 // Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
@@ -22,11 +21,6 @@ const notes: Record<number, Note> = {
 const sendApology = sendErrorPage(
   (status) => notes[status] ?? ['Something went wrong on our side', 'Try again in a moment.'],
 )
-
-async function findDocument(db: Database, token: string): Promise<Sheet | 'retired' | null> {
-  const sheet = await findSheet(db, token)
-  return sheet ?? ((await isRetiredDocument(db, token)) ? 'retired' : null)
-}
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
@@ -50,9 +44,9 @@ export async function addDocumentPage(
     const tokenOf = (request: FastifyRequest) => (isDocumentToken(tokenIn(request)) ? tokenIn(request) : null)
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
-      const sheet = await limits.lookUpToken(request, () => findDocument(db, tokenIn(request)))
+      const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
-      if (sheet === 'retired')
+      if (sheet.ticket.documentToken !== tokenIn(request))
         return sendNote(reply, 410, [
           'This ticket has another holder',
           'This document no longer admits anybody.',

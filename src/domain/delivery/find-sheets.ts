@@ -54,28 +54,19 @@ export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
 /** Reports whether a text has the form of a document token. */
 export const isDocumentToken = (text: string) => /^[0-9a-f]{64}$/.test(text)
 
-/** Finds a ticket by its document token, whatever its status. The token is the authorization, so there is no
+// One statement for both kinds of token, because anybody can guess them.
+const ofToken = sql`(select living.id from ${tickets} as living where living.document_token = ${sql.placeholder('token')}
+  union all select retired.ticket_id from ${retiredDocuments} as retired where retired.token = ${sql.placeholder('token')}
+  limit 1)`
+
+/** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had before it was
+ *  given to another person: its `documentToken` is another then. The token is the authorization, so there is no
  *  caller. Null if there is none; a malformed token costs no SQL. */
 export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
   if (!isDocumentToken(documentToken)) return null
-  const byToken = statement(db, 'sheet_by_document_token', (db) =>
-    sheets(db).where(eq(tickets.documentToken, sql.placeholder('token'))),
-  )
+  const byToken = statement(db, 'sheet_by_document_token', (db) => sheets(db).where(eq(tickets.id, ofToken)))
   const [found] = await byToken.execute({ token: documentToken })
   return found ?? null
-}
-
-/** Reports whether a document token was that of a ticket that was given to another person since. */
-export async function isRetiredDocument(db: Database, documentToken: string): Promise<boolean> {
-  if (!isDocumentToken(documentToken)) return false
-  const byToken = statement(db, 'retired_document_by_token', (db) =>
-    db
-      .select({ ticketId: retiredDocuments.ticketId })
-      .from(retiredDocuments)
-      .where(eq(retiredDocuments.token, sql.placeholder('token'))),
-  )
-  const found = await byToken.execute({ token: documentToken })
-  return found.length > 0
 }
 
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
