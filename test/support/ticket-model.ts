@@ -13,6 +13,10 @@ export type ModelTicket = {
   /** Items of its supplement that are left, and those redeemed. */
   drinksLeft: number
   drinksUsed: number
+  /** Number of times that it was given to another person. */
+  transfers: number
+  /** Name of the first holder. */
+  holder: string
 }
 export type ModelPayment = {
   id: string
@@ -60,6 +64,14 @@ export function refund(payment: ModelPayment, ticket: ModelTicket, amount: numbe
   payment.status = isAll ? 'refunded' : 'partially_refunded'
 }
 
+/** Gives a ticket to another person, and returns the expected refusal; null if it may. */
+export function transfer(ticket: ModelTicket): string | null {
+  if (ticket.status !== 'active') return 'ILLEGAL_TRANSITION'
+  if (ticket.wasInside) return 'ALREADY_ENTERED'
+  ticket.transfers++
+  return null
+}
+
 const notActive = ({ status }: ModelTicket) => (status === 'cancelled' ? 'CANCELLED' : 'UNPAID')
 
 /** Scans a ticket for that many people and returns the expected result code. */
@@ -76,6 +88,7 @@ export function scan(ticket: ModelTicket, direction: 'IN' | 'OUT', people: numbe
 /** Redeems items of a ticket's supplement and returns the expected result code. */
 export function redeem(ticket: ModelTicket, quantity: number): string {
   if (ticket.status !== 'active') return notActive(ticket)
+  if (ticket.drinksLeft + ticket.drinksUsed === 0) return 'NOT_BOUGHT'
   if (quantity > ticket.drinksLeft) return 'USED_UP'
   ticket.drinksLeft -= quantity
   ticket.drinksUsed += quantity

@@ -24,8 +24,8 @@ const sendApology = sendErrorPage(
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
-/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket is
- *  answered 410. Errors are HTML pages, because a person opens this URL. */
+/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket,
+ *  and the former document of one that was transferred, are answered 410. Errors are HTML pages, because a person opens this URL. */
 export async function addDocumentPage(
   app: FastifyInstance,
   { db }: Services,
@@ -46,6 +46,11 @@ export async function addDocumentPage(
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
       const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
+      if (sheet.ticket.documentToken !== tokenIn(request))
+        return sendNote(reply, 410, [
+          'This ticket has another holder',
+          'This document no longer admits anybody.',
+        ])
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
       if (sheet.ticket.status !== 'active')
         return sendNote(reply, 410, ['This ticket was cancelled', 'It no longer admits anybody.'])

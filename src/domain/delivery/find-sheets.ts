@@ -1,10 +1,10 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import { statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
-import { tickets } from '../ticket/table.ts'
+import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
@@ -54,31 +54,40 @@ export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
 /** Reports whether a text has the form of a document token. */
 export const isDocumentToken = (text: string) => /^[0-9a-f]{64}$/.test(text)
 
-/** Finds a ticket by its document token, whatever its status. The token is the authorization, so there is no
+// One statement for both kinds of token, because anybody can guess them.
+const ofToken = sql`(select living.id from ${tickets} as living where living.document_token = ${sql.placeholder('token')}
+  union all select retired.ticket_id from ${retiredDocuments} as retired where retired.token = ${sql.placeholder('token')}
+  limit 1)`
+
+/** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had before it was
+ *  given to another person: its `documentToken` is another then. The token is the authorization, so there is no
  *  caller. Null if there is none; a malformed token costs no SQL. */
 export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
   if (!isDocumentToken(documentToken)) return null
-  const byToken = statement(db, 'sheet_by_document_token', (db) =>
-    sheets(db).where(eq(tickets.documentToken, sql.placeholder('token'))),
-  )
+  const byToken = statement(db, 'sheet_by_document_token', (db) => sheets(db).where(eq(tickets.id, ofToken)))
   const [found] = await byToken.execute({ token: documentToken })
   return found ?? null
 }
 
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
 
-/** Finds the active tickets of a delivery, without those cancelled since it was queued. */
-export function sheetsToSend(db: Database, { medium, paymentId, recipient }: Delivery): Promise<Sheet[]> {
-  const byRecipient = statement(db, `sheets_by_${medium}`, (db) =>
-    sheets(db)
-      .where(
-        and(
-          eq(tickets.paymentId, sql.placeholder('paymentId')),
-          eq(recipientColumn[medium], sql.placeholder('recipient')),
-          eq(tickets.status, 'active'),
-        ),
-      )
-      .orderBy(asc(tickets.position)),
-  )
-  return byRecipient.execute({ paymentId, recipient })
+/** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active and still
+ *  bear its recipient. A notice concerns its ticket whatever became of it. */
+export function sheetsToSend(
+  db: Database,
+  { kind, medium, paymentId, recipient, ticketId }: Delivery,
+): Promise<Sheet[]> {
+  const find = (name: string, ...conditions: SQL[]) =>
+    statement(db, name, (db) =>
+      sheets(db)
+        .where(and(eq(tickets.paymentId, sql.placeholder('paymentId')), ...conditions))
+        .orderBy(asc(tickets.position)),
+    )
+  const isNamed = eq(tickets.id, sql.placeholder('ticketId'))
+  if (kind === 'transfer_notice') return find('sheets_of_a_notice', isNamed).execute({ paymentId, ticketId })
+  const isRecipients = eq(recipientColumn[medium], sql.placeholder('recipient'))
+  const isActive = eq(tickets.status, 'active')
+  return ticketId === null
+    ? find(`sheets_by_${medium}`, isRecipients, isActive).execute({ paymentId, recipient })
+    : find(`sheet_by_${medium}`, isRecipients, isActive, isNamed).execute({ paymentId, recipient, ticketId })
 }

@@ -20,6 +20,7 @@ import {
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../../support/factories.ts'
+import { retiredOf, scanCode, transferTicket } from '../../support/holders.ts'
 import { brokenInvariants, invariantBreakers } from '../../support/invariants.ts'
 import { cancelCheckout, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
@@ -35,6 +36,7 @@ import {
   redeem,
   refund,
   scan,
+  transfer,
 } from '../../support/ticket-model.ts'
 
 // Actions on tickets in random order, checked against a model of plain counters.
@@ -91,6 +93,8 @@ const on = (
   toString: () => `${name} ${at}`,
 })
 
+const holderAfter = (transfers: number, first: string) => (transfers === 0 ? first : `Holder ${transfers}`)
+
 /** Compares all payments and tickets in the database with the model. */
 async function agree({ payments: all }: Model): Promise<void> {
   const ids = all.map(({ id }) => id)
@@ -99,12 +103,12 @@ async function agree({ payments: all }: Model): Promise<void> {
     .from(tickets)
     .innerJoin(payments, eq(payments.id, tickets.paymentId))
     .where(inArray(tickets.paymentId, ids))
-  const actual = rows.map(({ id, payment, status, refundedAmount, entered, supplements }) => [
-    ...[id, payment, status, refundedAmount, entered, supplements[0]?.used],
+  const actual = rows.map(({ id, payment, status, refundedAmount, entered, supplements, fullName }) => [
+    ...[id, payment, status, refundedAmount, entered, supplements[0]?.used ?? 0, fullName],
   ])
   const expected = all.flatMap((payment) =>
-    payment.tickets.map(({ id, status, refunded, inside, drinksUsed }) => [
-      ...[id, payment.status, status, refunded, inside, drinksUsed],
+    payment.tickets.map(({ id, status, refunded, inside, drinksUsed, holder, transfers }) => [
+      ...[id, payment.status, status, refunded, inside, drinksUsed, holderAfter(transfers, holder)],
     ]),
   )
   expect(actual.sort()).toEqual(expected.sort())
@@ -133,7 +137,7 @@ const aCheckout = (count: number): Command => ({
       charges: 0,
       tickets: data.tickets.map(({ _id }) => ({
         ...{ id: _id, status: 'held', paid: 0, refunded: 0, admits, inside: 0, wasInside: false },
-        ...{ drinksLeft: drinks, drinksUsed: 0 },
+        ...{ drinksLeft: drinks, drinksUsed: 0, transfers: 0, holder: 'Ana Núñez' },
       })),
     })
     seen.add('checkout made')
@@ -144,7 +148,13 @@ const aCheckout = (count: number): Command => ({
 
 /** Sells at the box office, or gives away: paid at once. */
 const atBoxOffice =
-  (name: string, paid: number, path: string, sell: (run: number, count: number) => Promise<OwnSale>) =>
+  (
+    name: string,
+    paid: number,
+    holder: string,
+    path: string,
+    sell: (run: number, count: number) => Promise<OwnSale>,
+  ) =>
   (count: number): Command => ({
     check: () => true,
     async run(model, { run, seen }) {
@@ -161,7 +171,8 @@ const atBoxOffice =
         isOwn: true,
         charges: 0,
         tickets: sold.tickets.map(({ id }) => ({
-          ...{ id, status: 'active', paid, refunded: 0, inside: 0, wasInside: false },
+          ...{ id, status: 'active', paid, refunded: 0, admits, inside: 0, wasInside: false },
+          ...{ drinksLeft: 0, drinksUsed: 0, transfers: 0, holder },
         })),
       })
       seen.add(`${name} made`)
@@ -170,14 +181,14 @@ const atBoxOffice =
     toString: () => `${name} ${count}`,
   })
 
-const aDoorSale = atBoxOffice('sale at the door', price, 'tickets', (run, count) =>
+const aDoorSale = atBoxOffice('sale at the door', price, 'Ana Núñez', 'tickets', (run, count) =>
   sellAtBoxOffice(sale, {
     ticketRateId: `rate_${run}`,
     tickets: Array.from({ length: count }, () => aBuyer(`price_${run}`)),
   }),
 )
 
-const anInvitation = atBoxOffice('invitation', 0, 'invitations', (run, count) =>
+const anInvitation = atBoxOffice('invitation', 0, 'Luz Marín', 'invitations', (run, count) =>
   issueInvitations(sale, {
     ticketRateId: `rate_${run}`,
     invitations: Array.from({ length: count }, () => aGuest()),
@@ -262,6 +273,18 @@ const refunding = (at: number, part: number) =>
     return fits ? payment.status : (problems[0]?.split(' ')[0] ?? '')
   })
 
+const givingOn = (at: number) =>
+  on('transfer', at, async (_payment, ticket) => {
+    const [before] = await sale.db.select().from(tickets).where(eq(tickets.id, ticket.id))
+    const fullName = holderAfter(ticket.transfers + 1, ticket.holder)
+    const problem = transfer(ticket)
+    const problems = refusalCodes(await transferTicket(sale, ticket.id, { fullName }))
+    expect(problems).toEqual(problem ? [expect.stringContaining(problem)] : [])
+    if (!problem) expect(await scanCode(sale, { qrCode: before?.qrCode ?? '' })).toBe('UNKNOWN')
+    expect(await retiredOf(sale, ticket.id)).toHaveLength(ticket.transfers)
+    return problem ?? 'given'
+  })
+
 const scanning = (at: number, direction: 'IN' | 'OUT', people: number) =>
   on(`scan ${direction}`, at, async (_payment, ticket) => {
     const before = ticket.inside
@@ -295,6 +318,7 @@ const commands = fc.array(
     at.map(lateMoney),
     at.map(cancelling),
     at.map(givingUp),
+    at.map(givingOn),
     fc.tuple(at, fc.constantFrom(0.3, 0.5, 1)).map(([at, part]) => refunding(at, part)),
     fc
       .tuple(at, fc.constantFrom('IN' as const, 'OUT' as const), fc.integer({ min: 1, max: admits + 1 }))
@@ -309,6 +333,7 @@ const everyState = [
   ...[aDoorSale(1), refunding(0, 0.5), money(0), anInvitation(1), refunding(0, 1)],
   ...[aCheckout(1), money(0), refunding(0, 1), refunding(0, 0.3)],
   ...[aCheckout(1), money(0), money(0), aCheckout(1), lateMoney(0)],
+  ...[aCheckout(1), givingOn(0), money(0), givingOn(0), givingOn(0), givingUp(0)],
   ...[aCheckout(1), cancelling(0), aCheckout(1), lapse(0), aCheckout(1), redeeming(0, 1), money(0)],
   ...[redeeming(0, 1), givingUp(0), redeeming(0, 2), scanning(0, 'IN', 2), scanning(0, 'IN', 2)],
   ...[scanning(0, 'IN', 1), scanning(0, 'OUT', 2), givingUp(0), aCheckout(1), aCheckout(1)],
@@ -340,6 +365,7 @@ test('tickets after actions in any order match the model and lose nothing', asyn
     ],
     ...['redeem pending UNPAID', 'redeem paid OK', 'redeem paid USED_UP'],
     ...['cancel ticket paid SUPPLEMENT_REDEEMED', 'cancel ticket paid ALREADY_ENTERED'],
+    ...['transfer pending ILLEGAL_TRANSITION', 'transfer paid given'],
   ])
     expect(seen).toContain(met)
   expect([...seen].filter((met) => /^refund \w+ (partially_)?refunded/.test(met)).length).toBeGreaterThan(0)

@@ -10,7 +10,8 @@ const edges: Record<Rule | 'part', string> = {
   sale: `Payment.tickets Payment.refunds Ticket.payment Ticket.refundAttempts RefundAttempt.ticket
     CheckoutPayload.payment CheckoutPayload.tickets BoxOfficePayload.payment BoxOfficePayload.tickets
     InvitationsPayload.payment InvitationsPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
-    RefundPayload.refund CheckIn.ticket Redemption.ticket`,
+    RefundPayload.refund CheckIn.ticket Redemption.ticket UpdateAttendeePayload.ticket
+    TransferTicketPayload.ticket ResendTicketsPayload.tickets`,
   webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
   part: `Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability
