@@ -1,6 +1,8 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { chooseLanguage, type Language } from '../../language/languages.ts'
+import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
@@ -19,11 +21,16 @@ const sheets = (db: Database) =>
         qrCode: tickets.qrCode,
         fullName: tickets.fullName,
         supplements: tickets.supplements,
+        discountAmount: tickets.discountAmount,
+        currency: tickets.currency,
+        language: tickets.language,
         documentToken: tickets.documentToken,
       },
       rateName: ticketRates.name,
       priceName: prices.name,
+      discountName: discounts.name,
       organizationName: organizations.name,
+      organizationLanguage: organizations.language,
       event: {
         id: events.id,
         name: events.name,
@@ -46,10 +53,15 @@ const sheets = (db: Database) =>
     .innerJoin(prices, eq(prices.id, tickets.priceId))
     .innerJoin(events, eq(events.id, tickets.eventId))
     .innerJoin(organizations, eq(organizations.id, tickets.organizationId))
+    .leftJoin(discounts, eq(discounts.id, tickets.discountId))
     .leftJoin(locations, eq(locations.id, events.locationId))
 
 /** A ticket with everything that is printed on it. */
 export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
+
+/** Language of the holder of a ticket; that of the organization if the ticket has another than ours. */
+export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Language =>
+  chooseLanguage(ticket.language, organizationLanguage)
 
 /** Reports whether a text has the form of a document token. */
 export const isDocumentToken = (text: string) => /^[0-9a-f]{64}$/.test(text)
