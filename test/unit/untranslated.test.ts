@@ -51,7 +51,7 @@ function literalsOf(code: string): { tag: string; text: string }[] {
         at++
         readCode('}')
       } else if (code[at] === "'" || code[at] === '`') {
-        const tag = /\w*$/.exec(code.slice(Math.max(0, at - 20), at))?.[0] ?? ''
+        const tag = /(\w*)(?:<[^<>]*>)?$/.exec(code.slice(Math.max(0, at - 40), at))?.[1] ?? ''
         const quote = code[at++] ?? ''
         found.push({ tag: quote === '`' ? tag : '', text: readUntil(quote) })
       } else at++
