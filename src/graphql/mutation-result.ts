@@ -49,6 +49,8 @@ export const RefusalErrorRef = problemRef('RefusalError', 'Reason why a mutation
   REFUND_TOO_HIGH: 'RefundError',
   WARRANTY_ENDED: 'WarrantyError',
   TOO_MANY_WEBHOOKS: 'LimitError',
+  TOO_MANY_RESENDS: 'ResendLimitError',
+  UNDER_AGE: 'UnderAgeError',
 })
 
 builder.objectType(builder.objectRef<ProblemWith<'ILLEGAL_TRANSITION'>>('TransitionError'), {

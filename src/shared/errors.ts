@@ -18,6 +18,7 @@ export const statusOf = {
   NOT_ON_SALE_YET: 409,
   SALE_ENDED: 409,
   EVENT_STARTED: 409,
+  EVENT_ENDED: 409,
   DISCOUNT_USED_UP: 409,
   QR_CODE_TAKEN: 409,
   TOTAL_INCREASED: 409,
@@ -47,8 +48,10 @@ export const statusOf = {
   IDEMPOTENCY_KEY_REUSED: 422,
   REFUND_TOO_HIGH: 422,
   NO_WARRANTY: 422,
+  TRANSFER_NOT_ALLOWED: 422,
   ADDRESS_NOT_ALLOWED: 422,
   CURSOR_UNKNOWN: 422,
+  TOO_MANY_RESENDS: 429,
   RATE_LIMITED: 429,
   INTERNAL: 500,
   BUSY: 503,
@@ -74,6 +77,7 @@ type FactsByCode = {
   ILLEGAL_TRANSITION: { from: string; to: string }
   REFUND_TOO_HIGH: { refundable: number }
   WARRANTY_ENDED: { validUntil: string }
+  TOO_MANY_RESENDS: { limit: number; retryAfter: number }
   RATE_LIMITED: { limit: number; retryAfter: number }
   BUSY: { retryAfter: number }
 }

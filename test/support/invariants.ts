@@ -48,7 +48,22 @@ const invariants = {
   'requested tickets are neither sent nor pending': `
     select tickets.id from tickets join payments on payments.id = payment_id
     where send_resourcers and tickets.status = 'active' and not exists (select from deliveries
-      where payment_id = payments.id and medium = 'email' and recipient = email and status in ('sent', 'pending'))`,
+      where payment_id = payments.id and medium = 'email' and recipient = email and status in ('sent', 'pending'))
+      -- An address that was corrected after payment gets nothing by itself.
+      and not exists (select from changes as corrected join changes as activated on activated.subject_id = corrected.subject_id
+        where corrected.subject_id = tickets.id and corrected.type = 'ticket.updated'
+          and activated.type = 'ticket.activated' and corrected.sequence > activated.sequence)`,
+  'a retired document lives, or its ticket does not': `
+    select token from retired_documents as retired where exists (select from tickets where document_token = retired.token)
+      or not exists (select from tickets where id = retired.ticket_id and document_token is not null
+        and tickets.organization_id = retired.organization_id)`,
+  'a ticket was transferred more or less often than documents of it were retired': `
+    select tickets.id from tickets
+    where (select count(*) from retired_documents where ticket_id = tickets.id)
+      <> (select count(*) from changes where subject_id = tickets.id and type = 'ticket.transferred')`,
+  'a ticket was sent again more than five times within a day': `
+    select ticket_id from deliveries where occasion like 'resend:%' and medium = 'email'
+      and created_at > now() - interval '24 hours' group by ticket_id having count(*) > 5`,
   'pending work is not due within a day': `
     ${['refunds', 'deliveries', 'webhook_deliveries']
       .map(
@@ -87,6 +102,16 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
   'the change sequence of a subject has a gap': `update changes set sequence = sequence + 1000 where id = ${firstId('changes')}`,
   'a change is neither delivered to a webhook nor pending': 'delete from webhook_deliveries',
   'requested tickets are neither sent nor pending': 'delete from deliveries',
+  'a retired document lives, or its ticket does not': `
+    insert into retired_documents (organization_id, token, ticket_id)
+    select organization_id, document_token, id from tickets where document_token is not null limit 1`,
+  'a ticket was transferred more or less often than documents of it were retired': `
+    insert into retired_documents (organization_id, token, ticket_id)
+    select organization_id, 'x', id from tickets where document_token is not null limit 1`,
+  'a ticket was sent again more than five times within a day': `
+    insert into deliveries (id, payment_id, ticket_id, occasion, medium, recipient)
+    select 'dlv_' || number, payment_id, tickets.id, 'resend:' || number, 'email', email
+    from tickets, generate_series(1, 6) as number where tickets.id = ${firstId('tickets')}`,
   'pending work is not due within a day': `update deliveries set due_at = now() + interval '2 days'`,
   'completed work lacks its completion fields': `update refunds set reference = null`,
 }

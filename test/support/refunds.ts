@@ -97,7 +97,7 @@ export const requestRefund = (sale: Sale, ticketId: string) =>
   answerOf(sale, 'requestRefund', { ticketId }, sale.channel)
 
 /** Code and facts of each problem, one string per problem. */
-export const refusalCodes = ({ errors = [] }: Result) =>
+export const refusalCodes = ({ errors = [] }: Pick<Result, 'errors'>) =>
   errors.map(({ __typename, code, message, path, ...facts }) =>
     [code, ...(path ? [path] : []), ...Object.values(facts)].join(' '),
   )

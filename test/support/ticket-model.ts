@@ -8,6 +8,8 @@ export type ModelTicket = {
   refunded: number
   inside: number
   wasInside: boolean
+  /** Number of times that it was given to another person. */
+  transfers: number
 }
 export type ModelPayment = {
   id: string
@@ -51,6 +53,14 @@ export function refund(payment: ModelPayment, ticket: ModelTicket, amount: numbe
   ticket.refunded += amount
   const isAll = payment.tickets.every(({ paid, refunded }) => paid === refunded)
   payment.status = isAll ? 'refunded' : 'partially_refunded'
+}
+
+/** Gives a ticket to another person, and returns the expected refusal; null if it may. */
+export function transfer(ticket: ModelTicket): string | null {
+  if (ticket.status !== 'active') return 'ILLEGAL_TRANSITION'
+  if (ticket.wasInside) return 'ALREADY_ENTERED'
+  ticket.transfers++
+  return null
 }
 
 /** Scans a ticket and returns the expected result code. */

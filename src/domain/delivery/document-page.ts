@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
+import type { Database } from '../../database/database.ts'
 import { answerErrors } from '../../http/error-handler.ts'
-import { type Note, sendErrorPage, sendNote } from '../../http/error-page.ts'
+import { type Note, negotiateLanguage, sendErrorPage, sendNote } from '../../http/error-page.ts'
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import { findSheet, isDocumentToken, languageOfSheet } from './find-sheets.ts'
+import { findSheet, isDocumentToken, isRetiredDocument, languageOfSheet, type Sheet } from './find-sheets.ts'
 
 // Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
@@ -20,10 +21,15 @@ const notes: Record<number, Note> = {
 
 const sendApology = sendErrorPage((status) => notes[status] ?? ['error.internal', 'error.tryAgain'])
 
+async function findDocument(db: Database, token: string): Promise<Sheet | 'retired' | null> {
+  const sheet = await findSheet(db, token)
+  return sheet ?? ((await isRetiredDocument(db, token)) ? 'retired' : null)
+}
+
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
-/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket is
- *  answered 410. Errors are HTML pages, because a person opens this URL. */
+/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket,
+ *  and the former document of one that was transferred, are answered 410. Errors are HTML pages, because a person opens this URL. */
 export async function addDocumentPage(
   app: FastifyInstance,
   { db }: Services,
@@ -42,8 +48,14 @@ export async function addDocumentPage(
     const tokenOf = (request: FastifyRequest) => (isDocumentToken(tokenIn(request)) ? tokenIn(request) : null)
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
-      const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
+      const sheet = await limits.lookUpToken(request, () => findDocument(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
+      if (sheet === 'retired')
+        // The language of the former holder is not kept.
+        return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', [
+          'error.otherHolder',
+          'error.documentAdmitsNobody',
+        ])
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
       if (sheet.ticket.status !== 'active')
         return sendNote(reply, 410, languageOfSheet(sheet), ['error.ticketCancelled', 'error.admitsNobody'])

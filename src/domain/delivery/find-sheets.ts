@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import { statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
@@ -6,7 +6,8 @@ import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
-import { tickets } from '../ticket/table.ts'
+import { payments } from '../payment/table.ts'
+import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
@@ -31,6 +32,7 @@ const sheets = (db: Database) =>
       discountName: discounts.name,
       organizationName: organizations.name,
       organizationLanguage: organizations.language,
+      paymentLanguage: payments.language,
       event: {
         id: events.id,
         name: events.name,
@@ -49,6 +51,7 @@ const sheets = (db: Database) =>
       },
     })
     .from(tickets)
+    .innerJoin(payments, eq(payments.id, tickets.paymentId))
     .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
     .innerJoin(prices, eq(prices.id, tickets.priceId))
     .innerJoin(events, eq(events.id, tickets.eventId))
@@ -77,20 +80,38 @@ export async function findSheet(db: Database, documentToken: string): Promise<Sh
   return found ?? null
 }
 
+/** Reports whether a document token was that of a ticket that was given to another person since. */
+export async function isRetiredDocument(db: Database, documentToken: string): Promise<boolean> {
+  if (!isDocumentToken(documentToken)) return false
+  const byToken = statement(db, 'retired_document_by_token', (db) =>
+    db
+      .select({ ticketId: retiredDocuments.ticketId })
+      .from(retiredDocuments)
+      .where(eq(retiredDocuments.token, sql.placeholder('token'))),
+  )
+  const found = await byToken.execute({ token: documentToken })
+  return found.length > 0
+}
+
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
 
-/** Finds the active tickets of a delivery, without those cancelled since it was queued. */
-export function sheetsToSend(db: Database, { medium, paymentId, recipient }: Delivery): Promise<Sheet[]> {
-  const byRecipient = statement(db, `sheets_by_${medium}`, (db) =>
-    sheets(db)
-      .where(
-        and(
-          eq(tickets.paymentId, sql.placeholder('paymentId')),
-          eq(recipientColumn[medium], sql.placeholder('recipient')),
-          eq(tickets.status, 'active'),
-        ),
-      )
-      .orderBy(asc(tickets.position)),
-  )
-  return byRecipient.execute({ paymentId, recipient })
+/** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active and still
+ *  bear its recipient. A notice concerns its ticket whatever became of it. */
+export function sheetsToSend(
+  db: Database,
+  { kind, medium, paymentId, recipient, ticketId }: Delivery,
+): Promise<Sheet[]> {
+  const find = (name: string, ...conditions: SQL[]) =>
+    statement(db, name, (db) =>
+      sheets(db)
+        .where(and(eq(tickets.paymentId, sql.placeholder('paymentId')), ...conditions))
+        .orderBy(asc(tickets.position)),
+    )
+  const isNamed = eq(tickets.id, sql.placeholder('ticketId'))
+  if (kind === 'transfer_notice') return find('sheets_of_a_notice', isNamed).execute({ paymentId, ticketId })
+  const isRecipients = eq(recipientColumn[medium], sql.placeholder('recipient'))
+  const isActive = eq(tickets.status, 'active')
+  return ticketId === null
+    ? find(`sheets_by_${medium}`, isRecipients, isActive).execute({ paymentId, recipient })
+    : find(`sheet_by_${medium}`, isRecipients, isActive, isNamed).execute({ paymentId, recipient, ticketId })
 }

@@ -6,17 +6,16 @@ import { documentName, fileName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { writeCalendar, writeMail } from './write-mail.ts'
+import { writeTransferNotice } from './write-transfer-notice.ts'
 
 type Transport = (id: string, mail: SendMailOptions) => Promise<void>
 
-async function composeMail(
-  { id, recipient }: Parameters<Sender>[0],
+async function composeTickets(
   sheets: Parameters<Sender>[1],
-  from: MailConfig['from'],
+  domain: string,
   publicUrl: string,
 ): Promise<SendMailOptions> {
-  const [{ event, organizationName }] = sheets
-  const domain = from.address.split('@')[1] ?? ''
+  const [{ event }] = sheets
   const attachments: NonNullable<SendMailOptions['attachments']> = []
   for (const sheet of sheets) {
     const content = await drawTicket(sheet)
@@ -29,14 +28,29 @@ async function composeMail(
     // Base64 keeps the CRLF line ends that iCalendar requires.
     contentTransferEncoding: 'base64',
   })
+  return { ...writeMail(sheets, publicUrl), attachments }
+}
+
+async function composeMail(
+  { id, kind, recipient }: Parameters<Sender>[0],
+  sheets: Parameters<Sender>[1],
+  from: MailConfig['from'],
+  publicUrl: string,
+): Promise<SendMailOptions> {
+  const [sheet] = sheets
+  const { organizationName } = sheet
+  const domain = from.address.split('@')[1] ?? ''
+  const content =
+    kind === 'tickets'
+      ? await composeTickets(sheets, domain, publicUrl)
+      : writeTransferNotice({ ...sheet, paymentId: sheet.ticket.paymentId })
   return {
-    ...writeMail(sheets, publicUrl),
+    ...content,
     from: { name: from.name || organizationName, address: from.address },
     to: { name: '', address: recipient },
     // Stable across attempts, so that mail clients can drop duplicates.
     messageId: `<${id}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
-    attachments,
     disableFileAccess: true,
     disableUrlAccess: true,
   }

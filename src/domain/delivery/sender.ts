@@ -1,9 +1,9 @@
 import type { Sheet } from './find-sheets.ts'
 import type { Delivery } from './table.ts'
 
-/** Sends the tickets of a delivery. Throws `Undelivered` on failure. */
+/** Sends the tickets of a delivery, or a notice about one. Throws `Undelivered` on failure. */
 export type Sender = (
-  delivery: Pick<Delivery, 'id' | 'recipient'>,
+  delivery: Pick<Delivery, 'id' | 'kind' | 'recipient'>,
   sheets: [Sheet, ...Sheet[]],
 ) => Promise<void>
 

@@ -154,6 +154,46 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
       ),
   ],
   [
+    'updateAttendee by ticketId',
+    'ticket',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { updateAttendee(input: { ticketId: $id, fullName: "Zoe" }) { ${problems} } }`,
+        { id },
+        channel,
+      ),
+  ],
+  [
+    'transferTicket by ticketId',
+    'ticket',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { transferTicket(input: { ticketId: $id, fullName: "Zoe", email: "zoe@example.com" }) { ${problems} } }`,
+        { id },
+        channel,
+      ),
+  ],
+  [
+    'resendTickets by ticketId',
+    'ticket',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { resendTickets(input: { ticketId: $id }) { ${problems} } }`,
+        { id },
+        channel,
+      ),
+  ],
+  [
+    'resendTickets by paymentId',
+    'payment',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { resendTickets(input: { paymentId: $id }) { ${problems} } }`,
+        { id },
+        channel,
+      ),
+  ],
+  [
     'checkInTicket',
     'ticket',
     (id) =>

@@ -211,6 +211,6 @@ test('no route or mutation imports, seeds or issues keys', () => {
   expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual([
     ...['cancelCheckout', 'cancelTicket', 'checkInTicket', 'checkout', 'deleteWebhook', 'disableWebhook'],
     ...['enableWebhook', 'redeliverWebhook', 'refundTicket', 'registerWebhook', 'requestRefund'],
-    ...['rotateWebhookSecret', 'updateWebhook'],
+    ...['resendTickets', 'rotateWebhookSecret', 'transferTicket', 'updateAttendee', 'updateWebhook'],
   ])
 })

@@ -94,7 +94,8 @@ test('ticket document of a refunded ticket that is not cancelled stays available
 })
 
 test.each([
-  ['unknown', 'a'.repeat(64), 1],
+  // Looked up among those of tickets, then among those of tickets that were transferred since.
+  ['unknown', 'a'.repeat(64), 2],
   ['too short', 'a'.repeat(63), 0],
   ['too long', 'a'.repeat(65), 0],
   ['in capitals', 'A'.repeat(64), 0],

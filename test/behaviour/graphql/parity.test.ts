@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../../../src/domain/catalogue/demo/catalogue.ts'
 import { anEntry, type Checkout, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
+import { transferTicket, updateAttendee } from '../../support/holders.ts'
 import { cancelTicket, fullPaymentOf, refundTicket } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -180,6 +181,12 @@ test('REST and GraphQL agree on a ticket refunded in part and cancelled', async 
   const checkout: Checkout = (await checkOut(sale, fullBody(rate))).json().data
   await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
   const id = checkout.tickets[0]?._id ?? ''
+  expect(
+    (await updateAttendee(sale, id, { address: 'Calle Mayor 1', countryCode: 'es' })).errors,
+  ).toBeUndefined()
+  await expectSameLookup(id)
+  expect((await transferTicket(sale, id, { language: 'ca' })).errors).toBeUndefined()
+  await expectSameLookup(id)
   expect((await refundTicket(sale, id, { amount: 1 })).refund?.status).toBe('succeeded')
   await expectSameLookup(id)
   expect((await cancelTicket(sale, id)).ticket?.status).toBe('cancelled')

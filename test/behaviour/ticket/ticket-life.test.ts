@@ -11,6 +11,7 @@ import { tickets } from '../../../src/domain/ticket/table.ts'
 import { webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { retiredOf, scanCode, transferTicket } from '../../support/holders.ts'
 import { brokenInvariants, invariantBreakers } from '../../support/invariants.ts'
 import { cancelCheckout, cancelTicket, refundTicket, refusalCodes } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
@@ -25,6 +26,7 @@ import {
   pay,
   refund,
   scan,
+  transfer,
 } from '../../support/ticket-model.ts'
 
 // Actions on tickets in random order, checked against a model of plain counters.
@@ -77,6 +79,8 @@ const on = (
   toString: () => `${name} ${at}`,
 })
 
+const holderAfter = (transfers: number) => (transfers === 0 ? 'Ana Núñez' : `Holder ${transfers}`)
+
 /** Compares all payments and tickets in the database with the model. */
 async function agree({ payments: all }: Model): Promise<void> {
   const ids = all.map(({ id }) => id)
@@ -85,12 +89,12 @@ async function agree({ payments: all }: Model): Promise<void> {
     .from(tickets)
     .innerJoin(payments, eq(payments.id, tickets.paymentId))
     .where(inArray(tickets.paymentId, ids))
-  const actual = rows.map(({ id, payment, status, refundedAmount, entered }) => [
-    ...[id, payment, status, refundedAmount, entered],
+  const actual = rows.map(({ id, payment, status, refundedAmount, entered, fullName }) => [
+    ...[id, payment, status, refundedAmount, entered, fullName],
   ])
   const expected = all.flatMap((payment) =>
-    payment.tickets.map(({ id, status, refunded, inside }) => [
-      ...[id, payment.status, status, refunded, inside],
+    payment.tickets.map(({ id, status, refunded, inside, transfers }) => [
+      ...[id, payment.status, status, refunded, inside, holderAfter(transfers)],
     ]),
   )
   expect(actual.sort()).toEqual(expected.sort())
@@ -116,7 +120,7 @@ const aCheckout = (count: number): Command => ({
       status: 'pending',
       charges: 0,
       tickets: data.tickets.map(({ _id }) => ({
-        ...{ id: _id, status: 'held', paid: 0, refunded: 0, inside: 0, wasInside: false },
+        ...{ id: _id, status: 'held', paid: 0, refunded: 0, inside: 0, wasInside: false, transfers: 0 },
       })),
     })
     seen.add('checkout made')
@@ -198,6 +202,18 @@ const refunding = (at: number, part: number) =>
     return fits ? payment.status : (problems[0]?.split(' ')[0] ?? '')
   })
 
+const givingOn = (at: number) =>
+  on('transfer', at, async (_payment, ticket) => {
+    const [before] = await sale.db.select().from(tickets).where(eq(tickets.id, ticket.id))
+    const fullName = holderAfter(ticket.transfers + 1)
+    const problem = transfer(ticket)
+    const problems = refusalCodes(await transferTicket(sale, ticket.id, { fullName }))
+    expect(problems).toEqual(problem ? [expect.stringContaining(problem)] : [])
+    if (!problem) expect(await scanCode(sale, { qrCode: before?.qrCode ?? '' })).toBe('UNKNOWN')
+    expect(await retiredOf(sale, ticket.id)).toHaveLength(ticket.transfers)
+    return problem ?? 'given'
+  })
+
 let scans = 0
 const scanning = (at: number, direction: 'IN' | 'OUT') =>
   on(`scan ${direction}`, at, async (_payment, ticket) => {
@@ -225,6 +241,7 @@ const commands = fc.array(
     at.map(lateMoney),
     at.map(cancelling),
     at.map(givingUp),
+    at.map(givingOn),
     fc.tuple(at, fc.constantFrom(0.3, 0.5, 1)).map(([at, part]) => refunding(at, part)),
     fc.tuple(at, fc.constantFrom('IN' as const, 'OUT' as const)).map(([at, way]) => scanning(at, way)),
   ),
@@ -235,6 +252,7 @@ const commands = fc.array(
 const everyState = [
   ...[aCheckout(1), money(0), refunding(0, 1), refunding(0, 0.3)],
   ...[aCheckout(1), money(0), money(0), aCheckout(1), lateMoney(0)],
+  ...[aCheckout(1), givingOn(0), money(0), givingOn(0), givingOn(0)],
   ...[aCheckout(1), cancelling(0), aCheckout(1), lapse(0), aCheckout(2), aCheckout(1)],
 ]
 
@@ -255,6 +273,7 @@ test('tickets after actions in any order match the model and lose nothing', asyn
   for (const met of [
     ...['checkout made', 'checkout refused', 'pay pending paid', 'pay late pending paid', 'pay paid paid'],
     ...['cancel checkout pending cancelled', 'expire pending expired'],
+    ...['transfer pending ILLEGAL_TRANSITION', 'transfer paid given'],
   ])
     expect(seen).toContain(met)
   expect([...seen].filter((met) => /^refund \w+ (partially_)?refunded/.test(met)).length).toBeGreaterThan(0)

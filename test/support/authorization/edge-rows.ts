@@ -9,7 +9,8 @@ const edges: Record<Rule | 'part', string> = {
     TicketRate.questions Ticket.event Ticket.ticketRate CheckoutQuote.ticketRate QuotedTicket.price`,
   sale: `Payment.tickets Payment.refunds Ticket.payment Ticket.refundAttempts RefundAttempt.ticket
     CheckoutPayload.payment CheckoutPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
-    RefundPayload.refund CheckIn.ticket`,
+    RefundPayload.refund CheckIn.ticket UpdateAttendeePayload.ticket TransferTicketPayload.ticket
+    ResendTicketsPayload.tickets`,
   webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
   part: `Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability

@@ -10,6 +10,12 @@ const verb = (name: string, argument: string, row: Pick<Row, 'kind' | 'sees'>, m
   return { ...row, writes: true, ask: (_caller, id) => ask({ id }) }
 }
 
+/** A mutation on the holder of a ticket, whose input names the ticket or its payment. */
+const ofHolder = (name: string, argument: string, kind: Row['kind'], more = ''): Row => {
+  const ask = graphqlAsk('mutation', name, '$id: ID!', `input: { ${argument}: $id${more} }`)
+  return { kind, sees: seesSale, writes: true, ask: (_caller, id) => ask({ id }) }
+}
+
 const webhook = (name: string, more = '') => verb(name, 'id', { kind: 'webhook', sees: ownsWebhook }, more)
 
 const ofChannel: Row['sees'] = (caller, thing) => isChannel(caller) && seesSale(caller, thing)
@@ -90,6 +96,26 @@ export const ownerRows: Rows = {
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
     ask: (caller, eventId, world) => scan({ id: soldFor(world, caller), eventId }),
   },
+  // A transfer ends codes, so it comes after the scans.
+  'Mutation.updateAttendee(input.ticketId)': ofHolder(
+    'updateAttendee',
+    'ticketId',
+    'ticket',
+    ', address: "mk-sale-matrix"',
+  ),
+  'Mutation.transferTicket(input.ticketId)': ofHolder(
+    'transferTicket',
+    'ticketId',
+    'ticket',
+    ', fullName: "mk-sale-matrix", email: "mk-sale-matrix@example.com"',
+  ),
+  'Mutation.resendTickets': {
+    open: true,
+    isFor: ['channel', 'integration'],
+    ask: () => graphqlAsk('mutation', 'resendTickets', '', 'input: {}')(),
+  },
+  'Mutation.resendTickets(input.ticketId)': ofHolder('resendTickets', 'ticketId', 'ticket'),
+  'Mutation.resendTickets(input.paymentId)': ofHolder('resendTickets', 'paymentId', 'payment'),
   'Mutation.cancelCheckout(paymentId)': verb('cancelCheckout', 'paymentId', {
     kind: 'payment',
     sees: ofChannel,

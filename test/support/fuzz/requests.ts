@@ -31,6 +31,7 @@ const usualValues: Record<string, unknown[]> = {
   phone: ['+34600123123'],
   birthday: ['1990-01-02'],
   countryCode: ['ES'],
+  language: ['es', 'pt-BR'],
   gender: ['1'],
   personalDocumentType: ['dni', 'passport'],
   url: ['https://hooks.example/x'],

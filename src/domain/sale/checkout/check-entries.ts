@@ -52,7 +52,11 @@ function ageAt(birthday: string, time: Date, timezone: string): number {
   return day.slice(5) < birthday.slice(5) ? years - 1 : years
 }
 
-function checkAge({ birthday }: CheckoutEntry, { event, timezone }: Terms): Problem[] {
+/** Checks that a known date of birth satisfies the minimum age of the event on the day it starts. */
+export function checkAge(
+  { birthday }: Pick<CheckoutEntry, 'birthday'>,
+  { event, timezone }: Pick<Terms, 'event' | 'timezone'>,
+): Problem[] {
   const minimum = minimumAge(event)
   if (!birthday || minimum === null || ageAt(birthday, event.startDate, timezone ?? 'UTC') >= minimum)
     return []

@@ -79,7 +79,7 @@ builder.objectType(builder.objectRef<SaleTimeProblem>('SaleTimeError'), {
 
 builder.objectType(builder.objectRef<ProblemWith<'UNDER_AGE'>>('UnderAgeError'), {
   description: 'Attendee is under the minimum age on the day the event starts.',
-  interfaces: [CheckoutErrorRef],
+  interfaces: [CheckoutErrorRef, RefusalErrorRef],
   fields: (t) => ({
     minimumAge: t.int({
       nullable: true,

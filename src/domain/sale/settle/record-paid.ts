@@ -99,8 +99,8 @@ type ActivatedTicket = { id: string; documentToken: string; now: number }
 const markedRows = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 const { id, invoiceReference, endsSession } = markedRows.cells
 
-// 244 random bits from the database's cryptographic source, for each row.
-const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
+/** SQL for a new document token: 244 random bits from the database's cryptographic source, for each row. */
+export const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
 
 // Marks payments as paid and activates their tickets.
 const mark = preparedSql<ActivatedTicket>(

@@ -1,0 +1,66 @@
+import { and, inArray, like, sql } from 'drizzle-orm'
+import type { Connection } from '../../database/database.ts'
+import { newId } from '../../shared/ids.ts'
+import type { Ticket } from '../ticket/table.ts'
+import { deliveries } from './table.ts'
+
+// Deliveries after the one that a paid checkout causes. Each names its ticket, and an occasion of its own.
+
+type Addressed = Pick<Ticket, 'id' | 'paymentId' | 'email' | 'phone'>
+
+/** Maximum number of times that a ticket is sent again within 24 hours (DECISIONS 9). */
+export const maxResends = 5
+
+const resendPrefix = 'resend:'
+const isToday = sql`${deliveries.createdAt} > now() - interval '24 hours'`
+
+const deliveriesOf = ({ id, paymentId, email, phone }: Addressed, occasion: string) => {
+  const to = (medium: 'email' | 'whatsapp', recipient: string) => ({
+    id: newId('dlv'),
+    ...{ paymentId, ticketId: id, occasion, medium, recipient },
+  })
+  return [to('email', email), ...(phone === null ? [] : [to('whatsapp', phone)])]
+}
+
+/** Counts how often these tickets were sent again within 24 hours. Returns the seconds after which all of them may be
+ *  sent once more; null if they may be now. Requires this transaction to hold the row locks of the tickets. */
+export async function secondsUntilResend(tx: Connection, tickets: Addressed[]): Promise<number | null> {
+  const ids = tickets.map(({ id }) => id)
+  const exhausted = await tx
+    .select({
+      // Never more than the maximum are within a day, so the first of them is the next to leave it.
+      seconds: sql<number>`ceil(extract(epoch from min(${deliveries.createdAt}) + interval '24 hours' - now()))::float8`,
+    })
+    .from(deliveries)
+    .where(
+      and(
+        inArray(deliveries.ticketId, ids),
+        // Each time there is one mail.
+        sql`${deliveries.medium} = 'email'`,
+        like(deliveries.occasion, `${resendPrefix}%`),
+        isToday,
+      ),
+    )
+    .groupBy(deliveries.ticketId)
+    .having(sql`count(*) >= ${maxResends}`)
+  return exhausted.length === 0 ? null : Math.max(1, ...exhausted.map(({ seconds }) => seconds))
+}
+
+/** Queues each of these tickets to be sent once more. Returns the number of mails and messages. Requires this
+ *  transaction to hold the row locks of the tickets. */
+export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<number> {
+  const queued = tickets.flatMap((ticket) => deliveriesOf(ticket, resendPrefix + newId('dlv')))
+  await tx.insert(deliveries).values(queued)
+  return queued.length
+}
+
+/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the same address,
+ *  in the transaction of the transfer. */
+export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
+  const occasion = `transfer:${newId('dlv')}`
+  const { id: ticketId, paymentId } = ticket
+  const toFormer = { ...{ paymentId, ticketId, occasion }, medium: 'email', recipient: formerEmail } as const
+  const notice = { id: newId('dlv'), kind: 'transfer_notice', ...toFormer } as const
+  const queued = deliveriesOf(ticket, occasion)
+  await tx.insert(deliveries).values(formerEmail === ticket.email ? queued : [...queued, notice])
+}

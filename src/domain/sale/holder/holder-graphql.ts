@@ -1,0 +1,140 @@
+import { builder } from '../../../graphql/builder.ts'
+import { catchRefusal, objectResult, RefusalErrorRef, resultUnion } from '../../../graphql/mutation-result.ts'
+import { requireCaller } from '../../../request/context.ts'
+import type { ProblemWith } from '../../../shared/errors.ts'
+import * as scalars from '../../../shared/input-types.ts'
+import { TicketRef } from '../../ticket/graphql.ts'
+import { maxTickets } from '../../ticket/table.ts'
+import { attendeeChanges, ticketResending, ticketTransfer } from './holder-input.ts'
+import { type Resent, resendTickets } from './resend-tickets.ts'
+import { transferTicket } from './transfer-ticket.ts'
+import { updateAttendee } from './update-attendee.ts'
+
+builder.objectType(builder.objectRef<ProblemWith<'TOO_MANY_RESENDS'>>('ResendLimitError'), {
+  description: 'The ticket was sent again too often within 24 hours.',
+  interfaces: [RefusalErrorRef],
+  fields: (t) => ({
+    limit: t.int({ description: 'Maximum number within 24 hours.', resolve: ({ facts }) => facts.limit }),
+    retryAfter: t.int({
+      description: 'Seconds until the tickets can be sent again.',
+      resolve: ({ facts }) => facts.retryAfter,
+    }),
+  }),
+})
+
+const UpdateAttendeeInputRef = builder.inputType('UpdateAttendeeInput', {
+  description:
+    'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one.',
+  fields: (t) => ({
+    ticketId: t.id({ required: true, description: 'Identifier of the ticket.' }),
+    fullName: t.string({ description: 'Full name. Cannot be cleared.' }),
+    email: t.string({ description: 'E-mail address. Cannot be cleared.' }),
+    phone: t.string({ description: 'Phone number in international format, with a leading plus sign.' }),
+    gender: t.string({ description: 'Gender, as one digit. The service attaches no meaning to it.' }),
+    birthday: t.string({ description: 'Date of birth, YYYY-MM-DD.' }),
+    address: t.string({ description: 'Street and number.' }),
+    postalCode: t.string({ description: 'Postal code.' }),
+    countryCode: t.string({ description: 'Two-letter ISO 3166 country code.' }),
+    personalDocumentType: t.string({
+      description: 'Kind of identity document: `dni`, `nie`, `passport` or `other`.',
+    }),
+    personalDocumentNumber: t.string({ description: 'Number of the identity document.' }),
+    language: t.string({
+      description:
+        'Language that the attendee is addressed in, as a BCP 47 tag. Null makes it that of the organization.',
+    }),
+  }),
+})
+
+const TransferTicketInputRef = builder.inputType('TransferTicketInput', {
+  description: 'Transfer of a ticket to another person.',
+  fields: (t) => ({
+    ticketId: t.id({ required: true, description: 'Identifier of the ticket.' }),
+    fullName: t.string({ required: true, description: 'Full name of the new holder.' }),
+    email: t.string({
+      required: true,
+      description: 'E-mail address of the new holder, to which the ticket is sent.',
+    }),
+    phone: t.string({
+      description: 'Phone number of the new holder in international format, with a leading plus sign.',
+    }),
+    language: t.string({
+      description:
+        'Language that the new holder is addressed in, as a BCP 47 tag; that of the organization if omitted.',
+    }),
+  }),
+})
+
+const ResendTicketsInputRef = builder.inputType('ResendTicketsInput', {
+  description: 'Ticket, or payment whose tickets, to send again. Exactly one of the two.',
+  fields: (t) => ({
+    ticketId: t.id({ description: 'Identifier of the ticket. Required unless `paymentId` is given.' }),
+    paymentId: t.id({ description: 'Identifier of the payment. Required unless `ticketId` is given.' }),
+  }),
+})
+
+const ResendTicketsPayloadRef = builder.objectRef<Resent>('ResendTicketsPayload').implement({
+  description: 'Tickets that are sent again.',
+  fields: (t) => ({
+    tickets: t.field({
+      type: [TicketRef],
+      complexity: { field: 1, multiplier: maxTickets },
+      description:
+        'Tickets that are sent again, in the order of the checkout; those that are not active are left out.',
+      resolve: ({ tickets }) => tickets,
+    }),
+    deliveries: t.exposeInt('deliveries', {
+      description:
+        'Number of mails and messages that were queued: a mail for each ticket, and a message for each with a phone number, which is skipped where messaging is not enabled.',
+    }),
+  }),
+})
+
+const UpdateAttendeeResultRef = objectResult('UpdateAttendee', ['ticket', TicketRef], 'Corrected ticket')
+const TransferTicketResultRef = objectResult('TransferTicket', ['ticket', TicketRef], 'Transferred ticket')
+const ResendTicketsResultRef = resultUnion(
+  'ResendTicketsResult',
+  ResendTicketsPayloadRef,
+  'Tickets that are sent again, or the reasons for the refusal.',
+)
+
+const whose = 'The channel that sold the ticket and integrations of its organization may do this.'
+
+builder.mutationField('updateAttendee', (t) =>
+  t.field({
+    type: UpdateAttendeeResultRef,
+    description: `Corrects what was typed about the attendee of a ticket that is \`pending\` or \`activated\`, until somebody has entered with it. ${whose} Sends nothing: a ticket that is paid later goes to the new address; for one that is paid see \`resendTickets\`. Idempotent.`,
+    args: { input: t.arg({ type: UpdateAttendeeInputRef, required: true, description: 'Corrections.' }) },
+    resolve: (_root, { input }, ctx) =>
+      catchRefusal(async () => {
+        requireCaller(ctx)
+        return { ticket: await updateAttendee(scalars.parse(attendeeChanges, input), ctx) }
+      }),
+  }),
+)
+
+builder.mutationField('transferTicket', (t) =>
+  t.field({
+    type: TransferTicketResultRef,
+    description: `Gives an \`activated\` ticket, with which nobody has ever entered, to another person, also where everything is sold out. ${whose} The ticket gets a new code and a new document; the former ones, and all that the former holder told, are gone at once. Both holders get a mail. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.`,
+    args: { input: t.arg({ type: TransferTicketInputRef, required: true, description: 'New holder.' }) },
+    resolve: (_root, { input }, ctx) =>
+      catchRefusal(async () => {
+        requireCaller(ctx)
+        return { ticket: await transferTicket(scalars.parse(ticketTransfer, input), ctx) }
+      }),
+  }),
+)
+
+builder.mutationField('resendTickets', (t) =>
+  t.field({
+    type: ResendTicketsResultRef,
+    description: `Sends a ticket, or all tickets of a payment, to their holders again: a mail for each, at most five times per ticket within 24 hours. ${whose} Only tickets that are \`activated\`.`,
+    args: { input: t.arg({ type: ResendTicketsInputRef, required: true, description: 'What to send.' }) },
+    resolve: (_root, { input }, ctx) =>
+      catchRefusal(async () => {
+        requireCaller(ctx)
+        return resendTickets(scalars.parse(ticketResending, input), ctx)
+      }),
+  }),
+)

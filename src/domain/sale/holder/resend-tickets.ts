@@ -1,0 +1,57 @@
+import { and, asc, eq } from 'drizzle-orm'
+import { transaction } from '../../../database/transaction.ts'
+import { type Context, requireCaller } from '../../../request/context.ts'
+import { Refusal } from '../../../shared/errors.ts'
+import { maxResends, queueAgain, secondsUntilResend } from '../../delivery/queue-again.ts'
+import { paymentById } from '../../payment/loaders.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
+import { requireTicket } from '../../ticket/require-ticket.ts'
+import { type Ticket, tickets } from '../../ticket/table.ts'
+import type { TicketResending } from './holder-input.ts'
+import { statusRefusal } from './holder-rules.ts'
+
+/** Tickets that are sent again, and the number of mails and messages that were queued for them. */
+export type Resent = { tickets: Ticket[]; deliveries: number }
+
+async function findPaymentId({ ticketId, paymentId }: TicketResending, ctx: Context): Promise<string> {
+  if (ticketId != null) return (await requireTicket(ticketId, ctx)).paymentId
+  const payment = await ctx.loaders.load(paymentById, paymentId ?? '')
+  if (!payment)
+    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })
+  return payment.id
+}
+
+/** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a message
+ *  where the holder has a phone. All or none. Works whether or not the checkout asked for mails.
+ *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active; TOO_MANY_RESENDS if one of them was sent again five
+ *  times within 24 hours, by the database's clock (DECISIONS 9). */
+export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {
+  requireCaller(ctx)
+  const paymentId = await findPaymentId(input, ctx)
+  const { ticketId } = input
+  const resent = await transaction(ctx.db, async (tx) => {
+    const { status } = await lockPayment(tx, paymentId)
+    const locked = await tx
+      .select()
+      .from(tickets)
+      .where(and(eq(tickets.paymentId, paymentId), ticketId != null ? eq(tickets.id, ticketId) : undefined))
+      .orderBy(asc(tickets.id))
+      .for('update')
+    const active = locked
+      .filter((ticket) => ticket.status === 'active')
+      .sort((one, other) => one.position - other.position)
+    const [first] = locked
+    if (!first) throw new Error(`payment ${paymentId} is ${status} and has no tickets`)
+    if (active.length === 0) throw statusRefusal(first, 'resent')
+    const retryAfter = await secondsUntilResend(tx, active)
+    if (retryAfter !== null)
+      throw new Refusal({
+        code: 'TOO_MANY_RESENDS',
+        message: `A ticket is sent again at most ${maxResends} times a day.`,
+        facts: { limit: maxResends, retryAfter },
+      })
+    return { tickets: active, deliveries: await queueAgain(tx, active) }
+  })
+  ctx.loaders.clear()
+  return resent
+}

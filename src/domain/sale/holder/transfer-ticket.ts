@@ -1,0 +1,87 @@
+import { eq } from 'drizzle-orm'
+import { makeOnce } from '../../../data/idempotency.ts'
+import type { Connection } from '../../../database/database.ts'
+import { transaction } from '../../../database/transaction.ts'
+import { type Context, requireCaller } from '../../../request/context.ts'
+import { Refusal } from '../../../shared/errors.ts'
+import { newQrCode } from '../../../shared/ids.ts'
+import { queueTransfer } from '../../delivery/queue-again.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
+import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
+import { retiredDocuments, type Ticket, tickets } from '../../ticket/table.ts'
+import { ticketChange } from '../../ticket/ticket-change.ts'
+import { recordChanges } from '../record-changes.ts'
+import { newToken } from '../settle/record-paid.ts'
+import type { TicketTransfer } from './holder-input.ts'
+import { readHolderTerms, requireUnused, statusRefusal } from './holder-rules.ts'
+
+// Everything that the former holder told, which is nobody else's.
+const forgotten = {
+  gender: null,
+  birthday: null,
+  address: null,
+  postalCode: null,
+  countryCode: null,
+  personalDocumentType: null,
+  personalDocumentNumber: null,
+  answers: [],
+} satisfies Partial<Ticket>
+
+const isHolder = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
+  ticket.fullName === fullName && ticket.email === email
+
+async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, language: string): Promise<Ticket> {
+  const { id, organizationId, documentToken } = former
+  if (documentToken === null) throw new Error(`active ticket ${id} has no document`)
+  const [given] = await tx
+    .update(tickets)
+    .set({
+      ...forgotten,
+      fullName: to.fullName,
+      email: to.email,
+      phone: to.phone ?? null,
+      language: to.language ?? language,
+      qrCode: newQrCode(),
+      documentToken: newToken,
+    })
+    .where(eq(tickets.id, id))
+    .returning()
+  if (!given) throw new Error(`ticket ${id} was not transferred under its lock`)
+  await tx.insert(retiredDocuments).values({ organizationId, token: documentToken, ticketId: id })
+  await recordChanges(tx, [ticketChange('ticket.transferred', given)])
+  await queueTransfer(tx, given, former.email)
+  return given
+}
+
+/** Gives a paid ticket, with which nobody has ever entered, to another person. It gets a new code and a new document;
+ *  the former ones are dead at once, and so is all that the former holder told, answers included. Takes no stock and
+ *  moves no money: refunds and the invoice stay with the payment. Queues the ticket for the new holder and a notice
+ *  for the former one. A ticket that already bears this name and address is returned unchanged, so that a retry makes
+ *  no further code.
+ *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by its rate,
+ *  EVENT_ENDED by the database's clock (DECISIONS 9). */
+export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
+  requireCaller(ctx)
+  const { id, paymentId } = await requireTicket(to.ticketId, ctx)
+  const transfer = () =>
+    transaction(ctx.db, async (tx) => {
+      // Deliveries refer to the payment, which is locked before the ticket.
+      await lockPayment(tx, paymentId)
+      const locked = await lockTicket(tx, id)
+      if (locked.status !== 'active') throw statusRefusal(locked, 'transferred')
+      if (isHolder(to, locked)) return locked
+      requireUnused(locked)
+      const { transferable, isOver, language } = await readHolderTerms(tx, locked)
+      if (!transferable)
+        throw new Refusal({
+          code: 'TRANSFER_NOT_ALLOWED',
+          message: 'Tickets of this rate may not be given to another person.',
+        })
+      if (isOver) throw new Refusal({ code: 'EVENT_ENDED', message: 'The event has ended.' })
+      return giveTo(tx, locked, to, language)
+    })
+  // Runs again with another code if the event has one that is the same.
+  const ticket = await makeOnce(transfer)
+  ctx.loaders.clear()
+  return ticket
+}

@@ -1,0 +1,47 @@
+import { eq } from 'drizzle-orm'
+import { transaction } from '../../../database/transaction.ts'
+import { type Context, requireCaller } from '../../../request/context.ts'
+import { refuseIf } from '../../../shared/errors.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
+import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
+import { type Ticket, tickets } from '../../ticket/table.ts'
+import { ticketChange } from '../../ticket/ticket-change.ts'
+import { checkAge } from '../checkout/check-entries.ts'
+import { recordChanges } from '../record-changes.ts'
+import type { AttendeeChanges } from './holder-input.ts'
+import { readHolderTerms, requireUnused, statusRefusal } from './holder-rules.ts'
+
+/** Lists the columns that differ from the ticket. A cleared language becomes the organization's, as in a checkout
+ *  that names none. */
+function differences(ticket: Ticket, given: Partial<Ticket>, language: string): Partial<Ticket> {
+  const wanted = given.language === null ? { ...given, language } : given
+  const names = Object.keys(wanted) as (keyof typeof wanted)[]
+  const changed = names.filter((name) => wanted[name] !== undefined && wanted[name] !== ticket[name])
+  return Object.fromEntries(changed.map((name) => [name, wanted[name]]))
+}
+
+/** Corrects what was typed about the attendee of a ticket that is held or active. Absent fields stay, null clears an
+ *  optional one. Sends nothing: a mail that is queued for a former address is not sent, and tickets that are paid
+ *  later go to the new one. Changes nothing, and records nothing, if nothing differs.
+ *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION, ALREADY_ENTERED, UNDER_AGE (DECISIONS 9). */
+export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ctx: Context): Promise<Ticket> {
+  requireCaller(ctx)
+  const { id, paymentId } = await requireTicket(ticketId, ctx)
+  const ticket = await transaction(ctx.db, async (tx) => {
+    // A settlement reads the addresses that it queues mails for under this lock.
+    await lockPayment(tx, paymentId)
+    const locked = await lockTicket(tx, id)
+    if (locked.status !== 'held' && locked.status !== 'active') throw statusRefusal(locked, 'updated')
+    requireUnused(locked)
+    const terms = await readHolderTerms(tx, locked)
+    refuseIf(checkAge(given, terms))
+    const changed = differences(locked, given, terms.language)
+    if (Object.keys(changed).length === 0) return locked
+    const [updated] = await tx.update(tickets).set(changed).where(eq(tickets.id, id)).returning()
+    if (!updated) throw new Error(`ticket ${id} was not updated under its lock`)
+    await recordChanges(tx, [ticketChange('ticket.updated', updated)])
+    return updated
+  })
+  ctx.loaders.clear()
+  return ticket
+}

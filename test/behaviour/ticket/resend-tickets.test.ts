@@ -1,0 +1,206 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import { sendDeliveriesOnce } from '../../support/deliveries.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  channelHeaders,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import {
+  callHolderMutation,
+  deliveriesOf,
+  resendTickets,
+  transferTicket,
+  updateAttendee,
+} from '../../support/holders.ts'
+import { type MailServer, startMailServer } from '../../support/mail-server.ts'
+import * as refunds from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+
+// resendTickets: mails and messages once more, at most five times a ticket and day.
+
+let sale: Sale
+let server: MailServer
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+      events: [anEvent({ ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })] })],
+    }),
+  )
+  server = await startMailServer()
+})
+beforeEach(async () => {
+  await sale.db.delete(deliveries)
+  server.mails.length = 0
+})
+afterAll(async () => {
+  await server.close()
+  await sale.close()
+})
+
+const send = () => sendDeliveriesOnce(sale, { SMTP_URL: server.url })
+const sentTo = () => server.mails.flatMap(({ to }) => to).toSorted()
+const documents = () =>
+  server.mails.map(({ mail }) => mail.attachments.map(({ filename }) => filename).toSorted())
+
+async function buyFor(entries: Record<string, unknown>[], more = {}): Promise<Checkout> {
+  const tickets = entries.map((entry) => anEntry('price_1', entry))
+  const checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets, ...more })
+  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
+  return checkout
+}
+
+/** Moves all deliveries of a ticket into the past. */
+const age = (ticketId: string, interval: string) =>
+  sale.db
+    .update(deliveries)
+    .set({ createdAt: sql`${deliveries.createdAt} - ${interval}::interval` })
+    .where(eq(deliveries.ticketId, ticketId))
+
+test.each([
+  ['the channel that sold it', () => sale.channel],
+  ['an integration of its organization', () => sale.integration.v2],
+  ['an integration by id and secret', () => sale.integration.v1],
+])('%s has a ticket sent again, and no other of the same address', async (_who, headers) => {
+  const checkout = await buyFor([{}, {}, { email: 'other@example.com' }])
+  const id = refunds.ticketOf(checkout, 1)
+  const answer = await resendTickets(sale, { ticketId: id }, headers())
+  expect(answer).toMatchObject({ deliveries: 1, tickets: [{ id, email: 'ana@example.com' }] })
+  await send()
+  expect(sentTo()).toEqual(['ana@example.com'])
+  expect(documents()).toEqual([['noche-de-nandu-ticket-2.pdf', 'noche-de-nandu.ics']])
+  expect(server.mails[0]?.mail.text).toContain(checkout.tickets[1]?.qr_code)
+  expect(server.mails[0]?.mail.text).not.toContain(checkout.tickets[0]?.qr_code)
+})
+
+test('the tickets of a payment are sent again in a mail each, beside the mail of the checkout', async () => {
+  const checkout = await buyFor([{}, {}, { email: 'other@example.com' }], { send_resourcers: true })
+  await send()
+  expect(sentTo()).toEqual(['ana@example.com', 'other@example.com'])
+  const answer = await resendTickets(sale, { paymentId: checkout.payment_id })
+  expect(answer.deliveries).toBe(3)
+  expect(answer.tickets?.map(({ id }) => id)).toEqual(checkout.tickets.map(({ _id }) => _id))
+  await send()
+  expect(sentTo()).toEqual([
+    ...Array.from({ length: 3 }, () => 'ana@example.com'),
+    ...Array.from({ length: 2 }, () => 'other@example.com'),
+  ])
+  const ids = server.mails.map(({ mail }) => mail.messageId)
+  expect(new Set(ids).size).toBe(5)
+})
+
+test('a ticket with a phone number is sent as a message as well', async () => {
+  const id = refunds.ticketOf(await buyFor([{ phone: '+34600000001' }]))
+  expect((await resendTickets(sale, { ticketId: id })).deliveries).toBe(2)
+  expect(await deliveriesOf(sale, id)).toEqual([
+    'tickets email ana@example.com',
+    'tickets whatsapp +34600000001',
+  ])
+  await send()
+  const [message] = await sale.db.select().from(deliveries).where(eq(deliveries.medium, 'whatsapp'))
+  expect(message).toMatchObject({ status: 'skipped', lastError: 'NOT_ENABLED' })
+})
+
+test('a ticket is sent again to whom it belongs now, and a waiting mail to nobody else', async () => {
+  const id = refunds.ticketOf(await buyFor([{}]))
+  await resendTickets(sale, { ticketId: id })
+  await updateAttendee(sale, id, { email: 'right@example.com' })
+  await resendTickets(sale, { ticketId: id })
+  await transferTicket(sale, id)
+  await resendTickets(sale, { ticketId: id })
+  await send()
+  // The transfer sends the ticket, and a notice to the former holder.
+  expect(sentTo()).toEqual(['berta@example.com', 'berta@example.com', 'right@example.com'])
+})
+
+test('a ticket is sent again five times within 24 hours, and after that once the first is a day old', async () => {
+  const checkout = await buyFor([{}, {}])
+  const id = refunds.ticketOf(checkout)
+  await resendTickets(sale, { ticketId: id })
+  await age(id, '23 hours')
+  for (let times = 1; times < 5; times++) await resendTickets(sale, { ticketId: id }, sale.integration.v2)
+  const before = await deliveriesOf(sale, id)
+  for (const input of [{ ticketId: id }, { paymentId: checkout.payment_id }]) {
+    const { errors } = await resendTickets(sale, input)
+    expect(errors).toEqual([
+      {
+        __typename: 'ResendLimitError',
+        code: 'TOO_MANY_RESENDS',
+        message: 'A ticket is sent again at most 5 times a day.',
+        path: null,
+        limit: 5,
+        retryAfter: expect.any(Number),
+      },
+    ])
+    expect(errors?.[0]?.retryAfter).toBeGreaterThan(3500)
+    expect(errors?.[0]?.retryAfter).toBeLessThanOrEqual(3600)
+  }
+  expect(await deliveriesOf(sale, id)).toEqual(before)
+  // The other ticket of the payment is counted by itself.
+  expect((await resendTickets(sale, { ticketId: refunds.ticketOf(checkout, 1) })).deliveries).toBe(1)
+  await age(id, '1 hour')
+  expect((await resendTickets(sale, { ticketId: id })).deliveries).toBe(1)
+  expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))[0]).toMatch(/^TOO_MANY_RESENDS/)
+})
+
+test('neither the mail of a checkout nor those of a transfer count as sent again', async () => {
+  const id = refunds.ticketOf(await buyFor([{ phone: '+34600000001' }], { send_resourcers: true }))
+  await transferTicket(sale, id)
+  for (let times = 0; times < 5; times++)
+    expect((await resendTickets(sale, { ticketId: id })).deliveries).toBe(1)
+  expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))[0]).toMatch(/^TOO_MANY_RESENDS 5/)
+})
+
+test('tickets that are not active are left out, and refused if there is no other', async () => {
+  const checkout = await buyFor([{}, { email: 'other@example.com' }])
+  await refunds.cancelTicket(sale, refunds.ticketOf(checkout))
+  const { tickets } = await resendTickets(sale, { paymentId: checkout.payment_id })
+  expect(tickets?.map(({ email }) => email)).toEqual(['other@example.com'])
+  const cancelled = await resendTickets(sale, { ticketId: refunds.ticketOf(checkout) })
+  expect(refunds.refusalCodes(cancelled)).toEqual(['ILLEGAL_TRANSITION cancelled resent'])
+  const unpaid = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  for (const input of [{ ticketId: refunds.ticketOf(unpaid) }, { paymentId: unpaid.payment_id }])
+    expect(refunds.refusalCodes(await resendTickets(sale, input))).toEqual([
+      'ILLEGAL_TRANSITION pending resent',
+    ])
+})
+
+test.each([
+  [{}, 'INVALID ticketId'],
+  [{ ticketId: null, paymentId: null }, 'INVALID ticketId'],
+  [{ ticketId: 'tkt_1', paymentId: 'pay_1' }, 'INVALID ticketId'],
+])('resending %j is refused: exactly one is to be named', async (input, problem) => {
+  expect(refunds.refusalCodes(await resendTickets(sale, input))).toEqual([problem])
+})
+
+test('resending what is foreign is the same as resending what is absent', async () => {
+  const { payment_id: paymentId, tickets } = await buyFor([{}])
+  const ticketId = tickets[0]?._id
+  const other = await channelHeaders(sale.db, 'org_1')
+  const { v2: door } = await integrationHeaders(sale.db, 'org_2')
+  for (const headers of [other, door]) {
+    expect(refunds.refusalCodes(await resendTickets(sale, { ticketId }, headers))).toEqual([
+      'NOT_FOUND ticketId',
+    ])
+    expect(refunds.refusalCodes(await resendTickets(sale, { paymentId }, headers))).toEqual([
+      'NOT_FOUND paymentId',
+    ])
+  }
+  for (const id of ['tkt_none', '\0'])
+    expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))).toEqual(['NOT_FOUND ticketId'])
+  for (const id of ['pay_none', '\0'])
+    expect(refunds.refusalCodes(await resendTickets(sale, { paymentId: id }))).toEqual([
+      'NOT_FOUND paymentId',
+    ])
+  const { data, errors } = await callHolderMutation(sale, 'resendTickets', { paymentId }, {})
+  expect([data, errors?.map(({ extensions }) => extensions?.code)]).toEqual([null, ['UNAUTHENTICATED']])
+  expect(await sale.db.$count(deliveries)).toBe(0)
+})

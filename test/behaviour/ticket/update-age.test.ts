@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { updateAttendee } from '../../support/holders.ts'
+import * as refunds from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// The minimum age of a corrected date of birth, on the day that the event starts where it takes place.
+
+const year = new Date().getUTCFullYear()
+const day = (years: number, rest: string) => `${year + 1 - years}-${rest}`
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      locations: [aLocation()],
+      events: [
+        anEvent({
+          age: '18',
+          // The 12th of July in Madrid.
+          start_date: `${year + 1}-07-11T22:30:00.000Z`,
+          end_date: `${year + 1}-07-12T04:00:00.000Z`,
+          ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })],
+        }),
+      ],
+    }),
+  )
+})
+afterAll(() => sale.close())
+
+test('a corrected date of birth must satisfy the minimum age', async () => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const young = await updateAttendee(sale, id, { birthday: day(18, '07-13'), fullName: 'Young' })
+  expect(refunds.refusalCodes(young)).toEqual(['UNDER_AGE birthday 18'])
+  expect(await refunds.ticketRow(sale, id)).toMatchObject({ birthday: null, fullName: 'Ana Núñez' })
+  const { ticket } = await updateAttendee(sale, id, { birthday: day(18, '07-12') })
+  expect(ticket?.birthday).toBe(day(18, '07-12'))
+  // Other corrections do not look at it, and it may be cleared.
+  expect((await updateAttendee(sale, id, { fullName: 'Zoe' })).ticket?.fullName).toBe('Zoe')
+  expect((await updateAttendee(sale, id, { birthday: null })).ticket?.birthday).toBeNull()
+})

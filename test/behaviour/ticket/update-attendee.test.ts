@@ -1,0 +1,219 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changes } from '../../../src/domain/change/table.ts'
+import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { sendDeliveriesOnce } from '../../support/deliveries.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  channelHeaders,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { callHolderMutation, scanCode, updateAttendee } from '../../support/holders.ts'
+import { type MailServer, startMailServer } from '../../support/mail-server.ts'
+import * as refunds from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+
+// updateAttendee: what was typed is corrected, until somebody enters.
+
+let sale: Sale
+let server: MailServer
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
+      events: [
+        anEvent({
+          age: '+18',
+          start_date: '2099-07-11T22:30:00.000Z',
+          end_date: '2099-07-12T04:00:00.000Z',
+          ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })],
+        }),
+      ],
+    }),
+  )
+  server = await startMailServer()
+})
+afterAll(async () => {
+  await server.close()
+  await sale.close()
+})
+
+const everything = {
+  fullName: 'Ana Núñez Gil',
+  email: 'ana.nunez@example.com',
+  phone: '+34600111222',
+  gender: '2',
+  birthday: '1990-02-03',
+  address: 'Calle Mayor 1',
+  postalCode: '28013',
+  countryCode: 'PT',
+  personalDocumentType: 'passport',
+  personalDocumentNumber: 'X123',
+  language: 'pt',
+}
+const cleared = Object.fromEntries(Object.keys(everything).map((name) => [name, null]))
+
+const unpaid = (more = {}) =>
+  mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], ...more })
+
+test.each([
+  ['the channel that sold it', () => sale.channel],
+  ['an integration of its organization', () => sale.integration.v2],
+  ['an integration by id and secret', () => sale.integration.v1],
+])('%s corrects every field of an attendee, and clears those that are optional', async (_who, headers) => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { ticket } = await updateAttendee(sale, id, { ...everything, countryCode: 'pt' }, headers())
+  expect(ticket).toMatchObject({ id, status: 'activated', ...everything })
+  const { fullName, email } = everything
+  const emptied = await updateAttendee(sale, id, { ...cleared, fullName, email }, headers())
+  // An attendee without a language is addressed in the organization's.
+  expect(emptied.ticket).toMatchObject({ ...cleared, fullName, email, language: 'ca' })
+  const rows = await sale.db.select().from(changes).where(eq(changes.subjectId, id))
+  const updates = rows.filter(({ type }) => type === 'ticket.updated')
+  expect(updates.map(({ sequence }) => sequence).toSorted()).toEqual([2, 3])
+  for (const { data } of updates) {
+    expect(Object.keys(data).toSorted()).toEqual(
+      ['enter', 'event_id', 'for', 'payment_id', 'status', 'ticket_id', 'ticket_rate_id'].toSorted(),
+    )
+    expect(data.status).toBe('activated')
+  }
+})
+
+test('a correction leaves code, document and fields that it does not name, and again changes nothing', async () => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale, 1, { phone: '+34600000001', address: 'Here' }))
+  const before = await refunds.ticketRow(sale, id)
+  await updateAttendee(sale, id, { fullName: ' Ana Gil ' })
+  expect(await refunds.ticketRow(sale, id)).toEqual({ ...before, fullName: 'Ana Gil' })
+  const { ticket } = await updateAttendee(sale, id, { fullName: 'Ana Gil', address: 'Here' })
+  expect(ticket).toMatchObject({ fullName: 'Ana Gil', phone: '+34600000001', address: 'Here' })
+  expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.updated'])
+  await updateAttendee(sale, id, {})
+  expect(await refunds.changeTypesOf(sale, id)).toHaveLength(2)
+})
+
+test('a correction shows later in the same request, and over REST', async () => {
+  const { payment_id: paymentId, tickets: issued } = await refunds.buyTickets(sale)
+  const [ticket] = issued
+  const { data } = await sale.graphql<Record<string, unknown>>(
+    `mutation ($id: ID!) {
+      none: cancelCheckout(paymentId: "pay_none") { __typename }
+      done: updateAttendee(input: { ticketId: $id, fullName: "Zoe" }) { ... on UpdateAttendeePayload {
+        ticket { payment { id tickets { fullName } } } } } }`,
+    { id: ticket?._id },
+    sale.channel,
+  )
+  expect(data?.done).toEqual({ ticket: { payment: { id: paymentId, tickets: [{ fullName: 'Zoe' }] } } })
+  const lookup = await sale.rest('GET', `/integrations/tickets/${ticket?._id}`, {
+    headers: sale.integration.v2,
+  })
+  expect(lookup.json().data).toMatchObject({ name: 'Zoe' })
+})
+
+test('an address that is corrected before payment gets the mail; one that is corrected later does not', async () => {
+  const checkout = await unpaid({ send_resourcers: true })
+  const id = refunds.ticketOf(checkout)
+  const { ticket } = await updateAttendee(sale, id, { email: 'right@example.com' })
+  expect(ticket?.status).toBe('pending')
+  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
+  await sendDeliveriesOnce(sale, { SMTP_URL: server.url })
+  expect(server.mails.map(({ to }) => to)).toEqual([['right@example.com']])
+  await updateAttendee(sale, id, { email: 'later@example.com' })
+  await sendDeliveriesOnce(sale, { SMTP_URL: server.url })
+  expect(server.mails).toHaveLength(1)
+})
+
+test('a mail that waits while its address is corrected is not sent to the former one', async () => {
+  const checkout = await unpaid({ send_resourcers: true })
+  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
+  await updateAttendee(sale, refunds.ticketOf(checkout), { email: 'other@example.com' })
+  const sent = server.mails.length
+  await sendDeliveriesOnce(sale, { SMTP_URL: server.url })
+  expect(server.mails).toHaveLength(sent)
+  const [delivery] = await sale.db
+    .select()
+    .from(deliveries)
+    .where(eq(deliveries.paymentId, checkout.payment_id))
+  expect(delivery).toMatchObject({ status: 'skipped', lastError: 'NO_TICKETS' })
+})
+
+test.each([
+  [{ fullName: '' }, 'INVALID fullName'],
+  [{ fullName: null }, 'INVALID fullName'],
+  [{ fullName: 'x'.repeat(201) }, 'INVALID fullName'],
+  [{ email: null }, 'INVALID email'],
+  [{ email: 'ana' }, 'INVALID email'],
+  [{ phone: '600' }, 'INVALID phone'],
+  [{ gender: 'x' }, 'INVALID gender'],
+  [{ birthday: '2001-02-30' }, 'INVALID birthday'],
+  [{ address: ' ' }, 'INVALID address'],
+  [{ postalCode: 'x'.repeat(21) }, 'INVALID postalCode'],
+  [{ countryCode: 'XX' }, 'INVALID countryCode'],
+  [{ personalDocumentType: 'card' }, 'INVALID personalDocumentType'],
+  [{ personalDocumentNumber: '\0' }, 'INVALID personalDocumentNumber'],
+  [{ language: 'klingon!' }, 'INVALID language'],
+])('a correction to %j is refused as in a checkout', async (given, problem) => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const before = await refunds.ticketRow(sale, id)
+  expect(refunds.refusalCodes(await updateAttendee(sale, id, { postalCode: '1', ...given }))).toEqual([
+    problem,
+  ])
+  expect(await refunds.ticketRow(sale, id)).toEqual(before)
+})
+
+test('every mistake of a correction is reported at once', async () => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const answer = await updateAttendee(sale, id, { email: 'x', phone: 'x' })
+  expect(refunds.refusalCodes(answer)).toEqual(['INVALID email', 'INVALID phone'])
+})
+
+test.each([
+  ['is inside', { entered: 1, firstEntryAt: new Date() }],
+  ['was inside', { entered: 0, firstEntryAt: new Date() }],
+])('a correction is refused once somebody %s', async (_how, entry) => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
+  expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual(['ALREADY_ENTERED'])
+})
+
+test('a correction after a scan at the door is refused', async () => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  expect(await scanCode(sale, { ticketId: id })).toBe('OK')
+  expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual(['ALREADY_ENTERED'])
+})
+
+test('a correction of a ticket that is cancelled or expired is refused', async () => {
+  const cancelled = refunds.ticketOf(await refunds.buyTickets(sale))
+  await refunds.cancelTicket(sale, cancelled)
+  const expired = await unpaid()
+  await refunds.cancelCheckout(sale, expired.payment_id)
+  for (const [id, status] of [
+    [cancelled, 'cancelled'],
+    [refunds.ticketOf(expired), 'expired'],
+  ] as const)
+    expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
+      `ILLEGAL_TRANSITION ${status} updated`,
+    ])
+})
+
+test('a correction of a foreign ticket is the same as of an absent one', async () => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const other = await channelHeaders(sale.db, 'org_1')
+  const { v2: door } = await integrationHeaders(sale.db, 'org_2')
+  for (const answer of [
+    await updateAttendee(sale, id, everything, other),
+    await updateAttendee(sale, id, everything, door),
+    await updateAttendee(sale, 'tkt_none', everything),
+    await updateAttendee(sale, '\0', everything),
+  ])
+    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND ticketId'])
+  const { data, errors } = await callHolderMutation(sale, 'updateAttendee', { ticketId: id }, {})
+  expect([data, errors?.map(({ extensions }) => extensions?.code)]).toEqual([null, ['UNAUTHENTICATED']])
+  expect((await refunds.ticketRow(sale, id))?.fullName).toBe('Ana Núñez')
+})
