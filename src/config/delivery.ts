@@ -21,8 +21,9 @@ export const deliverySettings = z.object({
     .optional(),
   WHATSAPP_TEMPLATE_LANGUAGE: z
     .string()
-    .regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, 'must be a code such as en or es_MX')
-    .default('en'),
+    .regex(/^[a-z]{2,3}(_[A-Z]{2})?(,[a-z]{2,3}(_[A-Z]{2})?)*$/, 'must be codes such as en or es_MX,en')
+    .default('en')
+    .transform((codes) => codes.split(',') as [string, ...string[]]),
   WHATSAPP_API_BASE: baseUrl.default('https://graph.facebook.com/v23.0'),
 })
 
@@ -41,7 +42,8 @@ export type WhatsAppConfig = {
   token: string
   phoneNumberId: string
   template: string
-  language: string
+  /** Languages of the template, the first for tickets in others. */
+  languages: [string, ...string[]]
   apiBase: string
 }
 
@@ -80,7 +82,7 @@ export function deliveryConfigOf(settings: Settings, mailFolder: string): Delive
       token && phoneNumberId && template
         ? {
             ...{ token, phoneNumberId, template },
-            language: settings.WHATSAPP_TEMPLATE_LANGUAGE,
+            languages: settings.WHATSAPP_TEMPLATE_LANGUAGE,
             apiBase: settings.WHATSAPP_API_BASE,
           }
         : null,

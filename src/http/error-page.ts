@@ -1,35 +1,51 @@
 import type { FastifyReply } from 'fastify'
+import { type Language, preferredLanguage } from '../language/languages.ts'
+import type { PlainKey } from '../language/messages.ts'
+import { translate } from '../language/translate.ts'
 import { retryAfterOf, statusOf } from '../shared/errors.ts'
 import type { Send } from './error-handler.ts'
 import { type Html, html, sendPage } from './html.ts'
 
 /** Title and text of a page that tells a person one thing. */
-export type Note = [title: string, text: string]
+export type Note = [title: PlainKey, text: PlainKey]
 
 /** Sends a note as a page, with the request id. `more` follows the text. */
 export const sendNote = (
   reply: FastifyReply,
   status: number,
+  language: Language,
   [title, text]: Note,
   more: Html | false = false,
 ): FastifyReply =>
   sendPage(reply, status, {
-    title,
-    body: html`<main class="padded stack"><h1>${title}</h1><p class="soft">${text}</p>
+    language,
+    title: translate(language, title),
+    body: html`<main class="padded stack"><h1>${translate(language, title)}</h1>
+<p class="soft">${translate(language, text)}</p>
 ${more}</main>
-<footer>Boxoffice · Request ${reply.request.id}</footer>`,
+<footer>${translate(language, 'error.footer', { id: reply.request.id })}</footer>`,
   })
 
-/** Answers refusals with pages, for addresses that people open. `noteOf` is called with the status and the
- *  message of a refusal. */
+/** Declares that a page depends on the language that the browser prefers, and returns that language; null if
+ *  it is none of ours. */
+export function negotiateLanguage(reply: FastifyReply): Language | null {
+  const vary = String(reply.getHeader('vary') ?? '')
+  if (!vary.includes('accept-language'))
+    reply.header('vary', [vary, 'accept-language'].filter(Boolean).join(', '))
+  return preferredLanguage(reply.request.headers['accept-language'])
+}
+
+/** Answers refusals with pages in the language that the browser prefers, for addresses that people open.
+ *  `noteOf` is called with the status of the refusal. */
 export const sendErrorPage =
   (
-    noteOf: (status: number, message: string) => Note,
-    moreOf: (status: number) => Html | false = () => false,
+    noteOf: (status: number) => Note,
+    moreOf: (status: number, language: Language) => Html | false = () => false,
   ): Send =>
-  (reply, { code, message, problems }) => {
+  (reply, { code, problems }) => {
     const status = statusOf[code]
     const retryAfter = retryAfterOf(problems[0])
     if (retryAfter) reply.header('retry-after', retryAfter)
-    return sendNote(reply, status, noteOf(status, message), moreOf(status))
+    const language = negotiateLanguage(reply) ?? 'en'
+    return sendNote(reply, status, language, noteOf(status), moreOf(status, language))
   }

@@ -29,7 +29,9 @@ ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
 /** Adds `/`, an overview page, and `/schema.graphql`, the GraphQL schema as text. */
 export function addHome(app: FastifyInstance, printedSchema: string): void {
   const options = { schema: { hide: true } }
-  app.get('/', options, (_request, reply) => sendPage(reply, 200, { title: 'Boxoffice', body, style }))
+  app.get('/', options, (_request, reply) =>
+    sendPage(reply, 200, { language: 'en', title: 'Boxoffice', body, style }),
+  )
   app.get('/schema.graphql', options, (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(printedSchema),
   )

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
+import type { Language } from '../language/languages.ts'
 
 /** Safe markup. Only `html` creates it, and escapes everything that is not markup itself. */
 export class Html {
@@ -33,6 +34,7 @@ export const html = (literals: TemplateStringsArray, ...contents: Content[]): Ht
   new Html(String.raw({ raw: literals }, ...contents.map(toMarkup)))
 
 export type Page = {
+  language: Language
   title: string
   body: Html
   /** CSS in addition to the shared style. */
@@ -88,11 +90,11 @@ const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).di
 export function sendPage(
   reply: FastifyReply,
   status: number,
-  { title, body, style = '', refresh = null, formSources = [] }: Page,
+  { language, title, body, style = '', refresh = null, formSources = [] }: Page,
 ): FastifyReply {
   const styles = sharedStyle + style
   const document = html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -29,7 +29,3 @@ export function percentageOf(minor: number, percentage: number): number {
   const millionths = BigInt(minor) * BigInt(Math.round(percentage * 10_000))
   return Number((millionths * 2n + perMillion) / (perMillion * 2n))
 }
-
-/** Formats an amount for people: €10.50, ¥1,050. */
-export const formatAmount = (minor: number, currency: string): string =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).format(toMajor(minor, currency))

@@ -28,8 +28,8 @@ afterAll(async () => {
 })
 
 /** Buys a ticket and renders its document. Returns the code as scanned, the text and the fonts. */
-async function printed(entry: Record<string, unknown>) {
-  const { tickets } = await buyDeliverable(sale, [entry])
+async function printed(entry: Record<string, unknown>, more: Record<string, unknown> = {}) {
+  const { tickets } = await buyDeliverable(sale, [entry], more)
   const [ticket] = tickets
   const query = 'query ($id: ID!) { ticket(id: $id) { documentUrl } }'
   const { data } = await sale.graphql<{ ticket: { documentUrl: string } }>(
@@ -68,6 +68,32 @@ test('the code scans, and the text is complete', async () => {
     expect(text).toContain(told)
   // Fonts must be embedded, so that the document looks the same everywhere.
   for (const font of fonts) expect(font).toMatch(/ yes yes yes /)
+})
+
+test.each([
+  [
+    'de',
+    ['Sonntag, 12. Juli 2099, 00:30 MESZ', 'Dazu Cloakroom', 'Bestellung pay_'],
+    ['Order', 'Sunday', 'With'],
+  ],
+  [
+    'es',
+    [
+      'domingo, 12 de julio de 2099, 00:30 CEST',
+      'Entrada Entrance · Early',
+      'Nombre Ana Núñez',
+      'Pedido pay_',
+    ],
+    ['Order', 'Sunday', 'Ticket'],
+  ],
+])('a ticket in %s scans, and its text is in that language', async (language, told, untold) => {
+  const entry = { full_name: 'Ana Núñez', supplements: [{ supplement_id: 'sup_1' }] }
+  const { code, scanned, text, pages, fonts } = await printed(entry, { language })
+  expect(scanned).toBe(code)
+  expect(pages).toBe('1')
+  for (const part of told) expect(text).toContain(part)
+  for (const part of untold) expect(text).not.toContain(part)
+  expect(fonts.length).toBeGreaterThan(0)
 })
 
 test.each([

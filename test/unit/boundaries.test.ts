@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 const folders = [
   ['shared'],
   ['config'],
+  ['language'],
   ['database'],
   ['json'],
   ['data', 'http'],

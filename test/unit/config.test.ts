@@ -85,7 +85,7 @@ test('every setting is read', () => {
     WHATSAPP_TOKEN: 'token',
     WHATSAPP_PHONE_NUMBER_ID: '1234567890',
     WHATSAPP_TEMPLATE: 'ticket_ready',
-    WHATSAPP_TEMPLATE_LANGUAGE: 'es_MX',
+    WHATSAPP_TEMPLATE_LANGUAGE: 'es_MX,en',
     WHATSAPP_API_BASE: 'https://graph.example/v1/',
   })
   expect(config).toEqual({
@@ -124,7 +124,7 @@ test('every setting is read', () => {
         token: 'token',
         phoneNumberId: '1234567890',
         template: 'ticket_ready',
-        language: 'es_MX',
+        languages: ['es_MX', 'en'],
         apiBase: 'https://graph.example/v1',
       },
     },
@@ -222,7 +222,7 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ['MAIL_FROM', ['tickets', 'a@b c@d', 'Tickets <tickets>', 'a@b\nbcc: c@d'], /must be an address such as/],
   ['WHATSAPP_PHONE_NUMBER_ID', ['+34600', 'id'], /must be digits/],
   ['WHATSAPP_TEMPLATE', ['Ticket ready'], /must be the name of a template/],
-  ['WHATSAPP_TEMPLATE_LANGUAGE', ['Spanish', 'es-MX'], /must be a code such as/],
+  ['WHATSAPP_TEMPLATE_LANGUAGE', ['Spanish', 'es-MX', 'es, en', 'es,'], /must be codes such as/],
   ['WHATSAPP_API_BASE', ['graph.example'], /must be an http\(s\) address/],
 ]
 

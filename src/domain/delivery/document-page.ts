@@ -1,26 +1,24 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
 import { answerErrors } from '../../http/error-handler.ts'
-import { type Note, sendErrorPage, sendNote } from '../../http/error-page.ts'
+import { type Note, negotiateLanguage, sendErrorPage, sendNote } from '../../http/error-page.ts'
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { documentName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import { findSheet, isDocumentToken } from './find-sheets.ts'
+import { findSheet, isDocumentToken, languageOfSheet } from './find-sheets.ts'
 
 // Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
 
 const notes: Record<number, Note> = {
-  404: ['No such ticket', 'This link is incomplete or wrong.'],
-  429: ['One moment', 'There were too many requests. Wait a little and try again.'],
-  503: ['We are busy', 'Your ticket is still valid. Try again in a moment.'],
+  404: ['error.ticketNotFound', 'error.addressWrong'],
+  429: ['error.tooMany', 'error.tooManyDetail'],
+  503: ['error.busy', 'error.ticketValid'],
 }
 
-const sendApology = sendErrorPage(
-  (status) => notes[status] ?? ['Something went wrong on our side', 'Try again in a moment.'],
-)
+const sendApology = sendErrorPage((status) => notes[status] ?? ['error.internal', 'error.tryAgain'])
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
@@ -47,13 +45,14 @@ export async function addDocumentPage(
       const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
       if (sheet.ticket.documentToken !== tokenIn(request))
-        return sendNote(reply, 410, [
-          'This ticket has another holder',
-          'This document no longer admits anybody.',
+        // The language of the former holder is not kept.
+        return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', [
+          'error.otherHolder',
+          'error.documentAdmitsNobody',
         ])
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
       if (sheet.ticket.status !== 'active')
-        return sendNote(reply, 410, ['This ticket was cancelled', 'It no longer admits anybody.'])
+        return sendNote(reply, 410, languageOfSheet(sheet), ['error.ticketCancelled', 'error.admitsNobody'])
       if (limit.pendingCount >= drawing.maxWaiting)
         throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
       const document = await limit(() => drawTicket(sheet))

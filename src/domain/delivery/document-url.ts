@@ -1,5 +1,6 @@
+import { translate } from '../../language/translate.ts'
 import type { Ticket } from '../ticket/table.ts'
-import type { Sheet } from './find-sheets.ts'
+import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
 type Documented = Pick<Ticket, 'status' | 'documentToken'>
 
@@ -8,19 +9,24 @@ type Documented = Pick<Ticket, 'status' | 'documentToken'>
 export const documentUrl = ({ status, documentToken }: Documented, publicUrl: string): string | null =>
   status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
 
+const plain = (text: string) =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60)
+
 /** Name of a file for an event. A slug may hold any character, so it is reduced to a safe file name. */
-export function fileName({ slug, name }: Sheet['event'], suffix: string): string {
-  const plain = (text: string) =>
-    text
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-|-$/g, '')
-      .slice(0, 60)
-  return `${plain(slug) || plain(name) || 'event'}${suffix}`
-}
+export const fileName = ({ slug, name }: Sheet['event'], suffix: string): string =>
+  `${plain(slug) || plain(name) || 'event'}${suffix}`
 
 /** Name of a ticket's PDF, distinct from those of the other tickets of its checkout. */
-export const documentName = ({ event, ticket }: Sheet): string =>
-  fileName(event, `-ticket-${ticket.position + 1}.pdf`)
+export function documentName(sheet: Sheet): string {
+  const number = sheet.ticket.position + 1
+  return fileName(
+    sheet.event,
+    `-${plain(translate(languageOfSheet(sheet), 'document.file', { number }))}.pdf`,
+  )
+}

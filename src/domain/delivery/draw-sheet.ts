@@ -1,8 +1,11 @@
 import { buffer } from 'node:stream/consumers'
 import PDFDocument from 'pdfkit'
 import { create } from 'qrcode'
+import type { Language } from '../../language/languages.ts'
+import type { PlainKey } from '../../language/messages.ts'
+import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
-import type { Sheet } from './find-sheets.ts'
+import { languageOfSheet, type Sheet } from './find-sheets.ts'
 import type { Fonts } from './load-fonts.ts'
 import { layOutText, normalizeText, type Style } from './set-text.ts'
 
@@ -39,31 +42,31 @@ function layOutLines(lines: Line[]): Block {
   }
 }
 
-function stubLines(fonts: Fonts, { event, location, organizationName }: Sheet): Line[] {
+function stubLines(language: Language, fonts: Fonts, { event, location, organizationName }: Sheet): Line[] {
   const color = '#ffffff'
   const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], maxLines: 2 })
   const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], maxLines: 3 }
   return [
     { text: organizationName, style: plain(10), gap: 4 },
     { text: event.name, style: name, gap: 8 },
-    { text: localStart(event, location), style: plain(12) },
+    { text: localStart(language, event, location), style: plain(12) },
     { text: placeOf(location), style: plain(12), gap: 24 },
   ]
 }
 
-function factLines(fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[] {
+function factLines(language: Language, fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[] {
   const label: Style = { faces: fonts.regular, sizes: [8.5], color: soft, maxLines: 1 }
   const value: Style = { faces: fonts.bold, sizes: [13, 11, 9], color: ink, maxLines: 2 }
   const supplements = ticket.supplements.map(({ label }) => label).join(', ')
-  const facts = {
-    Name: ticket.fullName,
-    Ticket: `${rateName} · ${priceName}`,
-    ...(supplements && { With: supplements }),
-  }
-  return Object.entries(facts).flatMap(([name, text]) => [
-    { text: name, style: label },
+  const fact = (name: PlainKey, text: string): Line[] => [
+    { text: translate(language, name), style: label },
     { text, style: value, gap: 6 },
-  ])
+  ]
+  return [
+    ...fact('document.name', ticket.fullName),
+    ...fact('document.ticket', `${rateName} · ${priceName}`),
+    ...(supplements ? fact('document.with', supplements) : []),
+  ]
 }
 
 /** Draws the background of the stub and its perforated edge. */
@@ -88,15 +91,21 @@ function drawCode(doc: Document, code: string, y: number): void {
   doc.fill('#000000')
 }
 
-function open(fonts: Fonts, { event, ticket, organizationName }: Sheet, height: number): Document {
+function open(
+  language: Language,
+  fonts: Fonts,
+  { event, ticket, organizationName }: Sheet,
+  height: number,
+): Document {
+  const title = translate(language, 'document.title', { event: event.name, number: ticket.position + 1 })
   const doc = new PDFDocument({
     size: [page.width, height],
     margin: 0,
     // No standard font, because those lack most letters.
     font: '',
-    lang: 'en',
+    lang: language,
     info: {
-      Title: normalizeText(`${event.name}: ticket ${ticket.position + 1}`),
+      Title: normalizeText(title),
       Author: normalizeText(organizationName),
     },
   })
@@ -104,15 +113,17 @@ function open(fonts: Fonts, { event, ticket, organizationName }: Sheet, height: 
   return doc
 }
 
-/** Draws a ticket as a PDF. Blocks the event loop for some milliseconds: use `drawTicket`. */
+/** Draws a ticket as a PDF, in the language of its holder. Blocks the event loop for some milliseconds: use `drawTicket`. */
 export function drawSheet(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
   const { qrCode, paymentId, id } = sheet.ticket
-  const stub = layOutLines(stubLines(fonts, sheet))
+  const language = languageOfSheet(sheet)
+  const stub = layOutLines(stubLines(language, fonts, sheet))
   const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, maxLines: 2 }
   const code = layOutLines([{ text: qrCode, style: codeStyle, align: 'center' }])
-  const facts = layOutLines(factLines(fonts, sheet))
+  const facts = layOutLines(factLines(language, fonts, sheet))
   const footStyle: Style = { faces: fonts.regular, sizes: [7.5], color: soft, maxLines: 1 }
-  const foot = layOutLines([{ text: `Order ${paymentId}  ·  Ticket ${id}`, style: footStyle }])
+  const footText = translate(language, 'document.footer', { order: paymentId, ticket: id })
+  const foot = layOutLines([{ text: footText, style: footStyle }])
   const stubHeight = 26 + stub.height
   const codeTop = stubHeight + 14
   const codeTextTop = codeTop + codeWidth - 6
@@ -120,7 +131,7 @@ export function drawSheet(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
   const factsTop = ruleTop + 10
   // Long texts make the page longer.
   const height = Math.max(page.height, factsTop + facts.height + 40)
-  const doc = open(fonts, sheet, height)
+  const doc = open(language, fonts, sheet, height)
   const drawn = buffer(doc)
   drawStub(doc, stubHeight)
   stub.set(doc, 26)

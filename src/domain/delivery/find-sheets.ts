@@ -1,9 +1,12 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import { statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { chooseLanguage, type Language } from '../../language/languages.ts'
+import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
+import { payments } from '../payment/table.ts'
 import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
@@ -19,11 +22,17 @@ const sheets = (db: Database) =>
         qrCode: tickets.qrCode,
         fullName: tickets.fullName,
         supplements: tickets.supplements,
+        discountAmount: tickets.discountAmount,
+        currency: tickets.currency,
+        language: tickets.language,
         documentToken: tickets.documentToken,
       },
       rateName: ticketRates.name,
       priceName: prices.name,
+      discountName: discounts.name,
       organizationName: organizations.name,
+      organizationLanguage: organizations.language,
+      paymentLanguage: payments.language,
       event: {
         id: events.id,
         name: events.name,
@@ -42,14 +51,20 @@ const sheets = (db: Database) =>
       },
     })
     .from(tickets)
+    .innerJoin(payments, eq(payments.id, tickets.paymentId))
     .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
     .innerJoin(prices, eq(prices.id, tickets.priceId))
     .innerJoin(events, eq(events.id, tickets.eventId))
     .innerJoin(organizations, eq(organizations.id, tickets.organizationId))
+    .leftJoin(discounts, eq(discounts.id, tickets.discountId))
     .leftJoin(locations, eq(locations.id, events.locationId))
 
 /** A ticket with everything that is printed on it. */
 export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
+
+/** Language of the holder of a ticket; that of the organization if the ticket has another than ours. */
+export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Language =>
+  chooseLanguage(ticket.language, organizationLanguage)
 
 /** Reports whether a text has the form of a document token. */
 export const isDocumentToken = (text: string) => /^[0-9a-f]{64}$/.test(text)

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { WhatsAppConfig } from '../../config/delivery.ts'
+import { chooseLanguage } from '../../language/languages.ts'
 import { errorCode } from '../../shared/errors.ts'
 import { localStart } from '../event/local-time.ts'
 import { documentName, documentUrl } from './document-url.ts'
-import type { Sheet } from './find-sheets.ts'
+import { languageOfSheet, type Sheet } from './find-sheets.ts'
 import { type Sender, Undelivered } from './sender.ts'
 
 const sendSeconds = 20
@@ -17,11 +18,18 @@ const errorResponse = z.object({ error: z.object({ code: z.number() }) })
 // Template parameters must be a single line.
 const parameter = (text: string) => ({ type: 'text', text: text.replace(/\s+/g, ' ').trim().slice(0, 500) })
 
+const baseOf = (code: string) => code.split('_')[0]
+
+// A template is approved for each language: without one in the ticket's language, the first is sent.
+const templateLanguage = (sheet: Sheet, [first, ...others]: WhatsAppConfig['languages']): string =>
+  [first, ...others].find((code) => baseOf(code) === languageOfSheet(sheet)) ?? first
+
 const messageOf = (
   sheet: Sheet,
   link: string,
   { id, recipient }: Parameters<Sender>[0],
-  { template, language }: WhatsAppConfig,
+  { template }: WhatsAppConfig,
+  code: string,
 ) => ({
   messaging_product: 'whatsapp',
   recipient_type: 'individual',
@@ -30,7 +38,7 @@ const messageOf = (
   type: 'template',
   template: {
     name: template,
-    language: { code: language },
+    language: { code },
     components: [
       {
         type: 'header',
@@ -38,7 +46,10 @@ const messageOf = (
       },
       {
         type: 'body',
-        parameters: [sheet.event.name, localStart(sheet.event, sheet.location)].map(parameter),
+        parameters: [
+          sheet.event.name,
+          localStart(chooseLanguage(baseOf(code)), sheet.event, sheet.location),
+        ].map(parameter),
       },
     ],
   },
@@ -57,17 +68,18 @@ const networkCode = (error: unknown): string =>
   error instanceof Error && error.name === 'TimeoutError' ? 'ETIMEDOUT' : (errorCode(error) ?? 'ECONNECTION')
 
 /** Creates a sender that sends one template message per ticket, with a link to its PDF, which WhatsApp
- *  fetches from `publicUrl`. The template needs a document header and two body parameters: the event's name
+ *  fetches from `publicUrl`, in the language of the ticket if the template has it. The template needs a document header and two body parameters: the event's name
  *  and its start. */
 export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
   return async (delivery, sheets) => {
     for (const sheet of sheets) {
       const link = documentUrl(sheet.ticket, publicUrl())
       if (link === null) continue
+      const code = templateLanguage(sheet, config.languages)
       const response = await fetch(`${config.apiBase}/${config.phoneNumberId}/messages`, {
         method: 'POST',
         headers: { authorization: `Bearer ${config.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(messageOf(sheet, link, delivery, config)),
+        body: JSON.stringify(messageOf(sheet, link, delivery, config, code)),
         redirect: 'error',
         signal: AbortSignal.timeout(sendSeconds * 1000),
       }).catch((error: unknown) => {

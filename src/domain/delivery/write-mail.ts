@@ -1,33 +1,48 @@
 import ical, { ICalCalendarMethod } from 'ical-generator'
 import { type Html, html } from '../../http/html.ts'
+import { formatAmount } from '../../language/format.ts'
+import type { Language } from '../../language/languages.ts'
+import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
-import type { Sheet } from './find-sheets.ts'
+import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
-
-const ticketCount = (number: number) => (number === 1 ? 'your ticket' : `your ${number} tickets`)
 
 const detailsOf = ({ rateName, priceName, ticket }: Sheet) =>
   [`${rateName} · ${priceName}`, ...ticket.supplements.map(({ label }) => label)].join(', ')
 
-function toText([first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): string {
-  const { event, location, organizationName } = first
+function discountOf(language: Language, { ticket, discountName }: Sheet): string | null {
+  const { discountAmount, currency } = ticket
+  if (discountAmount === 0) return null
+  const amount = formatAmount(language, -discountAmount, currency)
+  return translate(language, 'mail.discount', { name: discountName ?? '', amount })
+}
+
+function toText(language: Language, [first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): string {
+  const { event, location, organizationName: organization } = first
   const tickets = [first, ...rest].flatMap((sheet) => {
     const { ticket } = sheet
-    const lines = [ticket.fullName, detailsOf(sheet), `Code ${ticket.qrCode}`]
-    return [...lines, documentUrl(ticket, publicUrl), '']
+    const code = `${translate(language, 'mail.code')} ${ticket.qrCode}`
+    return [
+      ticket.fullName,
+      detailsOf(sheet),
+      discountOf(language, sheet),
+      code,
+      documentUrl(ticket, publicUrl),
+      '',
+    ]
   })
   const lines = [
-    `Here ${rest.length > 0 ? 'are' : 'is'} ${ticketCount(rest.length + 1)}, attached as PDF, for:`,
+    translate(language, 'mail.attached', { count: rest.length + 1 }),
     '',
     oneLine(event.name),
-    localStart(event, location),
+    localStart(language, event, location),
     placeOf(location),
     '',
     ...tickets,
-    'Show the code at the door: on a phone or on paper. Each code admits once.',
-    `Order ${first.ticket.paymentId} · ${organizationName}`,
+    translate(language, 'mail.show'),
+    translate(language, 'mail.order', { id: first.ticket.paymentId, organization }),
   ]
   return lines.filter((line) => line !== null).join('\n')
 }
@@ -35,26 +50,28 @@ function toText([first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): strin
 // Mail clients need table layouts and inline styles.
 const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 
-function card(sheet: Sheet, publicUrl: string): Html {
+function card(language: Language, sheet: Sheet, publicUrl: string): Html {
   const { ticket } = sheet
   const url = documentUrl(ticket, publicUrl)
+  const discount = discountOf(language, sheet)
   return html`<tr><td style="padding:20px 32px;border-top:1px solid #e6e1d8">
 <p style="margin:0;font-size:17px;line-height:24px;font-weight:600;color:#1c1a22">${ticket.fullName}</p>
 <p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(sheet)}</p>
-<p style="margin:10px 0 0;font-size:14px;line-height:20px;color:#645f6b">Code <span style="font-family:Consolas,Menlo,monospace;font-size:15px;color:#1c1a22">${ticket.qrCode}</span></p>
+${discount !== null && html`<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${discount}</p>`}
+<p style="margin:10px 0 0;font-size:14px;line-height:20px;color:#645f6b">${translate(language, 'mail.code')} <span style="font-family:Consolas,Menlo,monospace;font-size:15px;color:#1c1a22">${ticket.qrCode}</span></p>
 ${
   url !== null &&
-  html`<p style="margin:14px 0 0"><a href="${url}" style="display:inline-block;padding:10px 18px;border-radius:10px;background-color:#4a35b5;color:#ffffff;font-size:15px;line-height:20px;font-weight:600;text-decoration:none">Open the ticket</a></p>`
+  html`<p style="margin:14px 0 0"><a href="${url}" style="display:inline-block;padding:10px 18px;border-radius:10px;background-color:#4a35b5;color:#ffffff;font-size:15px;line-height:20px;font-weight:600;text-decoration:none">${translate(language, 'mail.open')}</a></p>`
 }
 </td></tr>`
 }
 
-function toHtml(sheets: [Sheet, ...Sheet[]], publicUrl: string): Html {
+function toHtml(language: Language, sheets: [Sheet, ...Sheet[]], publicUrl: string): Html {
   const [{ event, location, organizationName, ticket }] = sheets
   const place = placeOf(location)
   const line = 'margin:0;font-size:15px;line-height:22px;color:#efeafc'
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -68,14 +85,14 @@ function toHtml(sheets: [Sheet, ...Sheet[]], publicUrl: string): Html {
 <tr><td bgcolor="#41307c" style="padding:28px 32px;background-color:#41307c;background-image:linear-gradient(135deg,#2f2a6b,#5b2f8f 65%,#8a2f74);border-radius:18px 18px 0 0">
 <p style="margin:0 0 6px;font-size:13px;line-height:18px;color:#efeafc">${organizationName}</p>
 <h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff;word-break:break-word">${event.name}</h1>
-<p style="${line}">${localStart(event, location)}</p>
+<p style="${line}">${localStart(language, event, location)}</p>
 ${place !== '' && html`<p style="${line}">${place}</p>`}
 </td></tr>
-<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">Here ${sheets.length > 1 ? 'are' : 'is'} ${ticketCount(sheets.length)}, attached as PDF. Show the code at the door: on a phone or on paper. Each code admits once.</td></tr>
-${sheets.map((sheet) => card(sheet, publicUrl))}
+<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">${translate(language, 'mail.attached', { count: sheets.length })} ${translate(language, 'mail.show')}</td></tr>
+${sheets.map((sheet) => card(language, sheet, publicUrl))}
 <tr><td style="height:8px;line-height:8px;font-size:8px">&nbsp;</td></tr>
 </table>
-<p style="margin:18px 0 0;font-size:12px;line-height:18px;color:#645f6b">Boxoffice · Order ${ticket.paymentId}</p>
+<p style="margin:18px 0 0;font-size:12px;line-height:18px;color:#645f6b">${translate(language, 'order.footer', { id: ticket.paymentId })}</p>
 </td></tr>
 </table>
 </body>
@@ -83,19 +100,26 @@ ${sheets.map((sheet) => card(sheet, publicUrl))}
 `
 }
 
-/** Writes the mail with the tickets of one checkout, as plain text and as HTML. `publicUrl` is the base of the links
- *  to their PDFs. */
-export const writeMail = (sheets: [Sheet, ...Sheet[]], publicUrl: string) => ({
-  subject: oneLine(`${sheets.length > 1 ? 'Your tickets' : 'Your ticket'} for ${sheets[0].event.name}`),
-  text: toText(sheets, publicUrl),
-  html: toHtml(sheets, publicUrl).markup,
-})
+/** Writes the mail with the tickets of one checkout, as plain text and as HTML, in the language of the first
+ *  ticket. `publicUrl` is the base of the links to their PDFs. */
+export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
+  const [first] = sheets
+  const language = languageOfSheet(first)
+  const event = first.event.name
+  return {
+    subject: oneLine(translate(language, 'mail.subject', { count: sheets.length, event })),
+    text: toText(language, sheets, publicUrl),
+    html: toHtml(language, sheets, publicUrl).markup,
+  }
+}
 
-/** Writes an event as an iCalendar file, with times in UTC so that every calendar shows them right. The UID
+/** Writes an event as an iCalendar file, in the language of the ticket, with times in UTC so that every calendar shows them right. The UID
  *  is stable, so that sending it again updates the same entry; `domain` is its namespace. */
-export function writeCalendar({ event, location, organizationName }: Sheet, domain: string): string {
+export function writeCalendar(sheet: Sheet, domain: string): string {
+  const { event, location, organizationName: organization } = sheet
+  const language = languageOfSheet(sheet)
   const calendar = ical({
-    prodId: { company: 'Boxoffice', product: 'tickets', language: 'EN' },
+    prodId: { company: 'Boxoffice', product: 'tickets', language: language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
   })
   const title = placeOf(location)
@@ -105,7 +129,7 @@ export function writeCalendar({ event, location, organizationName }: Sheet, doma
     start: event.startDate,
     end: event.endDate,
     summary: event.name,
-    description: `By ${organizationName}. Your ticket is attached to the same mail.`,
+    description: translate(language, 'calendar.description', { organization }),
     location: title === '' ? null : { title, ...(lat !== null && lon !== null && { geo: { lat, lon } }) },
   })
   return `${calendar.toString()}\r\n`

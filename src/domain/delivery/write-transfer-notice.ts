@@ -1,24 +1,35 @@
 import { type Html, html } from '../../http/html.ts'
+import { chooseLanguage, type Language } from '../../language/languages.ts'
+import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
 import type { Sheet } from './find-sheets.ts'
 
 // Facts that the former holder knows already: nothing of the new holder, no code and no document.
-type Notice = Pick<Sheet, 'event' | 'location' | 'organizationName' | 'rateName'> & { paymentId: string }
+type Notice = Pick<
+  Sheet,
+  'event' | 'location' | 'organizationName' | 'organizationLanguage' | 'paymentLanguage' | 'rateName'
+> & { paymentId: string }
+
+// The ticket speaks its new holder's language; the checkout spoke the former one's.
+const languageOf = ({ paymentLanguage, organizationLanguage }: Notice): Language =>
+  chooseLanguage(paymentLanguage, organizationLanguage)
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-const paragraphsOf = ({ event, location, organizationName, rateName, paymentId }: Notice): string[] => {
+function paragraphsOf(language: Language, notice: Notice): string[] {
+  const { event, location, organizationName, rateName, paymentId: id } = notice
   const place = placeOf(location)
+  const facts = [rateName, localStart(language, event, location), ...(place === '' ? [] : [place])]
   return [
-    `Your ticket for ${oneLine(event.name)} was given to another person.`,
-    [rateName, localStart(event, location), ...(place === '' ? [] : [place])].map(oneLine).join(' · '),
-    'Its code and its document that you have no longer admit anybody.',
-    `If you did not ask for this, write to ${oneLine(organizationName)} and name the order ${paymentId}.`,
+    translate(language, 'notice.given', { event: oneLine(event.name) }),
+    facts.map(oneLine).join(' · '),
+    translate(language, 'notice.dead'),
+    translate(language, 'notice.contact', { organization: oneLine(organizationName), id }),
   ]
 }
 
-const toHtml = (title: string, paragraphs: string[]): Html => html`<!doctype html>
-<html lang="en">
+const toHtml = (language: Language, title: string, paragraphs: string[]): Html => html`<!doctype html>
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -37,7 +48,8 @@ ${paragraphs.map((text) => html`<p style="margin:0 0 14px;font-size:15px;line-he
 /** Writes the mail that tells the former holder of a ticket that it was transferred, as plain text and as HTML. Names
  *  nobody, because nothing of the former holder but the address is kept. */
 export function writeTransferNotice(notice: Notice) {
-  const subject = oneLine(`Your ticket for ${notice.event.name} was given to another person`)
-  const paragraphs = paragraphsOf(notice)
-  return { subject, text: paragraphs.join('\n\n'), html: toHtml(subject, paragraphs).markup }
+  const language = languageOf(notice)
+  const subject = oneLine(translate(language, 'notice.subject', { event: notice.event.name }))
+  const paragraphs = paragraphsOf(language, notice)
+  return { subject, text: paragraphs.join('\n\n'), html: toHtml(language, subject, paragraphs).markup }
 }

@@ -50,20 +50,25 @@ const phone = '+34600000001'
 
 /** Buys a ticket for each phone and deletes the mails, so that only messages are left to send. */
 async function boughtFor(...phones: string[]) {
+  return boughtIn(undefined, ...phones)
+}
+
+async function boughtIn(language: string | undefined, ...phones: string[]) {
   const checkout = await buyDeliverable(
     sale,
     phones.map((phone) => ({ phone })),
+    { language },
   )
   await sale.db.delete(deliveries).where(eq(deliveries.medium, 'email'))
   return checkout
 }
 
-const send = (base = apiBase) =>
+const send = (base = apiBase, templateLanguages = 'es') =>
   sendDeliveriesOnce(sale, {
     WHATSAPP_TOKEN: 'secret-token',
     WHATSAPP_PHONE_NUMBER_ID: '1234567890',
     WHATSAPP_TEMPLATE: 'ticket_ready',
-    WHATSAPP_TEMPLATE_LANGUAGE: 'es',
+    WHATSAPP_TEMPLATE_LANGUAGE: templateLanguages,
     WHATSAPP_API_BASE: base,
   })
 
@@ -106,7 +111,7 @@ test('whatsapp delivery sends the template once for each ticket of a phone, with
               type: 'body',
               parameters: [
                 { type: 'text', text: 'Noche de Ñandú & <friends>' },
-                { type: 'text', text: 'Sunday, 12 July 2099, 00:30 CEST' },
+                { type: 'text', text: 'domingo, 12 de julio de 2099, 00:30 CEST' },
               ],
             },
           ],
@@ -117,6 +122,25 @@ test('whatsapp delivery sends the template once for each ticket of a phone, with
   expect(requests).toHaveLength(2)
   expect(await readDeliveries(sale)).toEqual({ [phone]: { status: 'sent', attempts: 1, lastError: null } })
 })
+
+test.each([
+  ['de', 'en,de,pt_BR', 'de', 'Sonntag, 12. Juli 2099, 00:30 MESZ'],
+  ['pt-PT', 'en,de,pt_BR', 'pt_BR', 'domingo, 12 de julho de 2099, 00:30 CEST'],
+  ['it', 'es,de', 'es', 'domingo, 12 de julio de 2099, 00:30 CEST'],
+])(
+  'whatsapp delivery of a ticket in %s, of a template in %s, is in %s',
+  async (language, has, code, start) => {
+    await boughtIn(language, phone)
+    await send(apiBase, has)
+    const [{ body } = { body: null }] = requests
+    expect(body).toMatchObject({
+      template: {
+        language: { code },
+        components: [{ type: 'header' }, { type: 'body', parameters: [{}, { text: start }] }],
+      },
+    })
+  },
+)
 
 test('whatsapp delivery without settings is skipped', async () => {
   await boughtFor(phone, '+34600000002')

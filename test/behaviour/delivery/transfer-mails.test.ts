@@ -75,6 +75,21 @@ test('a transfer sends the ticket to the new holder and a notice to the former o
   expect(notice?.html).not.toMatch(/<friends>|<script|<img|<link/)
 })
 
+test('the notice is in the language of the checkout, and the ticket in that of the new holder', async () => {
+  const checkout = await buyDeliverable(sale, [{}], { language: 'de' })
+  await send()
+  server.mails.length = 0
+  await transferTicket(sale, ticketOf(checkout))
+  await send()
+  expect(mailTo('berta@example.com')).toMatchObject({ subject: 'Your ticket for Noche de Ñandú & <friends>' })
+  const notice = mailTo('ana@example.com')
+  expect(notice?.subject).toBe(
+    'Ihr Ticket für Noche de Ñandú & <friends> wurde an eine andere Person weitergegeben',
+  )
+  expect(notice?.html).toContain('<html lang="de">')
+  expect(notice?.text).toContain(`nennen Sie die Bestellung ${checkout.payment_id}`)
+})
+
 test('a transfer is mailed even if the checkout asked for no mails, and sends a message to a phone', async () => {
   const checkout = await buyDeliverable(sale, [{ phone: '+34600000001' }], { send_resourcers: false })
   const id = ticketOf(checkout)

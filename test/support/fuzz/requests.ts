@@ -40,7 +40,6 @@ const usualValues: Record<string, unknown[]> = {
   search: ['night', 'mk'],
   nonce: ['a', 'b', 'c'],
   idempotencyKey: ['a', 'b', 'c'],
-  language: ['es', 'de-AT'],
   people: [1, 2],
   quantity: [1, 2],
   first: [1, 3, 5],

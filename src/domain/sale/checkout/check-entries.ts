@@ -1,5 +1,6 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
+import type { Event } from '../../event/table.ts'
 import type { Question } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
@@ -60,7 +61,7 @@ function ageAt(birthday: string, time: Date, timezone: string): number {
 /** Checks that a known date of birth satisfies the minimum age of the event on the day it starts. */
 export function checkAge(
   { birthday }: Pick<CheckoutEntry, 'birthday'>,
-  { event, timezone }: Pick<Terms, 'event' | 'timezone'>,
+  { event, timezone }: Pick<Terms, 'timezone'> & { event: Pick<Event, 'startDate' | 'age'> },
 ): Problem[] {
   const minimum = minimumAge(event)
   if (!birthday || minimum === null || ageAt(birthday, event.startDate, timezone ?? 'UTC') >= minimum)

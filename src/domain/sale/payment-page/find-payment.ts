@@ -4,8 +4,10 @@ import { anyOf, statement } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
+import { discounts } from '../../discount/table.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
+import { organizations } from '../../organization/table.ts'
 import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
@@ -28,6 +30,7 @@ const paymentsByTokens = (db: Database) =>
           .orderBy(asc(refunds.createdAt))
           .limit(1)})`,
         rateName: ticketRates.name,
+        organization: { name: organizations.name, language: organizations.language },
         event: { name: events.name, startDate: events.startDate, displayDate: events.displayDate },
         location: {
           name: locations.name,
@@ -39,6 +42,7 @@ const paymentsByTokens = (db: Database) =>
       .from(payments)
       .innerJoin(ticketRates, eq(ticketRates.id, payments.ticketRateId))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
+      .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
       .where(anyOf(payments.pageToken, 'tokens')),
   )
@@ -51,6 +55,8 @@ const linesByPayments = (db: Database) =>
         paymentId: tickets.paymentId,
         priceName: prices.name,
         priceAmount: tickets.priceAmount,
+        discountName: discounts.name,
+        discountAmount: tickets.discountAmount,
         supplements: tickets.supplements,
         feeAmount: tickets.organizationFeeAmount,
         warrantyAmount: tickets.warrantyAmount,
@@ -59,6 +65,7 @@ const linesByPayments = (db: Database) =>
       })
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))
+      .leftJoin(discounts, eq(discounts.id, tickets.discountId))
       .where(anyOf(tickets.paymentId, 'paymentIds'))
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
   )

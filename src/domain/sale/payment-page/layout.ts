@@ -1,4 +1,6 @@
 import { type Html, html, type Page } from '../../../http/html.ts'
+import type { Language } from '../../../language/languages.ts'
+import { translate } from '../../../language/translate.ts'
 import { localStart, placeOf } from '../../event/local-time.ts'
 import type { FoundPayment } from './find-payment.ts'
 
@@ -10,7 +12,8 @@ const ticketStyle = `
 }
 .stub p { color: #fffd; text-wrap: balance }
 .stub h1 { margin-block: .35rem .9rem }
-.stub .rate { font-size: .8125rem; letter-spacing: .02em }
+.stub .small { font-size: .8125rem; letter-spacing: .02em }
+.stub .seller { margin-top: .9rem }
 .stub::before, .stub::after {
   content: ''; position: absolute; bottom: -.7rem; width: 1.4rem; height: 1.4rem; border-radius: 50%; background: var(--ground);
 }
@@ -48,26 +51,28 @@ button:focus-visible { border-radius: .9rem }
 @media (forced-colors: active) { button, main { border: 1px solid } .bar::before { background: CanvasText } }
 `
 
-// Coloured stub of the ticket: event, rate, time and place.
-function ticketStub(found: FoundPayment): Html {
-  const { event, location, rateName } = found
+// Coloured stub of the ticket: event, rate, time, place and seller.
+function ticketStub(language: Language, found: FoundPayment): Html {
+  const { event, location, rateName, organization } = found
   const place = placeOf(location)
   return html`<header class="stub">
-<p class="rate">${rateName}</p>
+<p class="small">${rateName}</p>
 <h1>${event.name}</h1>
-<p><time datetime="${event.startDate.toISOString()}">${localStart(event, location)}</time></p>
+<p><time datetime="${event.startDate.toISOString()}">${localStart(language, event, location)}</time></p>
 ${place !== '' && html`<p>${place}</p>`}
+<p class="small seller">${translate(language, 'order.seller', { organization: organization.name })}</p>
 </header>
 <div class="holes"></div>`
 }
 
 /** Lays out a page about a payment, which looks like a ticket. `body` goes below the stub. */
-export const ticketPage = (found: FoundPayment, { style = '', body, ...page }: Page): Page => ({
+export const ticketPage = (found: FoundPayment, { language, style = '', body, ...page }: Page): Page => ({
   ...page,
+  language,
   style: ticketStyle + style,
   body: html`<main>
-${ticketStub(found)}
+${ticketStub(language, found)}
 ${body}
 </main>
-<footer>Boxoffice · Order ${found.payment.id}</footer>`,
+<footer>${translate(language, 'order.footer', { id: found.payment.id })}</footer>`,
 })

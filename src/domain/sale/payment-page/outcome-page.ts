@@ -1,77 +1,92 @@
-import { html, type Page } from '../../../http/html.ts'
+import { type Html, html, type Page } from '../../../http/html.ts'
+import { formatList } from '../../../language/format.ts'
+import type { Language } from '../../../language/languages.ts'
+import { translate } from '../../../language/translate.ts'
 import type { Payment } from '../../payment/table.ts'
 import type { AutomaticReason } from '../refund/open-refund.ts'
+import type { Documents } from './find-documents.ts'
 import type { FoundPayment } from './find-payment.ts'
 import { ticketPage } from './layout.ts'
 
 type Outcome = { title: string; text: string }
 
-const outcomes: Record<Exclude<Payment['status'], 'pending' | 'processing'>, Outcome> = {
-  paid: { title: 'Paid', text: 'Your tickets are active. You can close this page.' },
-  partially_refunded: { title: 'Partly refunded', text: 'Part of the amount you paid has been refunded.' },
-  refunded: { title: 'Refunded', text: 'The amount you paid has been refunded.' },
-  failed: { title: 'Not paid', text: 'The payment failed, and the tickets are no longer held.' },
-  expired: { title: 'Time is over', text: 'The tickets were not paid in time, and are no longer held.' },
-  cancelled: { title: 'Cancelled', text: 'The tickets are no longer held.' },
-}
-
 /** Status that ends a payment as far as the buyer can see. */
-export type EndStatus = keyof typeof outcomes
+export type EndStatus = Exclude<Payment['status'], 'pending' | 'processing'>
 
-const refundCauses: Record<AutomaticReason, string> = {
-  CANCELLED: 'Your payment arrived after the order was cancelled',
-  LATE_NO_CAPACITY: 'Your payment arrived when the time was over and the places had gone to others',
-  PAID_TWICE: 'Your payment arrived a second time',
-  AMOUNT_MISMATCH: 'Your payment does not match the amount or the currency of the order',
-}
+const outcomeOf = (language: Language, status: Payment['status']): Outcome => ({
+  title: translate(language, `outcome.${status}.title`),
+  text: translate(language, `outcome.${status}.text`),
+})
 
 // Explains an automatic refund: what happened, then where the money is.
-function describeRefund({ payment, refundReason }: FoundPayment): Outcome | null {
+function describeRefund(language: Language, { payment, refundReason }: FoundPayment): Outcome | null {
   if (!refundReason) return null
   if (payment.paidAt)
     return {
-      title: 'Paid',
-      text:
-        refundReason === 'AMOUNT_MISMATCH'
-          ? 'Your tickets are active. You paid more than the price: the surplus is refunded automatically.'
-          : 'Your tickets are active. You paid twice: the second payment is refunded automatically.',
+      title: translate(language, 'outcome.paid.title'),
+      text: translate(language, refundReason === 'AMOUNT_MISMATCH' ? 'outcome.surplus' : 'outcome.paidTwice'),
     }
-  const [title, back] =
-    payment.status === 'refunded'
-      ? ['Your money is back', 'All of it has been given back.']
-      : [
-          'Your money goes back',
-          'All of it is given back to where it came from. There is nothing you need to do.',
-        ]
-  return { title, text: `${refundCauses[refundReason]}, so you have no tickets. ${back}` }
+  const money = payment.status === 'refunded' ? 'outcome.moneyIsBack' : 'outcome.moneyGoesBack'
+  const cause = translate(language, `outcome.cause.${refundReason}`)
+  return {
+    title: translate(language, money),
+    text: `${cause} ${translate(language, `${money}Detail`)}`,
+  }
 }
 
-/** Renders the outcome of a payment, for buyers whose channel gave no URL to redirect to. */
-export function outcomePage(found: FoundPayment, status: EndStatus): Page {
-  const { title, text } = describeRefund(found) ?? outcomes[status]
+// Says where tickets were sent, and links them. The address of the page is as secret as those of the
+// documents, and it names nobody in full.
+function ticketList(language: Language, { tickets, sent, sending }: Documents): Html {
+  const to = (key: 'outcome.sent' | 'outcome.sending', recipients: string[]) =>
+    recipients.length > 0 &&
+    html`<p class="soft">${translate(language, key, { recipients: formatList(language, recipients) })}</p>`
+  const item = ({ number, name, url, state }: Documents['tickets'][number]) => {
+    const label = translate(language, 'outcome.ticket', { number, name })
+    if (url !== null) return html`<li><a href="${url}">${label}</a></li>`
+    const key = state === 'given' ? 'outcome.ticketGiven' : 'outcome.ticketCancelled'
+    return html`<li class="soft">${label} (${translate(language, key)})</li>`
+  }
+  return html`${to('outcome.sent', sent)}
+${to('outcome.sending', sending)}
+<h2>${translate(language, 'outcome.tickets')}</h2>
+<ul class="links">${tickets.map(item)}</ul>`
+}
+
+const linkStyle = `.links { list-style: none; display: grid; gap: .25rem }
+.links li > a { display: block; padding-block: .6rem }`
+
+/** Renders the outcome of a payment, for buyers whose channel gave no URL to redirect to. `documents` are
+ *  those of tickets that were paid; null if none were. */
+export function outcomePage(
+  language: Language,
+  found: FoundPayment,
+  status: EndStatus,
+  documents: Documents | null,
+): Page {
+  const { title, text } = describeRefund(language, found) ?? outcomeOf(language, status)
   return ticketPage(found, {
-    title: `${title}: ${found.event.name}`,
-    body: html`<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p></section>`,
+    language,
+    title: translate(language, 'outcome.pageTitle', { outcome: title, event: found.event.name }),
+    style: linkStyle,
+    body: html`<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p>
+${documents && ticketList(language, documents)}</section>`,
   })
 }
 
 // Soon enough for a card, and no burden for a bank that takes days.
 const refreshSeconds = 3
 
-const undecided: Record<'pending' | 'processing', Outcome> = {
-  // The buyer is back, and the provider's event has not arrived yet.
-  pending: { title: 'One moment', text: 'Your payment is being confirmed. That takes a few seconds.' },
-  processing: {
-    title: 'Waiting for your bank',
-    text: 'A card takes seconds, a bank transfer a few days. Your tickets are held for you in the meantime.',
-  },
-}
-
-/** Renders a payment that is not decided yet. There is nothing to press: the page reloads by itself. */
-export function undecidedPage(found: FoundPayment, status: keyof typeof undecided): Page {
-  const { title, text } = undecided[status]
+/** Renders a payment that is not decided yet. There is nothing to press: the page reloads by itself. For
+ *  `pending`, the buyer is back, and the provider's event has not arrived yet. */
+export function undecidedPage(
+  language: Language,
+  found: FoundPayment,
+  status: 'pending' | 'processing',
+): Page {
+  const { title, text } = outcomeOf(language, status)
   return ticketPage(found, {
-    title: `${title}: ${found.event.name}`,
+    language,
+    title: translate(language, 'outcome.pageTitle', { outcome: title, event: found.event.name }),
     refresh: refreshSeconds,
     style: `
 .working { display: flex; align-items: center; gap: 1.1rem }
@@ -84,7 +99,7 @@ export function undecidedPage(found: FoundPayment, status: keyof typeof undecide
     body: html`<section class="padded stack" role="status">
 <h2 class="outcome working">${title}</h2>
 <p class="soft">${text}</p>
-<p class="soft">This page goes on by itself. Please don’t pay again.</p>
+<p class="soft">${translate(language, 'outcome.continues')}</p>
 </section>`,
   })
 }

@@ -1,33 +1,42 @@
 import formBody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { answerErrors } from '../../../http/error-handler.ts'
-import { type Note, sendErrorPage } from '../../../http/error-page.ts'
+import { type Note, negotiateLanguage, sendErrorPage } from '../../../http/error-page.ts'
 import { html, sendPage } from '../../../http/html.ts'
 import { logFailure } from '../../../http/mask-error.ts'
+import { chooseLanguage, type Language } from '../../../language/languages.ts'
+import { loadMessages, translate } from '../../../language/translate.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
-import { findPayment, isPageToken, readLines } from './find-payment.ts'
+import { findDocuments } from './find-documents.ts'
+import { type FoundPayment, findPayment, isPageToken, readLines } from './find-payment.ts'
 import { buyerUrl, outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
 
-const apologies: Record<number, Note> = {
-  404: ['No such payment', 'The address is incomplete or wrong.'],
-  415: ['That can’t be read', 'Go back to the payment and press one of its buttons.'],
-  429: ['One moment', 'There were too many requests. Wait a little and try again.'],
-  500: ['Something went wrong on our side', 'Nothing is lost: try again in a moment.'],
-  503: ['We are busy', 'Nothing is lost: try again in a moment.'],
+const notes: Record<number, Note> = {
+  404: ['error.paymentNotFound', 'error.addressWrong'],
+  415: ['error.unreadable', 'error.pressButton'],
+  429: ['error.tooMany', 'error.tooManyDetail'],
+  500: ['error.internal', 'error.nothingLost'],
+  503: ['error.busy', 'error.nothingLost'],
 }
 
 const sendApology = sendErrorPage(
-  (status, message) => apologies[status] ?? ['That did not work', message],
-  (status) => status >= 429 && html`<p><a href="">Back to the payment</a></p>`,
+  (status) => notes[status] ?? ['error.other', 'error.pressButton'],
+  (status, language) => status >= 429 && html`<p><a href="">${translate(language, 'error.back')}</a></p>`,
 )
 
 const paymentNotFound = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
 
 const readToken = ({ params }: FastifyRequest) => (params as { '*': string })['*']
+
+// Another language than ours in a checkout means the organization's, not the browser's (DECISIONS 9).
+function languageOf(reply: FastifyReply, { payment, organization }: FoundPayment): Language {
+  if (payment.language !== null) return chooseLanguage(payment.language, organization.language)
+  return negotiateLanguage(reply) ?? chooseLanguage(organization.language)
+}
 
 function readAction(body: unknown): BuyerAction {
   const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
@@ -46,7 +55,8 @@ export async function addPaymentPage(
   services: Services,
   limits: RateLimits,
 ): Promise<void> {
-  const { db, provider } = services
+  const { db, provider, publicUrl } = services
+  loadMessages()
   const answer = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -56,25 +66,28 @@ export async function addPaymentPage(
     const token = readToken(request)
     const found = await limits.lookUpToken(request, () => findPayment(db, token))
     if (!found) throw paymentNotFound()
+    const language = languageOf(reply, found)
     const { status, sendTo, isOpen, failure } = await decidePayment(services, found, action)
     if (failure) logFailure(reply.log, failure, 'payment provider call failed')
-    if (status === 'processing') return sendPage(reply, 200, undecidedPage(found, status))
+    if (status === 'processing') return sendPage(reply, 200, undecidedPage(language, found, status))
     // A buyer who is back from paying is neither asked to pay again nor told that the payment failed until
     // the provider has decided.
     const mayBePaid = isBack && found.payment.sessionOpen && !isOpen
     if (mayBePaid && !found.payment.paidAt && status === found.payment.status)
-      return sendPage(reply, 200, undecidedPage(found, 'pending'))
+      return sendPage(reply, 200, undecidedPage(language, found, 'pending'))
     if (status === 'pending') {
       if (sendTo) return reply.redirect(sendTo, 303)
       const lines = await readLines(db, found.payment.id)
-      return sendPage(reply, 200, pendingPage(found, lines, provider))
+      return sendPage(reply, 200, pendingPage(language, found, lines, provider))
     }
     // The payment may have just changed: its current row decides where the buyer goes.
     const isCurrent = status === found.payment.status && !found.payment.sessionOpen
     const ended = isCurrent ? found : await findPayment(db, token)
     if (!ended) throw paymentNotFound()
     const url = buyerUrl(ended.payment, ended.refundReason)
-    return url ? reply.redirect(url, 303) : sendPage(reply, 200, outcomePage(ended, status))
+    if (url) return reply.redirect(url, 303)
+    const documents = ended.payment.paidAt ? await findDocuments(db, ended.payment, publicUrl()) : null
+    return sendPage(reply, 200, outcomePage(language, ended, status, documents))
   }
   await app.register(async (scope) => {
     answerErrors(scope, sendApology)

@@ -1,0 +1,86 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { statement } from '../../../data/prepared.ts'
+import type { Database } from '../../../database/database.ts'
+import { changes } from '../../change/table.ts'
+import { documentUrl } from '../../delivery/document-url.ts'
+import { deliveries } from '../../delivery/table.ts'
+import { tickets } from '../../ticket/table.ts'
+import { prices } from '../../ticket-rate/table.ts'
+
+/** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
+ *  masked. */
+export type Documents = {
+  tickets: { number: number; name: string; url: string | null; state: 'active' | 'cancelled' | 'given' }[]
+  sent: string[]
+  sending: string[]
+}
+
+const paymentId = sql.placeholder('paymentId')
+
+const documentsByPayment = (db: Database) =>
+  statement(db, 'documents_by_payment', (db) =>
+    db
+      .select({
+        position: tickets.position,
+        name: prices.name,
+        status: tickets.status,
+        documentToken: tickets.documentToken,
+        // The document of a ticket that was given to another person is that person's.
+        isGiven: sql<boolean>`exists (${db
+          .select({ one: sql`1` })
+          .from(changes)
+          .where(and(eq(changes.subjectId, tickets.id), eq(changes.type, 'ticket.transferred')))})`,
+      })
+      .from(tickets)
+      .innerJoin(prices, eq(prices.id, tickets.priceId))
+      .where(eq(tickets.paymentId, paymentId))
+      .orderBy(asc(tickets.position)),
+  )
+
+// Only what the checkout had sent: a later delivery may be to somebody else.
+const recipientsByPayment = (db: Database) =>
+  statement(db, 'recipients_by_payment', (db) =>
+    db
+      .select({ recipient: deliveries.recipient, status: deliveries.status })
+      .from(deliveries)
+      .where(
+        and(eq(deliveries.paymentId, paymentId), eq(deliveries.kind, 'tickets'), eq(deliveries.occasion, '')),
+      )
+      .orderBy(asc(deliveries.recipient)),
+  )
+
+/** Masks an e-mail address or a phone number, so that only who knows it recognizes it: a•••@example.com,
+ *  +34•••01. */
+export function maskRecipient(recipient: string): string {
+  const at = recipient.lastIndexOf('@')
+  return at > 0
+    ? `${recipient.slice(0, 1)}•••${recipient.slice(at)}`
+    : `${recipient.slice(0, 3)}•••${recipient.slice(-2)}`
+}
+
+/** Reads the tickets of a paid payment with the URLs of their documents, and where they were sent. A
+ *  cancelled ticket, and one that was given to another person, has no URL. */
+export async function findDocuments(
+  db: Database,
+  payment: { id: string; sendResourcers: boolean },
+  publicUrl: string,
+): Promise<Documents> {
+  const values = { paymentId: payment.id }
+  const [rows, recipients] = await Promise.all([
+    documentsByPayment(db).execute(values),
+    payment.sendResourcers ? recipientsByPayment(db).execute(values) : [],
+  ])
+  const maskedOf = (status: (typeof recipients)[number]['status']) => [
+    ...new Set(recipients.flatMap((row) => (row.status === status ? [maskRecipient(row.recipient)] : []))),
+  ]
+  return {
+    tickets: rows.map((ticket) => ({
+      number: ticket.position + 1,
+      name: ticket.name,
+      url: ticket.isGiven ? null : documentUrl(ticket, publicUrl),
+      state: ticket.status !== 'active' ? 'cancelled' : ticket.isGiven ? 'given' : 'active',
+    })),
+    sent: maskedOf('sent'),
+    sending: maskedOf('pending'),
+  }
+}
