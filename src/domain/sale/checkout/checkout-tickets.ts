@@ -6,13 +6,14 @@ import { isDuplicate, isTransient } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { busy, problem, Refusal } from '../../../shared/errors.ts'
 import { toMajor } from '../../../shared/money.ts'
+import { findDiscount } from '../../discount/loaders.ts'
 import { paymentById } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
-import { expireHoldsOf } from '../release/release-holds.ts'
+import { expireHoldsOf, expireHoldsWith } from '../release/release-holds.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import type { Checkout } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
@@ -56,8 +57,7 @@ function refuseHigherTotal(
 }
 
 const isAboutStock = (error: unknown): boolean =>
-  error instanceof Refusal &&
-  ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'].includes(error.code)
+  error instanceof Refusal && ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY'].includes(error.code)
 
 // Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
 // its stock was read.
@@ -71,6 +71,21 @@ async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean
     return true
   }
   return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
+}
+
+// The same for the uses of a discount, which holds of other rates may take up as well.
+async function mayApplyAfterExpiry(
+  error: unknown,
+  { rate }: Terms,
+  { discountCode }: CheckoutInput,
+  ctx: Context,
+): Promise<boolean> {
+  const [reason] = error instanceof Refusal ? error.problems : []
+  if (reason?.code !== 'DISCOUNT_USED_UP' || !discountCode) return false
+  const discount = await findDiscount(ctx.db, rate.organizationId, discountCode)
+  if (!discount) return false
+  if (await expireHoldsWith(ctx.db, discount.id)) return true
+  return (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available
 }
 
 /** Answer of a checkout, and the prices that its tickets were planned by. */
@@ -103,6 +118,7 @@ async function tryCheckout(
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
+    if (terms && (await mayApplyAfterExpiry(error, terms, input, ctx))) return null
     throw error
   }
 }
