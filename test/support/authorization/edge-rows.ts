@@ -9,14 +9,14 @@ const edges: Record<Rule | 'part', string> = {
     TicketRate.questions Ticket.event Ticket.ticketRate CheckoutQuote.ticketRate QuotedTicket.price`,
   sale: `Payment.tickets Payment.refunds Ticket.payment Ticket.refundAttempts RefundAttempt.ticket
     CheckoutPayload.payment CheckoutPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
-    RefundPayload.refund CheckIn.ticket`,
+    RefundPayload.refund CheckIn.ticket Ticket.discount DiscountConnection.nodes DiscountEdge.node`,
   webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
   part: `Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability
     TicketRate.warranty Ticket.answers Ticket.fees Ticket.price Ticket.priceInfo Ticket.refunds Ticket.supplements
     Ticket.warranty CheckoutQuote.tickets ChangeConnection.edges ChangeConnection.pageInfo
     WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
-    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery Refused.errors CheckoutRefused.errors`,
+    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery DiscountConnection.edges DiscountConnection.pageInfo Discount.uses Refused.errors CheckoutRefused.errors`,
 }
 
 export const edgeRules = new Map(
