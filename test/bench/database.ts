@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import postgres, { type Sql } from 'postgres'
 import { inDatabase } from '../support/setup/database.ts'
 import { startPostgres } from '../support/setup/postgres-server.ts'
-import { countHolds, createTargets, openTargets } from './hold-statements.ts'
+import { countHolds, createDiscounts, createTargets, openTargets } from './hold-statements.ts'
 import type { Sample, Target } from './requests.ts'
 import type { Holds } from './sides.ts'
 import { countSold, sellTickets } from './sold-tickets.ts'
@@ -105,6 +105,7 @@ export async function fillDatabase(
   await sql.unsafe(createTargets)
   await sql.unsafe('alter table bench_targets add primary key (number)')
   await sql.unsafe(openTargets)
+  await sql.unsafe(createDiscounts)
   await settle(database)
   return { keys }
 }

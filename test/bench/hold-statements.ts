@@ -26,6 +26,19 @@ export const openTargets = `
   update stock set capacity = 2000000000
   where id in (select rate_id from bench_targets union all select price_id from bench_targets)`
 
+/** Code of a discount that each organization has. */
+export const discountCode = 'bench'
+
+/** Gives each organization a discount of 10 %, with more uses than a run can sell. A limit remains, so that its
+ *  check still runs. */
+export const createDiscounts = `
+  with made as (
+    insert into discounts (id, organization_id, position, code, name, percentage, currency)
+    select 'dsc_bench_' || id, id, 1000000, '${discountCode}', 'Bench', 10, currency from organizations
+    returning id
+  )
+  insert into stock (id, capacity) select id, 2000000000 from made`
+
 /** Counts the holds so far, by rows and by counters. */
 export const countHolds = `
   select (select count(*) from payments) as payments, (select count(*) from tickets) as tickets,

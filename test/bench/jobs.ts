@@ -1,6 +1,7 @@
 import type { Surface } from './bare-lookups-sql.ts'
 import type { Page } from './bare-pages-sql.ts'
 import type { HoldTask } from './hold-driver.ts'
+import { discountCode } from './hold-statements.ts'
 import type { Ask } from './http-client.ts'
 import { allTheSame, answerOf, clients, eachWithItsOwn, type JobPlan, jsonOf } from './job-plan.ts'
 import type { Load, LoadResult } from './load.ts'
@@ -120,13 +121,21 @@ const lookupJob = (surface: Surface, readers: number): Plan => ({
   },
 })
 
-const checkoutJob = (rates: 'one' | 'many', surface: Surface, buyers: number, reach: Reach | null): Plan => ({
+const ratesInWords = { one: 'one rate', many: 'many rates', discount: 'one rate with a discount code' }
+
+// The yardstick of a checkout with a discount has none.
+const checkoutJob = (
+  rates: keyof typeof ratesInWords,
+  surface: Surface,
+  buyers: number,
+  reach: Reach | null,
+): Plan => ({
   name: `checkout-${rates}-${surface}-${buyers}`,
-  description: `checkout, ${rates === 'one' ? 'one rate' : 'many rates'}, ${surfaces[surface]}`,
+  description: `checkout, ${ratesInWords[rates]}, ${surfaces[surface]}`,
   reach,
   async on({ keys: [key = ''], gateway, load, hold, countHolds, holdProblem, ...stage }) {
-    const targets = rates === 'one' ? stage.targets.slice(0, 1) : stage.targets
-    const asks = checkoutAsks(key, surface, targets)
+    const targets = rates === 'many' ? stage.targets : stage.targets.slice(0, 1)
+    const asks = checkoutAsks(key, surface, targets, rates === 'discount' ? discountCode : undefined)
     return {
       gateway: withHoldCheck(requestSide('gateway', gateway, load, { clients: buyers, asks }), countHolds),
       // Enough clients to keep it busy, independent of the gateway's buyers: more would only wait for row
@@ -179,4 +188,7 @@ export const plans: Plan[] = [
   checkoutJob('one', 'rest', 64, { atLeast: 4 }),
   checkoutJob('one', 'graphql', 16, null),
   checkoutJob('one', 'graphql', 64, { atLeast: 2 }),
+  checkoutJob('discount', 'rest', 16, null),
+  checkoutJob('discount', 'rest', 64, null),
+  checkoutJob('discount', 'graphql', 64, null),
 ]

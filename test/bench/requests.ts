@@ -112,24 +112,31 @@ export const pageParameters = (sample: Sample) => ({
 const urls = { redirect: 'https://shop.example/done', error: 'https://shop.example/failed' }
 const buyer = { email: 'ada@example.com', phone: '+34600000000' }
 
-const inputOf = ({ rateId, priceId }: Target) => ({
+const inputOf = ({ rateId, priceId }: Target, discountCode?: string) => ({
   ticketRateId: rateId,
+  discountCode,
   redirectUrl: urls.redirect,
   errorUrl: urls.error,
   tickets: [{ priceId, fullName: 'Ada Lovelace', ...buyer }],
 })
 
-/** Requests to check out one ticket of each rate. */
-export const checkoutAsks = (apiKey: string, surface: Surface, targets: Target[]): Ask[] =>
+/** Requests to check out one ticket of each rate, with a discount if there is a code. */
+export const checkoutAsks = (
+  apiKey: string,
+  surface: Surface,
+  targets: Target[],
+  discountCode?: string,
+): Ask[] =>
   targets.map((target) =>
     surface === 'rest'
       ? posting(apiKey, '/tickets/checkout', {
           ticket_rate_id: target.rateId,
+          discount_code: discountCode,
           redirect_url: urls.redirect,
           error_url: urls.error,
           tickets: [{ price_id: target.priceId, full_name: 'Ada Lovelace', ...buyer }],
         })
-      : posting(apiKey, '/graphql', { query: checkout, variables: { input: inputOf(target) } }),
+      : posting(apiKey, '/graphql', { query: checkout, variables: { input: inputOf(target, discountCode) } }),
   )
 
 /** Request of a quote for one ticket. */

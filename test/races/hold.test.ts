@@ -10,7 +10,8 @@ import { readTerms } from '../../src/domain/sale/checkout/terms-loaders.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { createContext } from '../../src/request/context.ts'
 import { Refusal } from '../../src/shared/errors.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aDiscount } from '../support/discounts.ts'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { testServices } from '../support/test-services.ts'
@@ -36,7 +37,13 @@ const aSale = () => {
     ),
   )
   // One event for each rate, because QR codes are unique within an event.
-  return openSale(aCatalogue({ events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) }))
+  const discounts = rates
+    .flat()
+    .map(({ _id }) => aDiscount({ _id: `dsc_${_id}`, code: _id, percentage: 50, quantity: 6 }))
+  const organizations = [anOrganization({ discounts })]
+  return openSale(
+    aCatalogue({ organizations, events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) }),
+  )
 }
 
 let together: Sale
@@ -47,7 +54,13 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([together.close(), alone.close()]))
 
-type Wanted = { rate: Rate; prices: ('first' | 'then')[]; code: string | null; key: string | null }
+type Wanted = {
+  rate: Rate
+  prices: ('first' | 'then')[]
+  code: string | null
+  key: string | null
+  discount: boolean
+}
 
 /** Some want a code or a key that others want too; most want neither, as in a sale. */
 const wantedOf = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
@@ -56,20 +69,22 @@ const wantedOf = (rates: readonly Rate[]): fc.Arbitrary<Wanted> =>
     prices: fc.array(fc.constantFrom('first', 'then'), { minLength: 1, maxLength: 4 }),
     code: fc.option(fc.constantFrom('A', 'B', 'C'), { freq: 2 }),
     key: fc.option(fc.constantFrom('k1', 'k2', 'k3'), { freq: 2 }),
+    discount: fc.boolean(),
   })
 
 /** Plans the jobs of a round before any of it is held. */
 async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Promise<HoldJob[]> {
   const ctx = await createContext(testServices(db), new Credentials(channel))
   return Promise.all(
-    all.map(async ({ rate, prices, code, key }) => {
+    all.map(async ({ rate, prices, code, key, discount }) => {
       const tickets = prices.map((price, index) => ({
         priceId: `${price}_${rate}_${round}`,
         qrCode: code && `${code}-${index}`,
         fullName: 'Ana',
         email: 'ana@example.com',
       }))
-      const input = { ticketRateId: `rate_${rate}_${round}`, tickets }
+      const ticketRateId = `rate_${rate}_${round}`
+      const input = { ticketRateId, tickets, discountCode: discount ? ticketRateId : null }
       const plan = await planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
       const idempotency = key === null ? null : { id: `${key}-${rate}-${round}`, requestHash: 'same' }
       const channelId = ctx.caller?.kind === 'channel' ? ctx.caller.channelId : ''
@@ -109,11 +124,13 @@ const ways: {
 ]
 
 // Always included: a hold in one statement, and every kind of outcome.
-const plain: Wanted = { rate: 'one', prices: ['then'], code: null, key: null }
+const plain: Wanted = { rate: 'one', prices: ['then'], code: null, key: null, discount: false }
 const everyKind: Wanted[] = [
   { ...plain, code: 'A', key: 'k1' },
   { ...plain, code: 'A' },
   { ...plain, key: 'k1' },
+  { ...plain, prices: ['first', 'then', 'then', 'then'], discount: true },
+  { ...plain, prices: ['then', 'then', 'then'], discount: true },
 ]
 
 let round = 0
@@ -148,7 +165,7 @@ test.each(ways)(
 // The statement's snapshot precedes the commit it waits for: see movedStock.
 test('a hold that waits for a row lock gets the places freed meanwhile', async () => {
   const { db } = together
-  const [job] = await jobsOf(together, rounds, [{ rate: 'one', prices: ['then'], code: null, key: null }])
+  const [job] = await jobsOf(together, rounds, [plain])
   if (!job) throw new Error('a job was planned')
   const id = `rate_one_${rounds}`
   await db.execute(sql`update stock set held = capacity - sold_before - sold where id = ${id}`)

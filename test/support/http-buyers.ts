@@ -21,14 +21,20 @@ export type Outcome = {
   available?: number | null
 }
 
-export type Purchase = { rate: string; price: string; surface: Surface; idempotencyKey?: string }
+export type Purchase = {
+  rate: string
+  price: string
+  surface: Surface
+  idempotencyKey?: string
+  discountCode?: string
+}
 
 const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
   ... on CheckoutPayload { payment { id url } }
   ... on CheckoutRefused { errors { code ... on AvailabilityError { available } } } } }`
 
-function bodyOf({ rate, price, surface, idempotencyKey }: Purchase) {
-  const body = { ticket_rate_id: rate, tickets: [anEntry(price)] }
+function bodyOf({ rate, price, surface, idempotencyKey, discountCode }: Purchase) {
+  const body = { ticket_rate_id: rate, tickets: [anEntry(price)], discount_code: discountCode }
   const input = { ...(toCamelCase(body) as object), idempotencyKey }
   return surface === 'rest' ? body : { query: mutation, variables: { input } }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Connection } from '../../src/database/database.ts'
+import { wrongSums } from './sales-sums.ts'
 import { stockRules } from './stock-rules.ts'
 
 // Invariants of the database. Each query returns the rows that break one.
@@ -14,6 +15,12 @@ const invariants = {
       and (session_due_at is null or session_due_at > now() + interval '6 hours')`,
   'held and sold exceed the capacity': `
     select id from stock where sold_before + sold + held > capacity`,
+  'the uses of a discount exceed its quantity': `
+    select discounts.id from discounts join stock using (id)
+    where (select count(*) from tickets where discount_id = discounts.id and status in ('held', 'active')) > stock.capacity`,
+  'a ticket has an amount without a discount, or one of another organization': `
+    select tickets.id from tickets left join discounts on discounts.id = discount_id
+    where (discount_id is null) <> (discount_amount = 0) or discounts.organization_id <> tickets.organization_id`,
   'a charge has neither a ticket nor a refund': `
     select charges.id from charges join payments on payments.id = charges.payment_id
     where not exists (select from refunds where refunds.charge_id = charges.id and refunds.status <> 'failed')
@@ -106,6 +113,13 @@ const invariants = {
 
 const firstId = (table: string, where = 'true') => `(select id from ${table} where ${where} limit 1)`
 
+// A discount without uses, on tickets from which it took nothing.
+const useUnusableDiscount = `
+  with made as (insert into discounts (id, organization_id, position, code, name, percentage, currency)
+    select 'dsc_broken', id, 0, 'broken', 'broken', 10, currency from organizations limit 1),
+  counted as (insert into stock (id, capacity) values ('dsc_broken', 0))
+  update tickets set discount_id = 'dsc_broken' where status = 'active'`
+
 /** Statements that break an invariant, for those that constraints do not already enforce. */
 export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } = {
   'stock counters differ from the tickets': 'update stock set held = held + 1 where held + sold < capacity',
@@ -115,6 +129,8 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
     update tickets set document_token = null where status = 'active'`,
   'an ended payment has an open session that is not scheduled to close': `
     update payments set session_open = true, session_due_at = null where status = 'paid'`,
+  'the uses of a discount exceed its quantity': useUnusableDiscount,
+  'a ticket has an amount without a discount, or one of another organization': useUnusableDiscount,
   'a charge has neither a ticket nor a refund': `
     update payments set paid_at = null where status = 'paid'`,
   'refunds exceed the charge': `update refunds set amount = amount + 100000 where status = 'succeeded'`,
@@ -157,7 +173,8 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
   'completed work lacks its completion fields': `update refunds set reference = null`,
 }
 
-/** Lists the broken invariants, each with its number of rows. */
+/** Lists the broken invariants, each with its number of rows, and the sums of sales that differ from the
+ *  tickets. */
 export async function brokenInvariants(db: Connection): Promise<string[]> {
   const broken: string[] = []
   for (const [invariant, query] of Object.entries(invariants)) {
@@ -166,5 +183,5 @@ export async function brokenInvariants(db: Connection): Promise<string[]> {
       .from(sql`(${sql.raw(query)}) as broken`)
     if (row?.count) broken.push(`${invariant}: ${row.count}`)
   }
-  return broken
+  return [...broken, ...(await wrongSums(db))]
 }

@@ -10,7 +10,8 @@ import type { Catalogue } from './read-catalogue.ts'
 
 // Maps objects of the file to database rows, with defaults for absent fields.
 
-type Input<Kind extends Exclude<keyof Catalogue, 'named' | 'problems'>> = Catalogue[Kind][number]
+type Input<Kind extends Exclude<keyof Catalogue, 'named' | 'problems' | 'rateOrganizations'>> =
+  Catalogue[Kind][number]
 
 export const organizationRow = ({ id, key, input }: Input<'organizations'>): Organization => ({
   id,

@@ -27,6 +27,7 @@ export function checkCatalogue(catalogue: Catalogue, existing: Existing): Proble
     ...findWrongReferences(catalogue, existing),
     ...findWrongAmounts(catalogue, existing),
     ...findDuplicateCodes(catalogue),
+    ...findForeignRates(catalogue, existing),
   ]
 }
 
@@ -52,6 +53,18 @@ function findDuplicateCodes({ discounts }: Catalogue): Problem[] {
     seen.set(name, first ?? path)
     return first ? [invalidField(path, 'code', `is also that of ${first.join('.')}.`)] : []
   })
+}
+
+// Removed rates are known, too: a sale that has ended need not be cut out of its discounts.
+function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {
+  return catalogue.discounts.flatMap(({ path, parentId, input }) =>
+    (input.ticket_rate_ids ?? []).flatMap((rateId, index) => {
+      const owner = existing.rateOrganizations.get(rateId) ?? catalogue.rateOrganizations.get(rateId)
+      return owner === parentId || owner === ''
+        ? []
+        : [invalid([...path, 'ticket_rate_ids', index], `The organization has no ticket rate ${rateId}.`)]
+    }),
+  )
 }
 
 function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {

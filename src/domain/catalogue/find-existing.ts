@@ -19,6 +19,8 @@ export type Existing = {
   locations: Map<string, string>
   /** Organization of each event. */
   events: Map<string, string>
+  /** Organization of each rate that a discount of the file is for. */
+  rateOrganizations: Map<string, string>
 } & Record<'discounts' | 'ticketRates' | 'prices' | 'supplements' | 'questions', Map<string, ExistingChild>>
 
 export type ChildTable =
@@ -43,7 +45,7 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
     .from(organizations)
     .where(among(organizations.id, [...catalogue.organizations, ...referred('organization')]))
 
-  async function readOwners(table: typeof locations | typeof events, named: Named[]) {
+  async function readOwners(table: typeof locations | typeof events | typeof ticketRates, named: Named[]) {
     const { id, organizationId } = table
     const rows = await tx.select({ id, organizationId }).from(table).where(among(id, named))
     return new Map(rows.map(({ id, organizationId }) => [id, organizationId]))
@@ -71,6 +73,10 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
     organizations: new Map(organizationRows.map(({ id, currency }) => [id, currency])),
     locations: await readOwners(locations, [...catalogue.locations, ...referred('location')]),
     events: await readOwners(events, catalogue.events),
+    rateOrganizations: await readOwners(
+      ticketRates,
+      catalogue.discounts.flatMap(({ input }) => (input.ticket_rate_ids ?? []).map((id) => ({ id }))),
+    ),
     discounts: await readChildren(discounts, discounts.organizationId, stocked, catalogue.organizations),
     ticketRates: await readChildren(ticketRates, ticketRates.eventId, stocked, catalogue.events),
     prices: await readChildren(prices, prices.ticketRateId, stocked, rates),

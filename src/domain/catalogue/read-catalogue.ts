@@ -42,6 +42,8 @@ export type Catalogue = {
   /** All references and amounts, including those of malformed objects. */
   references: { kind: Referred; id: string; path: Path }[]
   amounts: { amount: number; organizationId: string; path: Path }[]
+  /** Organization of each rate in the file, even of malformed ones; '' if it is malformed itself. */
+  rateOrganizations: Map<string, string>
   problems: Problem[]
 }
 
@@ -79,6 +81,7 @@ export function readCatalogue(json: unknown): Catalogue {
     named: { organization: new Set(), location: new Set() },
     references: [],
     amounts: [],
+    rateOrganizations: new Map(),
     problems: [],
   }
 
@@ -146,6 +149,7 @@ export function readCatalogue(json: unknown): Catalogue {
     for (const rate of itemsOf(event.raw, 'ticket_rates', event.path)) {
       const rateId = addEntry(ticketRates, 'rate', file.ticketRateFile, slugOf, rate, { id, organizationId })
       const inRate = { id: rateId, organizationId }
+      catalogue.rateOrganizations.set(rateId, organizationId)
       const rateName = textIn(rate.raw, 'name')
       for (const item of itemsOf(rate.raw, 'prices', rate.path)) {
         addEntry(prices, 'price', file.priceFile, ({ name }) => name ?? rateName, item, inRate)

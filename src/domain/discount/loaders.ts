@@ -1,7 +1,8 @@
 import { and, eq, getTableColumns, not, sql } from 'drizzle-orm'
+import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { rowStatement } from '../../data/prepared.ts'
+import { anyOf, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { leftColumns, stock } from '../ticket-rate/table.ts'
 import { type Discount, discounts } from './table.ts'
@@ -11,8 +12,27 @@ const parameter = sql.placeholder
 // Separated by a space, which identifiers cannot contain.
 const nameOf = (organizationId: string, code: string) => `${organizationId} ${code.toLowerCase()}`
 
+/** Columns of a discount with the counters of its uses. */
+export const discountColumns = { ...getTableColumns(discounts), ...leftColumns }
+const rows = rowsOf(discountColumns)
+
+const byId: Batch<Discount> = {
+  name: 'discount_by_id',
+  rows,
+  query: (select, keys) =>
+    select
+      .from(discounts)
+      .innerJoin(stock, eq(stock.id, discounts.id))
+      .where(and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds'))),
+  key: ({ id }) => id,
+}
+
+/** Loads discounts of an integration's organization, removed ones too, because sold tickets may refer to
+ *  them. A channel finds none. */
+export const discountById = ({ own }: Readers) => loadOne(own, byId)
+
 const byCode = {
-  rows: rowsOf({ ...getTableColumns(discounts), ...leftColumns }),
+  rows,
   query: (select) =>
     select
       .from(discounts)

@@ -61,9 +61,10 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
     coalesce(("left" = ${change}) <> ("left" = 0), false) as flipped`,
 )
 
-/** Moves the counters of rates, prices and discounts: all of them, or none if a capacity does not allow it, and then
- *  returns null. Returns those that flipped between used up and available: pass them to `recordAvailability`.
- *  Rows are locked in order of their ids, which prevents deadlocks. Call it late in a transaction, because sales wait for these locks. */
+/** Moves the counters of rates, prices and discounts: all of them, or none if a capacity does not allow it,
+ *  and then returns null. Returns those that flipped between used up and available: pass them to
+ *  `recordAvailability`. Rows are locked in order of their ids, which prevents deadlocks. Call it late in a
+ *  transaction, because sales wait for these locks. */
 export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {
   if (moves.length === 0) return []
   const moved = await movement(tx, values(moves))

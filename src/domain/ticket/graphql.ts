@@ -113,7 +113,10 @@ TicketRef.implement({
       amount('Total of the fees that the buyer pays.', (ticket) => ticket.organizationFeeAmount),
     ),
     totalPrice: t.float(
-      amount('Total of price, supplements, fees and warranty.', (ticket) => ticket.totalAmount),
+      amount(
+        'Total of price, supplements, fees and warranty, minus the discount.',
+        (ticket) => ticket.totalAmount,
+      ),
     ),
     invoiceReference: t.exposeString('invoiceReference', {
       nullable: true,

@@ -2,6 +2,8 @@ import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
 import { amount } from '../../graphql/amount.ts'
 import { builder } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
+import { DiscountRef } from '../discount/graphql.ts'
+import { discountById } from '../discount/loaders.ts'
 import { TicketRef } from './graphql.ts'
 import { ticketById } from './loaders.ts'
 import * as parts from './parts-graphql.ts'
@@ -74,4 +76,12 @@ builder.objectFields(TicketRef, (t) => ({
   discountQuantitySubtract: t.float(
     amount('Amount that a discount took off the price.', ({ discountAmount }) => discountAmount),
   ),
+  discount: t.field({
+    type: DiscountRef,
+    nullable: true,
+    description:
+      'Discount that the ticket was sold with; null if there was none, and to channels: codes are for integrations.',
+    resolve: ({ discountId }, _args, { loaders }) =>
+      discountId === null ? null : loaders.load(discountById, discountId),
+  }),
 }))

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { aDiscount } from '../../support/discounts.ts'
 import {
   aCatalogue,
   aLocation,
@@ -21,7 +22,9 @@ const rates = () =>
   )
 
 const catalogue = aCatalogue({
-  organizations: organizationIds.map((_id) => anOrganization({ _id })),
+  organizations: organizationIds.map((_id) =>
+    anOrganization({ _id, discounts: [aDiscount({ _id: `dsc_${_id}` })] }),
+  ),
   locations: organizationIds.map((_id) => aLocation({ _id: `loc_${_id}`, organization_id: _id })),
   events: Array.from({ length: 60 }, (_, index) => {
     const organization_id = organizationIds[index % 3] ?? ''
@@ -145,18 +148,24 @@ test('a page of events counts them only if totalCount is selected', async () => 
 })
 
 // Authentication with the rate, and the hold; the lookup of an idempotency key comes between them.
-test('a checkout of any size takes 2 statements, or 3 with an idempotency key', async () => {
+test('a checkout of any size takes 2 statements, or 3 with an idempotency key or a discount', async () => {
   const answer = await sale.rest('GET', '/events?populate=*&limit=1', { headers: sale.channel })
   const [rate] = answer.json().data[0].ticket_rates
-  const statementsOf = async (count: number, headers = {}) => {
+  const statementsOf = async (count: number, headers = {}, more = {}) => {
     sale.statements.reset()
     const tickets = Array.from({ length: count }, () => anEntry(rate.prices[0]._id))
-    expect((await checkOut(sale, { ticket_rate_id: rate._id, tickets }, headers)).statusCode).toBe(200)
+    expect((await checkOut(sale, { ticket_rate_id: rate._id, tickets, ...more }, headers)).statusCode).toBe(
+      200,
+    )
     return sale.statements.length
   }
   expect(await statementsOf(1)).toBe(2)
   expect(await statementsOf(20)).toBe(2)
   expect(await statementsOf(1, { 'idempotency-key': 'one' })).toBe(3)
+  // Only a code makes the discounts be read.
+  expect(sale.statements.filter((text) => text.includes('from "discounts"'))).toEqual([])
+  expect(await statementsOf(1, {}, { discount_code: 'ten' })).toBe(3)
+  expect(await statementsOf(20, {}, { discount_code: 'ten' })).toBe(3)
 })
 
 test('control: a loop over rows shows in the count of statements', async () => {

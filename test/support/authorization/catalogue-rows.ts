@@ -30,6 +30,7 @@ const input = {
   'tickets.answers.questionId': (caller: Caller, id: string) =>
     entryOf(organizationOf(caller), { question: id }),
   'tickets.qrCode': (caller: Caller, id: string) => entryOf(organizationOf(caller), { code: id }),
+  discountCode: (caller: Caller, id: string) => entryOf(organizationOf(caller), { discount: id }),
 }
 const kindOf = {
   ticketRateId: 'rate',
@@ -37,17 +38,26 @@ const kindOf = {
   'tickets.supplements.supplementId': 'supplement',
   'tickets.answers.questionId': 'question',
   'tickets.qrCode': 'code',
+  discountCode: 'discountCode',
 } as const
 export type CheckoutPlace = keyof typeof input
 export const checkoutPlaces = Object.keys(input) as CheckoutPlace[]
 
-type Named = { rate?: string; price?: string; supplement?: string; question?: string; code?: string }
+type Named = {
+  rate?: string
+  price?: string
+  supplement?: string
+  question?: string
+  code?: string
+  discount?: string
+}
 
-function entryOf(organization: string, { rate, price, supplement, question, code }: Named) {
+function entryOf(organization: string, { rate, price, supplement, question, code, discount }: Named) {
   // IDs of a rate and its parts share their suffix.
   const suffix = rate?.slice(4) ?? `_${organization}_a`
   return {
     ticketRateId: rate ?? `rate_${organization}_a`,
+    ...(discount && { discountCode: discount }),
     tickets: [
       {
         priceId: price ?? `price${suffix}`,
@@ -69,7 +79,10 @@ export const checkoutRow = (place: CheckoutPlace, isSeller = isChannel) => ({
     // A code must be unique within its event, whichever caller used it.
     if (place === 'tickets.qrCode') return null
     // A part of another rate is refused even if the caller sees both rates.
-    return seesCatalogue(caller, thing) && (place === 'ticketRateId' || thing.id.endsWith('_a'))
+    return (
+      seesCatalogue(caller, thing) &&
+      (['ticketRateId', 'discountCode'].includes(place) || thing.id.endsWith('_a'))
+    )
   },
   inputOf: input[place],
 })

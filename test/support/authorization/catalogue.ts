@@ -1,3 +1,4 @@
+import { aDiscount } from '../discounts.ts'
 import {
   aCatalogue,
   aLocation,
@@ -56,7 +57,17 @@ const eventOf = (organization: number) =>
 export const catalogueOfTwo = () =>
   aCatalogue({
     organizations: [1, 2].map((organization) =>
-      anOrganization({ _id: `org_${organization}`, name: catalogueMark(organization) }),
+      anOrganization({
+        _id: `org_${organization}`,
+        name: catalogueMark(organization),
+        discounts: [
+          aDiscount({
+            _id: `dsc_${organization}`,
+            code: `code-${organization}`,
+            name: catalogueMark(organization),
+          }),
+        ],
+      }),
     ),
     locations: [1, 2].map((organization) =>
       aLocation({

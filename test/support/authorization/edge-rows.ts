@@ -11,14 +11,15 @@ const edges: Record<Rule | 'part', string> = {
     CheckoutPayload.payment CheckoutPayload.tickets BoxOfficePayload.payment BoxOfficePayload.tickets
     InvitationsPayload.payment InvitationsPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
     RefundPayload.refund CheckIn.ticket Redemption.ticket UpdateAttendeePayload.ticket
-    TransferTicketPayload.ticket ResendTicketsPayload.tickets`,
+    TransferTicketPayload.ticket ResendTicketsPayload.tickets Ticket.discount
+    DiscountConnection.nodes DiscountEdge.node`,
   webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
   part: `Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability
     TicketRate.warranty Ticket.answers Ticket.fees Ticket.price Ticket.priceInfo Ticket.refunds Ticket.supplements
     Ticket.warranty CheckoutQuote.tickets ChangeConnection.edges ChangeConnection.pageInfo
     WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
-    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery Refused.errors CheckoutRefused.errors`,
+    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery DiscountConnection.edges DiscountConnection.pageInfo Discount.uses Refused.errors CheckoutRefused.errors`,
 }
 
 export const edgeRules = new Map(

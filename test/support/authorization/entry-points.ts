@@ -16,7 +16,8 @@ import {
 
 // Every place where a client names an object or is led to one, under its name in the matrix.
 
-// A QR code identifies a ticket like its ID does.
+// A QR code identifies a ticket like its ID does, and a code a discount. A referral is a name of the client's own.
+const codes = ['qrCode', 'discountCode']
 type IdPath = { path: string; isRequired: boolean }
 
 function idPathsOf(
@@ -26,7 +27,7 @@ function idPathsOf(
 ): IdPath[] {
   const type = getNamedType(given.type)
   const path = [...above, given.name]
-  if (type.name === 'ID' || given.name === 'qrCode') return [{ path: path.join('.'), isRequired }]
+  if (type.name === 'ID' || codes.includes(given.name)) return [{ path: path.join('.'), isRequired }]
   if (!isInputObjectType(type)) return []
   return Object.values(type.getFields()).flatMap((field) =>
     idPathsOf(field, isRequired && isRequiredInputField(field), path),
@@ -94,7 +95,7 @@ type Operation = {
 }
 export type OpenApi = { paths: Record<string, Record<string, Operation>> }
 
-const namesId = (name: string) => /(^|_)id$|Id$|^qr_code$/.test(name)
+const namesId = (name: string) => name !== 'referral_id' && /(^|_)id$|Id$|^(qr|discount)_code$/.test(name)
 
 function idFieldsIn({ properties = {}, items, anyOf = [] }: JsonSchema, above: string[] = []): string[] {
   const below = Object.entries(properties).flatMap(([name, field]) => [

@@ -13,6 +13,8 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'events', 'first: 0', 'channel'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),
   graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
+  graphql('query', 'discounts', 'first: 0', 'integration'),
+  graphql('query', 'sales', 'eventId: "x", groupBy: RATE, first: 0', 'integration'),
   graphql('query', 'quoteCheckout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
   graphql('mutation', 'checkout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
   graphql(

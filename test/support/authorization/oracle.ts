@@ -35,7 +35,7 @@ const ofRate = (table: string) =>
 
 const everything = [
   'select id, id, null from organizations',
-  ...['events', 'ticket_rates', 'locations'].map(ofCatalogue),
+  ...['events', 'ticket_rates', 'locations', 'discounts'].map(ofCatalogue),
   ...['prices', 'supplements', 'questions'].map(ofRate),
   ...['payments', 'tickets', 'refunds', 'changes'].map(ofSale),
   `select webhooks.id, coalesce(organization_id, ''), coalesce(channel_id, integration_id)

@@ -62,8 +62,21 @@ const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSuppl
 const redeem = (given: object) =>
   redeemed({ input: { supplementId: 'sup_0', ...given, nonce: `bar-${++scans}` } })
 const redeemRow = { writes: true, notes: ['redemptions'] }
+const discounts = graphqlAsk('query', 'discounts', '$after: ID', 'after: $after, first: 5')
+const sales = graphqlAsk('query', 'sales', '$id: ID!', 'eventId: $id, groupBy: CHANNEL')
 
 export const ownerRows: Rows = {
+  'Query.discounts': { open: true, isFor: ['integration'], ask: () => discounts() },
+  'Query.discounts(after)': {
+    kind: 'discount',
+    sees: () => null,
+    ask: (_caller, id) => discounts({ after: Buffer.from(`0 ${id}`).toString('base64url') }),
+  },
+  'Query.sales(eventId)': {
+    kind: 'event',
+    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
+    ask: (_caller, id) => sales({ id }),
+  },
   'Query.changes': { open: true, isFor: ['channel', 'integration'], ask: () => changes() },
   'Query.changes(after)': {
     kind: 'changeCursor',

@@ -16,7 +16,17 @@ export type Thing = {
 
 const kinds = [
   ...['event', 'rate', 'price', 'supplement', 'question', 'location', 'organization'],
-  ...['payment', 'ticket', 'code', 'webhook', 'change', 'eventCursor', 'changeCursor'],
+  ...[
+    'discount',
+    'discountCode',
+    'payment',
+    'ticket',
+    'code',
+    'webhook',
+    'change',
+    'eventCursor',
+    'changeCursor',
+  ],
 ] as const
 export type Kind = (typeof kinds)[number]
 export type Things = Record<Kind, Thing[]>
@@ -57,7 +67,8 @@ export async function checkOutAs(sale: StripeSale, caller: Caller, organization:
     answers: [{ question_id: part('que'), answer: mark }],
     warranty: true,
   })
-  const body = { ticket_rate_id: part('rate'), tickets: [entry], metadata: { mark } }
+  const discount_code = `code-${organization}`
+  const body = { ticket_rate_id: part('rate'), tickets: [entry], metadata: { mark }, discount_code }
   const answer = await sale.rest('POST', '/tickets/checkout', { headers: caller.headers, body })
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json<{ data: Checkout }>().data
@@ -169,6 +180,11 @@ export async function openWorld(options: GatewayOptions = {}) {
     supplement: partThings('sup'),
     question: partThings('que'),
     location: catalogueThings('loc'),
+    discount: catalogueThings('dsc'),
+    discountCode: catalogueThings('dsc').map((thing) => ({
+      ...thing,
+      id: thing.id.replace('dsc_', 'code-'),
+    })),
     organization: catalogueThings('org'),
     payment: payments,
     ticket: tickets,

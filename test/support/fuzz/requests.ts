@@ -15,7 +15,7 @@ const kindsOf: Record<string, Kind[]> = {
   ticketRate: ['rate'],
   qr_code: ['code'],
   qrCode: ['code'],
-  after: ['eventCursor', 'changeCursor', 'change'],
+  after: ['eventCursor', 'changeCursor', 'change', 'discount'],
   '': ['event', 'rate', 'ticket', 'payment', 'organization', 'location', 'webhook'],
 }
 const isKind = (name: string, things: World['things']): name is Kind => name in things
@@ -44,6 +44,8 @@ const usualValues: Record<string, unknown[]> = {
   quantity: [1, 2],
   first: [1, 3, 5],
   amount: [0.5, 1],
+  discountCode: ['code-1', 'CODE-1', 'code-2', 'code-9'],
+  referralId: ['blog', 'radio'],
   lat: [40.4],
   lng: [-3.7],
 }

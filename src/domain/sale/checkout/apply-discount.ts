@@ -42,7 +42,6 @@ export function discountsOf(discount: Discount | null, chosen: Price[]): number[
 export function checkUses(discount: Discount | null, amounts: number[]): Problem[] {
   const available = discount && leftOf(discount)
   if (available === null || available >= amounts.filter((amount) => amount > 0).length) return []
-  const message =
-    available === 0 ? 'The discount is used up.' : `The discount can be used for ${available} more tickets.`
+  const message = available === 0 ? 'The discount is used up.' : `The discount has ${available} left.`
   return [problem('DISCOUNT_USED_UP', message, path, { available })]
 }

@@ -88,6 +88,14 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
       description: 'Quoted tickets, one per entry of the input.',
       resolve: ({ tickets, currency }) => tickets.map((ticket) => ({ ...ticket, currency })),
     }),
+    totalDiscount: t.float({
+      description: 'Sum of what the discount takes off the prices, in major units, such as 10.5 for €10.50.',
+      resolve: ({ tickets, currency }) =>
+        toMajor(
+          tickets.reduce((sum, { discountAmount }) => sum + discountAmount, 0),
+          currency,
+        ),
+    }),
     totalAmount: t.float({
       description: 'Amount that the buyer would pay, in major units, such as 10.5 for €10.50.',
       resolve: ({ totalAmount, currency }) => toMajor(totalAmount, currency),

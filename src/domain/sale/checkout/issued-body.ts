@@ -72,7 +72,7 @@ export const issuedTicketBody = z.object({
   entry_time: timestamp.describe('Time of the last entry; null if nobody has entered.'),
   total_supplements: amount('Total of the supplements, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
-  total_price: amount('Total of price, supplements, fees and warranty, in major units.'),
+  total_price: amount('Total of price, supplements, fees and warranty, minus the discount, in major units.'),
   warranty: z
     .object({
       total: amount('Cost in major units; 0 without a warranty.'),

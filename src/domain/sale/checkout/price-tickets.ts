@@ -26,7 +26,8 @@ export type PricedTicket = {
 }
 
 /** Prices one ticket from the rate's rows, never from client input. The discount comes off the price first:
- *  fees and warranty follow from what is left. Percentages round half up, once per ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1 and 4). */
+ *  fees, commission and warranty follow from what is left, but a fixed fee stays. Percentages round half up,
+ *  once per ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1, 4 and 9). */
 export function priceTicket(
   entry: CheckoutEntry,
   price: Price,

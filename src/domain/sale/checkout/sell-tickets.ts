@@ -5,13 +5,14 @@ import { anyOf, statement } from '../../../data/prepared.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { busy, Refusal } from '../../../shared/errors.ts'
+import { findDiscount } from '../../discount/loaders.ts'
 import { paymentById } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
-import { expireHoldsOf } from '../release/release-holds.ts'
+import { expireHoldsOf, expireHoldsWith } from '../release/release-holds.ts'
 import type { Checkout, HoldJob } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
@@ -47,8 +48,7 @@ async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<C
 }
 
 const isAboutStock = (error: unknown): boolean =>
-  error instanceof Refusal &&
-  ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'].includes(error.code)
+  error instanceof Refusal && ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY'].includes(error.code)
 
 // Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
 // its stock was read.
@@ -62,6 +62,21 @@ async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean
     return true
   }
   return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
+}
+
+// The same for the uses of a discount, which holds of other rates may take up as well.
+async function mayApplyAfterExpiry(
+  error: unknown,
+  { rate }: Terms,
+  { discountCode }: Order['input'],
+  ctx: Context,
+): Promise<boolean> {
+  const [reason] = error instanceof Refusal ? error.problems : []
+  if (reason?.code !== 'DISCOUNT_USED_UP' || !discountCode) return false
+  const discount = await findDiscount(ctx.db, rate.organizationId, discountCode)
+  if (!discount) return false
+  if (await expireHoldsWith(ctx.db, discount.id)) return true
+  return (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available
 }
 
 /** Answer of a checkout, and the prices that its tickets were planned by. */
@@ -89,6 +104,7 @@ async function trySale(
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
+    if (terms && (await mayApplyAfterExpiry(error, terms, input, ctx))) return null
     throw error
   }
 }

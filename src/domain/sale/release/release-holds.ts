@@ -1,4 +1,6 @@
-import { and, asc, eq, inArray, not, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, inArray, not, type SQL, sql } from 'drizzle-orm'
+import { coalesceReads } from '../../../data/coalesce.ts'
+import { anyOf, statement } from '../../../data/prepared.ts'
 import type { Connection, Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
@@ -68,13 +70,9 @@ export const expireHolds = (db: Database, limit: number): Promise<number> =>
     return found.length
   })
 
-/** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
- *  are expiring them already. */
-export async function expireHoldsOf(db: Database, ticketRateId: string): Promise<void> {
-  const overdue = await db
-    .select({ id: payments.id })
-    .from(payments)
-    .where(and(isOverdue, eq(payments.ticketRateId, ticketRateId)))
+// Waits for other processes that are expiring them already.
+async function expireHoldsWhere(db: Database, condition: SQL): Promise<void> {
+  const overdue = await db.select({ id: payments.id }).from(payments).where(and(isOverdue, condition))
   if (overdue.length === 0) return
   const ids = overdue.map(({ id }) => id)
   await transaction(db, async (tx) => {
@@ -86,6 +84,35 @@ export async function expireHoldsOf(db: Database, ticketRateId: string): Promise
       .for('update')
     await releaseHolds(tx, locked.map(toExpired))
   })
+}
+
+/** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
+ *  are expiring them already. */
+export const expireHoldsOf = (db: Database, ticketRateId: string): Promise<void> =>
+  expireHoldsWhere(db, eq(payments.ticketRateId, ticketRateId))
+
+// Checkouts of one turn of the event loop that find discounts used up share one statement.
+const findOverdueUses = coalesceReads<boolean>(async (db, discountIds) => {
+  const found = await statement(db, 'discounts_of_overdue_holds', (db) =>
+    db
+      .selectDistinct({ id: sql<string>`${tickets.discountId}` })
+      .from(payments)
+      .innerJoin(tickets, eq(tickets.paymentId, payments.id))
+      .where(and(isOverdue, anyOf(tickets.discountId, 'discountIds'))),
+  ).execute({ discountIds })
+  return new Map(found.map(({ id }) => [id, true]))
+})
+
+/** Expires the overdue holds of any rate that take up uses of a discount, for a checkout that finds it used
+ *  up. Waits for other processes that are expiring them already. Returns false if there were none. */
+export async function expireHoldsWith(db: Database, discountId: string): Promise<boolean> {
+  if (!(await findOverdueUses(db, discountId))) return false
+  const ofDiscount = db
+    .select({ one: sql`1` })
+    .from(tickets)
+    .where(and(eq(tickets.paymentId, payments.id), eq(tickets.discountId, discountId)))
+  await expireHoldsWhere(db, exists(ofDiscount))
+  return true
 }
 
 const batchSize = 100

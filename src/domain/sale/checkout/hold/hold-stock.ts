@@ -55,7 +55,8 @@ async function findTakenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<stri
 }
 
 /** Locks the stock rows of the jobs until the transaction ends, in the order of their ids, so that two
- *  transactions can't deadlock. Returns what is left of each rate and price. */
+ *  transactions can't deadlock. Returns what is left of each rate, price and
+ *  discount. */
 async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, number>> {
   const rows = await tx
     .select()

@@ -20,7 +20,7 @@ export class Ledger {
   readonly #codes: Set<string>
   readonly #left: Map<string, number>
 
-  /** `left` has what is left of each rate and price, `codes` the codes in use within the event. */
+  /** `left` has what is left of each rate, price and discount, `codes` the codes in use within the event. */
   constructor(keys: TakenKeys, codes: Iterable<string>, left: Map<string, number>) {
     this.#keys = new Map(keys)
     this.#codes = new Set(codes)

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { builder } from '../../graphql/builder.ts'
+import { connectionOf, toPage } from '../../graphql/connection.ts'
+import { requireIntegration } from '../../request/context.ts'
+import * as scalars from '../../shared/input-types.ts'
+import { toMajor } from '../../shared/money.ts'
+import { leftOf } from '../ticket-rate/current-price.ts'
+import { listDiscounts, readCursor, toCursor } from './list-discounts.ts'
+import type { Discount } from './table.ts'
+
+const DiscountUsesRef = builder.objectRef<Discount>('DiscountUses').implement({
+  description: 'Number of tickets that a discount was used for, and may still be used for.',
+  fields: (t) => ({
+    held: t.exposeInt('held', {
+      description: 'Number of unpaid tickets that hold a use until they expire.',
+    }),
+    sold: t.exposeInt('sold', {
+      description: 'Number of paid tickets that used it and were not cancelled.',
+    }),
+    available: t.int({
+      nullable: true,
+      description: 'Number of uses left; null if they have no limit.',
+      resolve: leftOf,
+    }),
+  }),
+})
+
+export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
+  description:
+    'Discount that a checkout claims by its code. Visible to integrations of its organization only.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Discount identifier.' }),
+    code: t.exposeString('code', { description: 'Code that buyers type. Its case does not matter.' }),
+    name: t.exposeString('name', { description: 'Display name.' }),
+    percentage: t.exposeFloat('percentage', {
+      nullable: true,
+      description: 'Percentage off the price; null if `amount` is set.',
+    }),
+    amount: t.float({
+      nullable: true,
+      description:
+        'Amount off the price, in major units, such as 10.5 for €10.50; null if `percentage` is set.',
+      resolve: ({ amount, currency }) => (amount === null ? null : toMajor(amount, currency)),
+    }),
+    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
+    ticketRateIds: t.exposeIDList('ticketRateIds', {
+      description: 'Identifiers of the rates that it applies to; all of the organization if empty.',
+    }),
+    validFrom: t.expose('validFrom', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Start of its validity; null if it has none.',
+    }),
+    validUntil: t.expose('validUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'End of its validity; null if it has none.',
+    }),
+    quantity: t.exposeInt('capacity', {
+      nullable: true,
+      description: 'Maximum number of tickets that it can be used for; null for no limit.',
+    }),
+    maxPerCheckout: t.exposeInt('maxPerCheckout', {
+      nullable: true,
+      description: 'Maximum number of tickets per checkout that it applies to; null for no limit.',
+    }),
+    uses: t.field({
+      type: DiscountUsesRef,
+      description: 'Uses so far, and uses left.',
+      resolve: (discount) => discount,
+    }),
+  }),
+})
+
+const DiscountConnectionRef = connectionOf('Discount', DiscountRef, {
+  things: 'discounts',
+  description: 'Page of discounts, in the order of the catalogue.',
+  toCursor,
+})
+
+builder.queryField('discounts', (t) =>
+  t.field({
+    type: DiscountConnectionRef,
+    nullable: true,
+    description:
+      "Lists the discounts of the integration's organization, with their uses as they are now. Discounts that the catalogue no longer names are not listed. Integrations only.",
+    complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
+    args: {
+      after: t.arg.id({ description: 'Returns discounts after this cursor; from the first if omitted.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
+    },
+    resolve: async (_root, { after, first }, ctx) => {
+      const {
+        organizationIds: [organizationId],
+      } = requireIntegration(ctx)
+      const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
+      const page = { after: after ? readCursor(after) : undefined, limit: limit + 1 }
+      return toPage(await listDiscounts(ctx.db, organizationId, page), limit, after)
+    },
+  }),
+)

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { amount } from '../../../graphql/amount.ts'
+import { builder, type DescribedValues } from '../../../graphql/builder.ts'
+import { requireIntegration } from '../../../request/context.ts'
+import * as scalars from '../../../shared/input-types.ts'
+import { type SalesGrouping, type SalesRow, sumSales } from './sum-sales.ts'
+
+const maxRows = 1_000
+
+const SalesGroupingRef = builder.enumType('SalesGrouping', {
+  description: 'Property that sales are summed by.',
+  values: {
+    RATE: { value: 'RATE', description: 'Ticket rate. The key is its identifier.' },
+    PRICE: { value: 'PRICE', description: 'Price of a rate. The key is its identifier.' },
+    DAY: {
+      value: 'DAY',
+      description:
+        "Day of the payment in the time zone of the event's location, UTC without one. The key is `YYYY-MM-DD`.",
+    },
+    CHANNEL: {
+      value: 'CHANNEL',
+      description:
+        "Channel. The key is its identifier; the organization's own for sales at the door and invitations.",
+    },
+    REFERRAL: {
+      value: 'REFERRAL',
+      description: "Referral. The key is the checkout's `referralId`, null for tickets without one.",
+    },
+    SALE_TYPE: {
+      value: 'SALE_TYPE',
+      description: 'Way of selling. The key is `online`, `box_office` or `invitation`.',
+    },
+  } satisfies DescribedValues<SalesGrouping>,
+})
+
+const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
+  description:
+    'Sums of the paid tickets of a group, even of those that were cancelled later: cancelling returns no money. Amounts are in major units of `currency`, such as 10.5 for €10.50.',
+  fields: (t) => ({
+    key: t.exposeString('key', {
+      nullable: true,
+      description: 'Key of the group; null for tickets without one.',
+    }),
+    label: t.exposeString('label', {
+      nullable: true,
+      description: 'Name of the rate, the price or the channel; null for other groupings.',
+    }),
+    currency: t.exposeString('currency', {
+      description: 'Currency of all amounts, as an ISO 4217 code.',
+    }),
+    tickets: t.exposeInt('tickets', { description: 'Number of tickets that were paid.' }),
+    cancelled: t.exposeInt('cancelled', { description: 'Number of these that were cancelled later.' }),
+    gross: t.float(
+      amount(
+        'Total of prices, supplements, fees of the organization and warranties, before discounts.',
+        ({ gross }: SalesRow) => gross,
+      ),
+    ),
+    discounts: t.float(
+      amount(
+        'Amount that discounts took off. `gross` minus this is what the buyers paid.',
+        (row: SalesRow) => row.discounts,
+      ),
+    ),
+    fees: t.float(
+      amount(
+        'Commission that the platform keeps. None is owed for what was refunded in full.',
+        ({ fees }: SalesRow) => fees,
+      ),
+    ),
+    refunded: t.float(amount('Amount that was refunded.', ({ refunded }: SalesRow) => refunded)),
+    net: t.float(
+      amount(
+        'Amount that the organization keeps: `gross` - `discounts` - `fees` - `refunded`, which is the sum of `raised` of the tickets.',
+        ({ net }: SalesRow) => net,
+      ),
+    ),
+    entered: t.exposeInt('entered', { description: 'Number of people inside now.' }),
+  }),
+})
+
+const page = z.object({
+  first: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(maxRows, `must be at most ${maxRows}`),
+  after: scalars.reference.nullish(),
+})
+
+builder.queryField('sales', (t) =>
+  t.field({
+    type: [SalesRowRef],
+    nullable: true,
+    description:
+      "Sums up the sales of an event of the integration's organization, as they are now: a row per group, ordered by key. Null if there is no such event. Integrations only.",
+    complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(maxRows, Math.max(1, first)) }),
+    args: {
+      eventId: t.arg.id({ required: true, description: 'Event identifier.' }),
+      groupBy: t.arg({
+        type: SalesGroupingRef,
+        required: true,
+        description: 'Property that sales are summed by.',
+      }),
+      first: t.arg.int({
+        required: true,
+        defaultValue: maxRows,
+        description: `Maximum number of rows, 1 to ${maxRows}.`,
+      }),
+      after: t.arg.string({
+        description: 'Returns rows after this key, for more than one page of rows.',
+      }),
+    },
+    resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
+      const { organizationIds } = requireIntegration(ctx)
+      const { first, after } = scalars.parse(page, { ...args, after: args.after || null })
+      return sumSales(ctx.db, organizationIds, { eventId, groupBy, first, after: after ?? null })
+    },
+  }),
+)

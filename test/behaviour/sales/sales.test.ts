@@ -1,0 +1,327 @@
+import { and, eq, sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { channels } from '../../../src/auth/table.ts'
+import { expireHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { aDiscount, lapseAll } from '../../support/discounts.ts'
+import {
+  aCatalogue,
+  aLocation,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  aSupplement,
+  channelHeaders,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
+import { cancelTicket, fullPaymentOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { addUp, groupings, wrongSums } from '../../support/sales-sums.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
+
+const rate = (_id: string, name: string, prices: { _id: string; name: string; price: number }[]) =>
+  aRate({
+    _id,
+    name,
+    prices: prices.map((price) => aPrice({ fee_quantity: 10, ...price })),
+    supplements: [aSupplement({ _id: `sup_${_id}`, price: 3 })],
+    warranty: { enabled: true, percentage: 10, hours: 24 },
+  })
+
+const catalogue = aCatalogue({
+  organizations: [
+    anOrganization({ platform_fee_percentage: 5, discounts: [aDiscount({ code: 'half', percentage: 50 })] }),
+    anOrganization({ _id: 'org_2', name: 'Other' }),
+  ],
+  locations: [aLocation({ timezone: 'Europe/Madrid' })],
+  events: [
+    anEvent({
+      _id: 'evt_sums',
+      ticket_rates: [
+        rate('rate_a', 'Floor', [
+          { _id: 'price_early', name: 'Early', price: 10 },
+          { _id: 'price_late', name: 'Late', price: 20 },
+        ]),
+        rate('rate_b', 'Guests', [{ _id: 'price_free', name: 'Free', price: 0 }]),
+      ],
+    }),
+    anEvent({
+      _id: 'evt_any',
+      ticket_rates: [
+        rate('rate_c', 'Floor', [
+          { _id: 'price_c', name: 'Early', price: 9.99 },
+          { _id: 'price_d', name: 'Late', price: 17.35 },
+        ]),
+        rate('rate_d', 'Balcony', [{ _id: 'price_e', name: 'Regular', price: 0.33 }]),
+        rate('rate_e', 'Guests', [{ _id: 'price_f', name: 'Free', price: 0 }]),
+      ],
+    }),
+    anEvent({ _id: 'evt_none', location_id: null }),
+    anEvent({ _id: 'evt_far', organization_id: 'org_2', location_id: null }),
+  ],
+})
+
+let sale: Sale
+let second: Record<string, string>
+beforeAll(async () => {
+  sale = await openSale(catalogue, { provider: stubProvider() })
+  second = await channelHeaders(sale.db)
+})
+afterAll(() => sale.close())
+
+type Row = Record<string, string | number | null>
+const fields = 'key label currency tickets cancelled gross discounts fees refunded net entered'
+const ask = (eventId: string, groupBy: string, headers = sale.integration.v2, more = '') =>
+  sale.graphql<{ sales: Row[] | null }>(
+    `query ($eventId: ID!) { sales(eventId: $eventId, groupBy: ${groupBy}${more}) { ${fields} } }`,
+    { eventId },
+    headers,
+  )
+async function salesBy(groupBy: string, more = ''): Promise<Row[] | null | undefined> {
+  const { data, errors } = await ask('evt_sums', groupBy, undefined, more)
+  expect(errors).toBeUndefined()
+  return data?.sales
+}
+
+async function sell(body: object, headers = sale.channel) {
+  const checkout = await mustCheckOut(sale, body as Parameters<typeof mustCheckOut>[1], headers)
+  if (checkout.total_amount > 0)
+    await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  return checkout.tickets.map(({ _id }) => _id)
+}
+
+const zeros = { cancelled: 0, discounts: 0, refunded: 0, entered: 0, currency: 'EUR', label: null }
+
+test('sales are summed by each grouping', async () => {
+  // Two early ones at 10 + 1, half a late one at 10 + 1 with a drink and a warranty, and a free one.
+  const [early = '', cancelled = ''] = await sell({
+    ticket_rate_id: 'rate_a',
+    tickets: [anEntry('price_early'), anEntry('price_early')],
+    referral_id: 'blog',
+  })
+  const extras = { warranty: true, supplements: [{ supplement_id: 'sup_rate_a' }] }
+  const [late = ''] = await sell({
+    ticket_rate_id: 'rate_a',
+    tickets: [anEntry('price_late', extras)],
+    discount_code: 'half',
+    referral_id: 'Arger',
+  })
+  await sell({ ticket_rate_id: 'rate_b', tickets: [anEntry('price_free')] }, second)
+  // Neither is a sale: one expires, and one is still held.
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_a', tickets: [anEntry('price_late')] })
+  await lapseAll(sale)
+  await expireHolds(sale.db, 10)
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_a', tickets: [anEntry('price_late')] })
+
+  expect(refusalCodes(await cancelTicket(sale, cancelled))).toEqual([])
+  expect(refusalCodes(await refundTicket(sale, early))).toEqual([])
+  expect(refusalCodes(await refundTicket(sale, late, { amount: 5 }))).toEqual([])
+  await sale.db.update(tickets).set({ entered: 1 }).where(eq(tickets.id, late))
+
+  // 10 - 5 of the late one: 20 + 3 + 1 + 1.30 before 10 off; a commission of 0.50. The refunded early one
+  // owes none.
+  const lateSums = { tickets: 1, gross: 25.3, discounts: 10, fees: 0.5, refunded: 5, net: 9.8, entered: 1 }
+  const earlySums = { tickets: 2, cancelled: 1, gross: 22, fees: 0.5, refunded: 11, net: 10.5 }
+  const freeSums = { tickets: 1, gross: 0, fees: 0, net: 0 }
+  const paid = {
+    tickets: 3,
+    cancelled: 1,
+    gross: 47.3,
+    discounts: 10,
+    fees: 1,
+    refunded: 16,
+    net: 20.3,
+    entered: 1,
+  }
+  const all = { ...paid, tickets: 4 }
+  expect(await salesBy('RATE')).toEqual([
+    { ...zeros, key: 'rate_a', ...paid, label: 'Floor' },
+    { ...zeros, key: 'rate_b', ...freeSums, label: 'Guests' },
+  ])
+  expect(await salesBy('PRICE')).toEqual([
+    { ...zeros, key: 'price_early', ...earlySums, label: 'Early' },
+    { ...zeros, key: 'price_free', ...freeSums, label: 'Free' },
+    { ...zeros, key: 'price_late', ...lateSums, label: 'Late' },
+  ])
+  expect(await salesBy('REFERRAL')).toEqual([
+    { ...zeros, key: 'Arger', ...lateSums },
+    { ...zeros, key: 'blog', ...earlySums },
+    { ...zeros, key: null, ...freeSums },
+  ])
+  expect(await salesBy('SALE_TYPE')).toEqual([{ ...zeros, key: 'online', ...all }])
+  const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Madrid' }).format(new Date())
+  expect(await salesBy('DAY')).toEqual([{ ...zeros, key: day, ...all }])
+  const byChannel = await salesBy('CHANNEL')
+  expect(byChannel?.map(({ label }) => label)).toEqual(['Shop', 'Shop'])
+  expect(byChannel?.map(({ tickets }) => tickets).sort()).toEqual([1, 3])
+  expect(byChannel?.map(({ key }) => key)).toEqual(byChannel?.map(({ key }) => key).sort())
+  expect(await brokenInvariants(sale.db)).toEqual([])
+})
+
+test('sales add up to what the tickets say', async () => {
+  const ids = await sale.db
+    .select({ id: tickets.id })
+    .from(tickets)
+    .where(and(eq(tickets.eventId, 'evt_sums'), sql`activated_at is not null`))
+  let raised = 0
+  for (const { id } of ids) {
+    const answer = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
+    raised += Math.round(answer.json<{ data: { raised: number } }>().data.raised * 100)
+  }
+  for (const groupBy of groupings) {
+    const net = (await salesBy(groupBy))?.reduce((sum, row) => sum + Math.round(Number(row.net) * 100), 0)
+    expect(net, groupBy).toBe(raised)
+  }
+})
+
+test('a list of rows goes on after a key, and tickets without a referral come last', async () => {
+  const keys = async (more: string) => (await salesBy('REFERRAL', `, ${more}`))?.map(({ key }) => key)
+  expect(await keys('first: 1')).toEqual(['Arger'])
+  expect(await keys('first: 1, after: "Arger"')).toEqual(['blog'])
+  expect(await keys('first: 1, after: "blog"')).toEqual([null])
+  expect(await keys('after: "Arger"')).toEqual(['blog', null])
+})
+
+test.each([
+  ['first: 0', 'first'],
+  ['first: 1001', 'first'],
+  ['after: "a b"', 'after'],
+  ['after: "\\u0000"', 'after'],
+])('a page with %s is refused', async (more, path) => {
+  const { data, errors } = await ask('evt_sums', 'RATE', undefined, `, ${more}`)
+  expect(data).toEqual({ sales: null })
+  expect(errors).toMatchObject([{ extensions: { code: 'INVALID', path } }])
+})
+
+test('an event without sales has no rows, and one that is not there has none to tell', async () => {
+  for (const groupBy of groupings) expect((await ask('evt_none', groupBy)).data).toEqual({ sales: [] })
+  for (const id of ['evt_far', 'evt_absent', '', 'not an id', 'x'.repeat(100)])
+    expect(await ask(id, 'RATE')).toMatchObject({ data: { sales: null }, errors: undefined })
+  const far = (await integrationHeaders(sale.db, 'org_2')).v2
+  expect((await ask('evt_sums', 'RATE', far)).data).toEqual({ sales: null })
+  expect((await ask('evt_far', 'RATE', far)).data).toEqual({ sales: [] })
+})
+
+test('sales are for integrations', async () => {
+  for (const [headers, code] of [
+    [sale.channel, 'FORBIDDEN'],
+    [{}, 'UNAUTHENTICATED'],
+  ] as const)
+    expect((await ask('evt_sums', 'RATE', headers)).errors).toMatchObject([{ extensions: { code } }])
+  expect((await ask('evt_sums', 'RATE', sale.integration.v1)).data?.sales).toHaveLength(2)
+})
+
+test('sales of any size take 2 statements', async () => {
+  for (const groupBy of groupings) {
+    sale.statements.reset()
+    await ask('evt_sums', groupBy)
+    // Authentication, and the sums.
+    expect(sale.statements).toHaveLength(2)
+  }
+})
+
+test('sales of a thousand rows with all fields are within the limit of complexity, and twenty of them are not', async () => {
+  const all = (alias: string) => `${alias}: sales(eventId: "evt_sums", groupBy: REFERRAL) { ${fields} }`
+  expect((await sale.graphql(`{ ${all('a')} }`, {}, sale.integration.v2)).errors).toBeUndefined()
+  const many = Array.from({ length: 20 }, (_, index) => all(`a${index}`)).join(' ')
+  const { errors } = await sale.graphql(`{ ${many} }`, {}, sale.integration.v2)
+  expect(errors?.[0]).toMatchObject({ extensions: { code: 'QUERY_TOO_COMPLEX' } })
+})
+
+test.each([
+  // Winter: UTC+1; summer: UTC+2.
+  ['2026-01-10T22:59:59.999Z', '2026-01-10'],
+  ['2026-01-10T23:00:00.000Z', '2026-01-11'],
+  ['2026-07-10T21:59:59.999Z', '2026-07-10'],
+  ['2026-07-10T22:00:00.000Z', '2026-07-11'],
+])('a payment at %s is of %s in Madrid', async (at, day) => {
+  await sale.db
+    .update(tickets)
+    .set({ activatedAt: new Date(at) })
+    .where(sql`activated_at is not null`)
+  expect((await salesBy('DAY'))?.map(({ key }) => key)).toEqual([day])
+})
+
+const rates = { rate_c: ['price_c', 'price_d'], rate_d: ['price_e'], rate_e: ['price_f'] } as const
+const aSold = fc.record({
+  rate: fc.constantFrom(...(Object.keys(rates) as (keyof typeof rates)[])),
+  prices: fc.array(fc.nat(1), { minLength: 1, maxLength: 3 }),
+  discount_code: fc.option(fc.constant('half')),
+  referral_id: fc.option(fc.constantFrom('a', 'B', '~', 'evt_sums')),
+  warranty: fc.boolean(),
+  supplement: fc.boolean(),
+  isSecond: fc.boolean(),
+  end: fc.constantFrom('paid', 'paid', 'paid', 'held', 'expired'),
+  later: fc.array(fc.constantFrom('refund all', 'refund some', 'cancel', 'enter', 'yesterday'), {
+    maxLength: 3,
+  }),
+  saleType: fc.constantFrom('online' as const, 'box_office' as const, 'invitation' as const),
+})
+
+test('sums of any sales equal the rows, by every grouping', async () => {
+  const property = fc.asyncProperty(fc.array(aSold, { minLength: 1, maxLength: 5 }), async (all) => {
+    for (const { rate, prices, warranty, supplement, isSecond, end, later, saleType, ...more } of all) {
+      const entries = prices.map((index) =>
+        anEntry(rates[rate][index] ?? rates[rate][0], {
+          warranty,
+          supplements: supplement ? [{ supplement_id: `sup_${rate}` }] : [],
+        }),
+      )
+      const body = { ticket_rate_id: rate, tickets: entries, ...more }
+      const headers = isSecond ? second : sale.channel
+      if (end !== 'paid') {
+        await mustCheckOut(sale, body, headers)
+        if (end === 'expired') {
+          await lapseAll(sale)
+          await expireHolds(sale.db, 100)
+        }
+        continue
+      }
+      const [id = ''] = await sell(body, headers)
+      const update = (values: object) => sale.db.update(tickets).set(values).where(eq(tickets.id, id))
+      await update({ saleType })
+      for (const action of later) {
+        if (action === 'refund all') await refundTicket(sale, id)
+        if (action === 'refund some') await refundTicket(sale, id, { amount: 0.37 })
+        if (action === 'cancel') await cancelTicket(sale, id)
+        if (action === 'enter') await update({ entered: 1 })
+        if (action === 'yesterday') await update({ activatedAt: sql`activated_at - interval '1 day'` })
+      }
+    }
+    expect(await wrongSums(sale.db)).toEqual([])
+  })
+  await fc.assert(property, { numRuns: 12, endOnFailure: true })
+  // Control: there was something to add up in every column.
+  const rows = await sale.db.select().from(tickets).where(eq(tickets.eventId, 'evt_any'))
+  const [sums] = addUp(
+    rows.map((row) => ({ ...row, referralId: null })),
+    'REFERRAL',
+    'UTC',
+  )
+  for (const [column, sum] of Object.entries(sums ?? {}))
+    if (column !== 'key') expect(sum, column).toBeGreaterThan(0)
+  expect(await sale.db.$count(channels)).toBeGreaterThan(2)
+})
+
+test('control: a sum that differs from the rows is found', async () => {
+  const [ticket] = await sale.db.select().from(tickets).where(sql`activated_at is not null`).limit(1)
+  const undo = new Error('undo')
+  const wrong: string[] = []
+  const broken = sale.db.transaction(async (tx) => {
+    // The event of a ticket is that of its rate; a ticket that says another is summed there and nowhere else.
+    await tx.execute(sql`alter table tickets drop constraint tickets_of_the_event_of_their_rate`)
+    await tx
+      .update(tickets)
+      .set({ eventId: 'evt_none' })
+      .where(eq(tickets.id, ticket?.id ?? ''))
+    wrong.push(...(await wrongSums(tx)))
+    throw undo
+  })
+  await expect(broken).rejects.toBe(undo)
+  expect(wrong.length).toBeGreaterThanOrEqual(groupings.length)
+})

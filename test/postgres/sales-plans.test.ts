@@ -1,0 +1,79 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { explain, type SeenStatement } from '../support/explain.ts'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { openTestDatabase } from '../support/harness.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+import { groupings } from '../support/sales-sums.ts'
+
+// Query plans of sums of sales among those of many other events, for the service's exact statements.
+
+const events = 60
+const ticketsOfEach = 500
+
+let sale: Sale
+const seen: SeenStatement[] = []
+
+beforeAll(async () => {
+  const database = await openTestDatabase({
+    onStatement: (text, parameters) => seen.push({ text, parameters }),
+  })
+  const catalogue = aCatalogue({
+    organizations: [anOrganization()],
+    events: Array.from({ length: events }, (_, number) =>
+      anEvent({
+        _id: `evt_${number}`,
+        ticket_rates: [
+          aRate({
+            _id: `rate_${number}`,
+            prices: [aPrice({ _id: `price_${number}` })],
+            availability: { sold: 0, available: 1_000 },
+          }),
+        ],
+      }),
+    ),
+  })
+  sale = await openSale(catalogue, {
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
+  await sale.db.execute(sql`insert into payments
+    (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, expires_at, paid_at)
+    select 'pay_' || n, 'org_1', 'org_1', 'rate_' || n, 'paid', 'sandbox', 0, 'EUR', 'token_' || n, now(), now()
+    from generate_series(0, ${events - 1}::integer) as n`)
+  await sale.db.execute(sql`insert into tickets
+    (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, qr_code, currency,
+      price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount, total_amount,
+      warranty_hours, full_name, email, referral_id, activated_at, document_token)
+    select 'tkt_' || n || '_' || m, 'pay_' || n, m, 'org_1', 'org_1', 'evt_' || n, 'rate_' || n, 'price_' || n, 'active',
+      'code_' || m, 'EUR', 2000, 0, 200, 100, 0, 2200, 0, 'Ana', 'ana@example.com', 'ref_' || m % 7, now(),
+      'document_' || n || '_' || m
+    from generate_series(0, ${events - 1}::integer) as n, generate_series(1, ${ticketsOfEach}::integer) as m`)
+  await sale.db.execute(sql`vacuum analyze`)
+})
+afterAll(() => sale.close())
+
+async function planOf(groupBy: string): Promise<string> {
+  const query = `{ sales(eventId: "evt_7", groupBy: ${groupBy}) { key tickets net } }`
+  const { data, errors } = await sale.graphql<{ sales: { tickets: number; net: number }[] }>(
+    query,
+    {},
+    sale.integration.v2,
+  )
+  expect(errors).toBeUndefined()
+  expect(data?.sales.reduce((sum, { tickets }) => sum + tickets, 0)).toBe(ticketsOfEach)
+  expect(data?.sales.reduce((sum, { net }) => sum + net, 0)).toBeCloseTo(ticketsOfEach * 21)
+  const found = seen.findLast(({ text }) => text.includes('as gross'))
+  expect(found).toBeDefined()
+  return explain(sale.db, found ?? { text: '', parameters: [] })
+}
+
+test.each(groupings)('sales by %s read the tickets of their event alone', async (groupBy) => {
+  const plan = await planOf(groupBy)
+  expect(plan).toContain('tickets_ticket_rate_id_index')
+  expect(plan).not.toContain('Seq Scan on tickets')
+})
+
+test('control: without the index all tickets are read', async () => {
+  await sale.db.execute(sql`drop index tickets_ticket_rate_id_index`)
+  expect(await planOf('RATE')).toContain('Seq Scan on tickets')
+})

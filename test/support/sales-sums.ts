@@ -1,0 +1,87 @@
+import { eq } from 'drizzle-orm'
+import type { Connection } from '../../src/database/database.ts'
+import { events } from '../../src/domain/event/table.ts'
+import { locations } from '../../src/domain/location/table.ts'
+import { type SalesGrouping, type SalesRow, sumSales } from '../../src/domain/sale/report/sum-sales.ts'
+import { type Ticket, tickets } from '../../src/domain/ticket/table.ts'
+import { isPaid, raised, totalPaid } from '../../src/domain/ticket/views.ts'
+
+// Sums of sales, added up here ticket by ticket, in integers, and by nothing of the gateway's SQL.
+
+const dayIn = (timeZone: string) => new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
+
+const keys: Record<SalesGrouping, (ticket: Ticket, timeZone: string) => string | null> = {
+  RATE: ({ ticketRateId }) => ticketRateId,
+  PRICE: ({ priceId }) => priceId,
+  DAY: ({ activatedAt }, timeZone) => activatedAt && dayIn(timeZone).format(activatedAt),
+  CHANNEL: ({ channelId }) => channelId,
+  REFERRAL: ({ referralId }) => referralId,
+  SALE_TYPE: ({ saleType }) => saleType,
+}
+export const groupings = Object.keys(keys) as SalesGrouping[]
+
+type Sums = Omit<SalesRow, 'label' | 'currency'>
+
+const inOrder = ({ key: one }: Sums, { key: other }: Sums) => {
+  if (one === null || other === null) return one === other ? 0 : one === null ? 1 : -1
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
+
+/** Adds up tickets by a grouping, in the order of `sales`. */
+export function addUp(all: Ticket[], grouping: SalesGrouping, timeZone: string): Sums[] {
+  const rows = new Map<string | null, Sums>()
+  for (const ticket of all.filter(isPaid)) {
+    const key = keys[grouping](ticket, timeZone)
+    const zero = {
+      tickets: 0,
+      cancelled: 0,
+      gross: 0,
+      discounts: 0,
+      fees: 0,
+      refunded: 0,
+      net: 0,
+      entered: 0,
+    }
+    const row = rows.get(key) ?? { key, ...zero }
+    rows.set(key, row)
+    row.tickets++
+    row.cancelled += ticket.status === 'cancelled' ? 1 : 0
+    row.gross += totalPaid(ticket) + ticket.discountAmount
+    row.discounts += ticket.discountAmount
+    row.refunded += ticket.refundedAmount
+    row.net += raised(ticket)
+    row.fees += totalPaid(ticket) - ticket.refundedAmount - raised(ticket)
+    row.entered += ticket.entered
+  }
+  return [...rows.values()].sort(inOrder)
+}
+
+/** Lists the events and groupings whose sums differ from the tickets in the database. */
+export async function wrongSums(db: Connection): Promise<string[]> {
+  const rows = await db.select().from(tickets)
+  const shown = await db
+    .select({ id: events.id, organizationId: events.organizationId, timezone: locations.timezone })
+    .from(events)
+    .leftJoin(locations, eq(locations.id, events.locationId))
+  const wrong: string[] = []
+  for (const { id, organizationId, timezone } of shown) {
+    const ofEvent = rows.filter(({ eventId }) => eventId === id)
+    if (ofEvent.length === 0) continue
+    for (const groupBy of groupings) {
+      const asked = { eventId: id, groupBy, after: null, first: 1_000_000 }
+      const sums = await sumSales(db, [organizationId], asked)
+      const given = sums?.map(({ label: _label, currency: _currency, ...row }) => row)
+      const expected = addUp(ofEvent, groupBy, timezone ?? 'UTC')
+      const isSame =
+        given?.length === expected.length && expected.every((row, index) => sameSums(row, given[index]))
+      if (!isSame)
+        wrong.push(
+          `sales of ${id} by ${groupBy}: ${JSON.stringify(given)} instead of ${JSON.stringify(expected)}`,
+        )
+    }
+  }
+  return wrong
+}
+
+const sameSums = (one: Sums, other: Sums | undefined): boolean =>
+  Object.entries(one).every(([name, value]) => other?.[name as keyof Sums] === value)
