@@ -40,8 +40,8 @@ export type AppOptions = {
   /** Reports whether the process is shutting down. Responses then close their connections. */
   isLeaving?: () => boolean
   answerTimeoutMs?: number
-  /** Contents of the GraphiQL tabs, if the demo catalogue is seeded. */
-  demo?: Demo
+  /** Returns what fills the GraphiQL tabs, if the demo catalogue is seeded. */
+  demo?: () => Promise<Demo | undefined>
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Fields that are added to each log line, such as the process that wrote it. */

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { OpenDatabase, Unready } from '../database/database.ts'
-import { type DemoCredentials, demoOffer, openDemo } from '../domain/catalogue/demo/open-demo.ts'
+import { type DemoCredentials, openDemo } from '../domain/catalogue/demo/open-demo.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { errorCode } from '../shared/errors.ts'
 import { createApp } from './app.ts'
+import { demoTabs, sellDemoTicket } from './demo-tabs.ts'
 import { startJobs } from './jobs.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
@@ -27,9 +28,7 @@ Boxoffice sells tickets at ${url}
 /** Migrates the embedded database and seeds the demo. Safe here, because no other process uses it. */
 async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   await migrate()
-  const credentials = await openDemo(db, dataDir)
-  const offer = credentials && (await demoOffer(db))
-  return credentials && { credentials, tabs: offer ? { key: credentials.key, ...offer } : undefined }
+  return openDemo(db, dataDir)
 }
 
 const problems: Record<Unready['reason'], string> = {
@@ -69,7 +68,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     provider,
     whyUnready: async () => (isLeaving ? 'LEAVING' : ((await database.whyUnready())?.reason ?? null)),
     isLeaving: () => isLeaving,
-    demo: demo?.tabs,
+    demo: demo ? () => demoTabs(db, demo) : undefined,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
   })
   watchUnhandled(app.log)
@@ -91,8 +90,9 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   if (unready) app.log.warn({ ...unready }, problems[unready.reason])
   else if (!(await database.hasStatementTimeouts()))
     app.log.warn('the database sets no statement timeout: run npm run migrate')
+  if (demo) await sellDemoTicket(app, db, demo)
   const url = await listen(app, config)
-  if (demo) console.log(greeting(config.publicUrl ?? url, demo.credentials))
+  if (demo) console.log(greeting(config.publicUrl ?? url, demo))
 
   // The timer is the deadline: whatever hangs, the process exits.
   const stop = async () => {

@@ -43,7 +43,7 @@ export async function addGraphql(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  demo: Demo | undefined,
+  demo: (() => Promise<Demo | undefined>) | undefined,
 ): Promise<void> {
   const documents = new PreparedDocuments()
   const { execute, load } = createExecutor(documents)

@@ -22,6 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+const tabNames = ['Events', 'Quote', 'Checkout', 'Ticket', 'BoxOffice', 'Door', 'Changes']
 const tabsOf = (page: Page) => page.locator('.graphiql-tab-button').allTextContents()
 
 async function open(page: Page): Promise<void> {
@@ -51,10 +52,10 @@ async function run(page: Page) {
   return answer.data
 }
 
-test('GraphiQL opens with working tabs: events, a quote, a checkout, and its ticket', async () => {
+test('GraphiQL opens with working tabs: events, a quote, a checkout, a ticket, the box office, the door', async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
-  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket', 'Changes'])
+  expect(await tabsOf(page)).toEqual(tabNames)
 
   const first = await run(page)
   expect(first.events.nodes).toHaveLength(10)
@@ -78,12 +79,18 @@ test('GraphiQL opens with working tabs: events, a quote, a checkout, and its tic
 
   await open(page)
   await openTab(page, 'Ticket')
-  await page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden)').click()
-  await page.keyboard.press('Control+A')
-  // The editor inserts the closing brace.
-  await page.keyboard.insertText(`{ "id": "${made.checkout.tickets[0].id}" `)
   const read = await run(page)
-  expect(read.ticket).toMatchObject({ status: 'activated', payment: { status: 'paid' } })
+  expect(read.ticket).toMatchObject({
+    status: 'activated',
+    saleType: 'box_office',
+    payment: { status: 'paid' },
+  })
+  await openTab(page, 'BoxOffice')
+  const sold = await run(page)
+  expect(sold.sellAtBoxOffice).toMatchObject({ payment: { status: 'paid', method: 'CASH' } })
+  await openTab(page, 'Door')
+  const scanned = await run(page)
+  expect(scanned.checkInTicket).toMatchObject({ result: 'OK', entered: 1 })
   await openTab(page, 'Changes')
   const result = await run(page)
   expect(result.changes.nodes).toMatchObject([{ type: 'PAYMENT_PAID' }, { type: 'TICKET_ACTIVATED' }])
@@ -127,7 +134,7 @@ test('GraphiQL keeps its tabs after a reload', async () => {
   await open(page)
   await page.reload()
   await page.getByRole('button', { name: 'Execute query' }).waitFor()
-  expect(await tabsOf(page)).toEqual(['Events', 'Quote', 'Checkout', 'Ticket', 'Changes'])
+  expect(await tabsOf(page)).toEqual(tabNames)
   expect((await run(page)).events.nodes).toHaveLength(10)
   await close()
 })

@@ -22,6 +22,9 @@ import { discountFile, locationFile, organizationShape } from './organization-fi
 // Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
 // Each `satisfies` ensures that no field of a REST body is missing here.
 
+// GET /events, whose answer may be imported again, does not have these fields.
+const keptIfAbsent = 'Stays as it is if absent; at first'
+
 export const priceFile = z
   .strictObject({
     _id: identifier.nullish().describe(derived),
@@ -47,7 +50,7 @@ export const supplementFile = z.strictObject({
   description: optional(text(2000)),
   product_quantity: count(1)
     .nullish()
-    .describe('Number of items that a buyer gets, such as 3 for three drinks. Defaults to 1.'),
+    .describe(`Number of items that a buyer gets, such as 3 for three drinks. ${keptIfAbsent} 1.`),
   price: amount,
   has_fake_price: z.boolean().nullish(),
   fake_price: amount.nullish(),
@@ -94,11 +97,11 @@ const ticketRateShape = {
     .describe(
       'Places sold and left; their sum is the capacity. Unlimited if absent, or `available` is null.',
     ),
-  admits: count(1).nullish().describe('Number of people that a ticket admits. Defaults to 1.'),
+  admits: count(1).nullish().describe(`Number of people that a ticket admits. ${keptIfAbsent} 1.`),
   transferable: z
     .boolean()
     .nullish()
-    .describe('False if tickets may not be given to another person. Defaults to true.'),
+    .describe(`False if tickets may not be given to another person. ${keptIfAbsent} true.`),
   min: count(0).nullish().describe('Minimum number of tickets per checkout; 0 or absent for no limit.'),
   max: count(0).nullish().describe('Maximum number of tickets per checkout; 0 or absent for no limit.'),
   show_all_prices: z

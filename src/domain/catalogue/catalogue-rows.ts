@@ -4,7 +4,7 @@ import { searchWords, toVector } from '../event/search-words.ts'
 import type { events } from '../event/table.ts'
 import type { Location } from '../location/table.ts'
 import type { Organization } from '../organization/table.ts'
-import type { ListedPrice, ListedRate, Question, Supplement } from '../ticket-rate/table.ts'
+import type { ListedPrice, Question } from '../ticket-rate/table.ts'
 import { rateTypeOf } from './fields.ts'
 import type { Catalogue } from './read-catalogue.ts'
 
@@ -86,7 +86,7 @@ export const eventRow = ({ id, key, input }: Input<'events'>): EventRow => ({
   searchWords: toVector(searchWords(input.name)),
 })
 
-export const ticketRateRow = ({ input, key, ...rate }: Input<'ticketRates'>): ListedRate => ({
+export const ticketRateRow = ({ input, key, ...rate }: Input<'ticketRates'>) => ({
   id: rate.id,
   organizationId: rate.organizationId,
   eventId: rate.parentId,
@@ -98,8 +98,8 @@ export const ticketRateRow = ({ input, key, ...rate }: Input<'ticketRates'>): Li
   type: rateTypeOf(input.availability),
   min: input.min || null,
   max: input.max || null,
-  admits: input.admits ?? 1,
-  transferable: input.transferable ?? true,
+  admits: input.admits ?? null,
+  transferable: input.transferable ?? null,
   showAllPrices: input.show_all_prices ?? true,
   warrantyEnabled: input.warranty?.enabled ?? false,
   warrantyPercentage: input.warranty?.percentage ?? 0,
@@ -126,16 +126,13 @@ export const priceRow = (
   removed: false,
 })
 
-export const supplementRow = (
-  { id, parentId, position, input }: Input<'supplements'>,
-  currency: string,
-): Supplement => ({
+export const supplementRow = ({ id, parentId, position, input }: Input<'supplements'>, currency: string) => ({
   id,
   ticketRateId: parentId,
   position,
   label: input.label,
   description: input.description,
-  productQuantity: input.product_quantity ?? 1,
+  productQuantity: input.product_quantity ?? null,
   amount: toMinor(input.price, currency),
   currency,
   hasFakePrice: input.has_fake_price ?? false,

@@ -1,5 +1,5 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
+import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
 
@@ -11,20 +11,26 @@ const batchSize = 5_000
 /** Inserts a row for each item, or updates the row with the same `id`; an unchanged row is not written.
  *  Writes only the columns that `rowOf` returns. Rows are sent as one JSON parameter, because PostgreSQL
  *  takes at most 65,535 parameters, and building a statement of that many is slower than running it. Rows are
- *  built batch by batch: building all at once would take memory, and leave the transaction idle meanwhile. */
+ *  built batch by batch: building all at once would take memory, and leave the transaction idle meanwhile.
+ *  Null in a column of `kept` leaves the value as it is, and is the column's default in a new row. */
 export async function upsert<
   Table extends PgTable,
   Column extends keyof Table['$inferSelect'] & string,
   Item,
+  Kept extends Column = never,
 >(
   tx: Connection,
   table: Table,
   items: Item[],
-  rowOf: (item: Item) => Pick<Table['$inferSelect'], Column>,
+  rowOf: (item: Item) => Pick<Table['$inferSelect'], Exclude<Column, Kept>> & {
+    [Name in Kept]: Table['$inferSelect'][Name] | null
+  },
+  kept: Kept[] = [],
 ): Promise<Tally> {
   const total = { added: 0, updated: 0, unchanged: items.length, removed: 0 }
   for (let start = 0; start < items.length; start += batchSize) {
-    const { added, updated } = await upsertBatch(tx, table, items.slice(start, start + batchSize).map(rowOf))
+    const rows = items.slice(start, start + batchSize).map(rowOf)
+    const { added, updated } = await upsertBatch(tx, table, rows, kept)
     total.added += added
     total.updated += updated
     total.unchanged -= added + updated
@@ -32,7 +38,7 @@ export async function upsert<
   return total
 }
 
-async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, unknown>[]) {
+async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, unknown>[], kept: string[]) {
   const given = Object.entries(getTableColumns(table)).filter(([key]) => key in (rows[0] ?? {}))
   const types = given.map(([key, column]) => sql`${name(key)} ${sql.raw(column.getSQLType())}`)
   const columns = given.map(([, column]) => column.name)
@@ -43,10 +49,15 @@ async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, 
   const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
     list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
+  const storedValue = ([key, column]: [string, PgColumn]) =>
+    kept.includes(key)
+      ? sql`coalesce(given.${name(key)}, existing.${name(column.name)}, ${column.default ?? null})`
+      : sql`given.${name(key)}`
   const written = tx.$with('written', { added: sql<boolean>`added`.as('added') }).as(sql`
     insert into ${table} as old (${list(columns.map(name))})
-    select ${list(given.map(([key]) => name(key)))}
+    select ${list(given.map(storedValue))}
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
+    ${kept.length > 0 ? sql`left join ${table} as existing on existing.id = given.id` : sql``}
     on conflict (id) do update set ${list(changes)}
     where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
     returning xmax = 0 as added`)

@@ -43,7 +43,7 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
     locations: await upsert(tx, locations, catalogue.locations, rows.locationRow),
     events: await upsert(tx, events, catalogue.events, rows.eventRow),
     ticketRates: {
-      ...(await upsert(tx, ticketRates, rates, rows.ticketRateRow)),
+      ...(await upsert(tx, ticketRates, rates, rows.ticketRateRow, ['admits', 'transferable'])),
       ...(await markRemoved(ticketRates, existing.ticketRates, rates, eventsWithRates)),
     },
     prices: {
@@ -51,7 +51,10 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
       ...(await markRemoved(prices, existing.prices, catalogue.prices, withAllPrices)),
     },
     supplements: {
-      ...(await upsert(tx, supplements, catalogue.supplements, withCurrency(rows.supplementRow))),
+      ...(await upsert(tx, supplements, catalogue.supplements, withCurrency(rows.supplementRow), [
+        'description',
+        'productQuantity',
+      ])),
       ...(await markRemoved(supplements, existing.supplements, catalogue.supplements, withSupplements)),
     },
     questions: {

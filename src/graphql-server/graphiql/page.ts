@@ -39,7 +39,8 @@ const policyOf = (html: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-async function render(demo: Demo | undefined): Promise<Representation> {
+async function render(findDemo: (() => Promise<Demo | undefined>) | undefined): Promise<Representation> {
+  const demo = await findDemo?.()
   // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
@@ -61,7 +62,9 @@ async function render(demo: Demo | undefined): Promise<Representation> {
 }
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
-export function graphiqlPage(demo: Demo | undefined): () => Promise<Representation> {
+export function graphiqlPage(
+  demo: (() => Promise<Demo | undefined>) | undefined,
+): () => Promise<Representation> {
   let rendered: Promise<Representation> | undefined
   return () => {
     rendered ??= render(demo)

@@ -1,10 +1,23 @@
 import { parse, print } from 'graphql'
 
-/** Values from the seeded demo: a channel's key, and a ticket rate with a price that is on sale. */
-export type Demo = { key: string; ticketRateId: string; priceId: string }
+/** Values from the seeded demo: keys of a channel and an integration, a ticket rate of the integration's
+ *  organization with a price that is on sale, and a ticket that was sold. */
+export type Demo = {
+  key: string
+  integrationKey: string
+  ticketRateId: string
+  priceId: string
+  ticketId: string
+}
 
 // Shown if there is no demo; users replace them with ids that the first tab returns.
-const placeholders: Demo = { key: '', ticketRateId: 'rate_…', priceId: 'price_…' }
+const placeholders: Demo = {
+  key: '',
+  integrationKey: '',
+  ticketRateId: 'rate_…',
+  priceId: 'price_…',
+  ticketId: 'tkt_…',
+}
 
 const refused = '... on CheckoutRefused { errors { __typename code message path } }'
 
@@ -36,14 +49,15 @@ const events = [
 ] as const
 
 const quote = [
-  '# Prices a checkout without holding any tickets.',
+  `# Prices a checkout without holding any tickets.
+# A discountCode is optional.`,
   `query Quote($input: CheckoutInput!) {
     quoteCheckout(input: $input) {
       ... on CheckoutQuote {
         totalAmount currency conditionsChanged
         tickets {
           price { name price }
-          totalSupplements totalFees totalWarranty totalPrice
+          totalDiscount totalSupplements totalFees totalWarranty totalPrice
         }
       }
       ${refused}
@@ -67,15 +81,45 @@ const checkout = [
 ] as const
 
 const ticket = [
-  `# Reads one ticket. Set the id in the variables
-# to that of a ticket from the Checkout tab.`,
+  `# Reads one ticket, as an integration of its
+# organization. The channel reads what it sold.`,
   `query Ticket($id: ID!) {
     ticket(id: $id) {
-      id status activationDate qrCode fullName totalPaid totalFees
+      id status saleType activationDate qrCode fullName for enter
+      totalPaid totalFees documentUrl
       event { name startDate }
       ticketRate { name }
       price { name price }
       payment { id status paidAt totalAmount currency }
+    }
+  }`,
+] as const
+
+const boxOffice = [
+  `# Sells at the door, for cash: the tickets are paid
+# at once. For integrations.`,
+  `mutation BoxOffice($input: SellAtBoxOfficeInput!) {
+    sellAtBoxOffice(input: $input) {
+      ... on BoxOfficePayload {
+        totalAmount
+        payment { id status method methodReference }
+        tickets { id qrCode status documentUrl }
+      }
+      ${refused}
+    }
+  }`,
+] as const
+
+const door = [
+  `# Lets people in. The nonce makes a repeated scan
+# return the first result. For integrations.`,
+  `mutation Door($ticketId: ID!, $nonce: String!, $people: Int!) {
+    checkInTicket(ticketId: $ticketId, nonce: $nonce, people: $people, force: true) {
+      ... on CheckIn {
+        result people entered admits at idempotentReplayed
+        ticket { fullName ticketRate { name } }
+      }
+      ... on Refused { errors { code message path } }
     }
   }`,
 ] as const
@@ -93,18 +137,29 @@ const changes = [
 
 export type Tab = { query: string; variables: string; headers: string }
 
-/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the change feed. */
-export function graphiqlTabs({ key, ticketRateId, priceId }: Demo = placeholders): [Tab, ...Tab[]] {
-  const headers = JSON.stringify({ 'X-Api-Key': key }, null, 2)
-  const tab = ([comment, query]: readonly [string, string], variables: object): Tab => ({
-    query: `${comment}\n${print(parse(query))}\n`,
-    variables: JSON.stringify(variables, null, 2),
-    headers,
-  })
+/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the box office, the door, the
+ *  change feed. */
+export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
+  const { ticketRateId, priceId, ticketId } = demo
+  const tabWith =
+    (key: string) =>
+    ([comment, query]: readonly [string, string], variables: object): Tab => ({
+      query: `${comment}\n${print(parse(query))}\n`,
+      variables: JSON.stringify(variables, null, 2),
+      headers: JSON.stringify({ 'X-Api-Key': key }, null, 2),
+    })
+  const [asChannel, asIntegration] = [tabWith(demo.key), tabWith(demo.integrationKey)]
   const input = {
     ticketRateId,
     tickets: [{ priceId, fullName: 'Ada Lovelace', email: 'ada@example.com' }],
   }
-  const sale = [tab(quote, { input }), tab(checkout, { input })]
-  return [tab(events, {}), ...sale, tab(ticket, { id: 'tkt_…' }), tab(changes, {})]
+  return [
+    asChannel(events, {}),
+    asChannel(quote, { input }),
+    asChannel(checkout, { input }),
+    asIntegration(ticket, { id: ticketId }),
+    asIntegration(boxOffice, { input: { ...input, method: 'CASH', reference: 'till 1' } }),
+    asIntegration(door, { ticketId, nonce: 'first scan', people: 1 }),
+    asChannel(changes, {}),
+  ]
 }

@@ -210,14 +210,8 @@ test('no route or mutation imports, seeds or issues keys', () => {
   ])
   expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual([
     ...['cancelCheckout', 'cancelTicket', 'checkInTicket', 'checkout', 'deleteWebhook', 'disableWebhook'],
-    ...['enableWebhook', 'redeemSupplement', 'redeliverWebhook', 'refundTicket', 'registerWebhook'],
-    ...[
-      'requestRefund',
-      'resendTickets',
-      'rotateWebhookSecret',
-      'transferTicket',
-      'updateAttendee',
-      'updateWebhook',
-    ],
+    ...['enableWebhook', 'issueInvitations', 'redeemSupplement', 'redeliverWebhook', 'refundTicket'],
+    ...['registerWebhook', 'requestRefund', 'resendTickets', 'rotateWebhookSecret', 'sellAtBoxOffice'],
+    ...['transferTicket', 'updateAttendee', 'updateWebhook'],
   ])
 })

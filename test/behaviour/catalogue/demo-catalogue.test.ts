@@ -88,6 +88,31 @@ test('demo catalogue has currencies with no, two and three decimals and is found
   expect(await ratesOf('LODZ late')).toHaveLength(4)
 })
 
+test('demo catalogue has tables for four, drinks to redeem, discount codes and several languages', async () => {
+  const { data } = await sale.graphql<{ events: { nodes: { ticketRates: Offered[] }[] } }>(
+    `{ events(first: 24) { nodes { ticketRates { admits transferable supplements { description productQuantity } } } } }`,
+    {},
+    sale.channel,
+  )
+  const rates = data?.events.nodes.flatMap(({ ticketRates }) => ticketRates) ?? []
+  expect(rates.some(({ admits, transferable }) => admits === 4 && !transferable)).toBe(true)
+  const supplements = rates.flatMap(({ supplements }) => supplements)
+  expect(supplements.some((sold) => sold.productQuantity === 2 && sold.description !== null)).toBe(true)
+  const { organizations } = demoCatalogue({ events: 1, now })
+  const languages = organizations.flatMap((organization) =>
+    'language' in organization ? [organization.language] : [],
+  )
+  expect(languages).toEqual(expect.arrayContaining(['es', 'fr', 'de', 'pt']))
+  const codes = organizations.flatMap(({ discounts = [] }) => discounts.map(({ code }) => code))
+  expect(codes).toEqual(['VERMUT10', 'AMIGOS'])
+})
+
+type Offered = {
+  admits: number
+  transferable: boolean
+  supplements: { description: string | null; productQuantity: number }[]
+}
+
 const unchanged = (summary: Summary) =>
   Object.values(summary).every(({ added, updated, removed }) => added + updated + removed === 0)
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/graphql-server/graphiql/tabs.ts'
+import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -20,10 +21,18 @@ const getPage = (headers: Record<string, string> = {}) =>
   })
 
 test('GraphiQL: every tab runs as it is', async () => {
+  const priceId = price?._id ?? ''
+  const sold = await sellAtBoxOffice(sale, {
+    ticketRateId: rate._id,
+    tickets: [aBuyer(priceId)],
+    method: 'CASH',
+  })
   const tabs = graphiqlTabs({
     key: sale.channel['x-api-key'] ?? '',
+    integrationKey: sale.integration.v2['x-api-key'] ?? '',
     ticketRateId: rate._id,
-    priceId: price?._id ?? '',
+    priceId,
+    ticketId: sold.tickets[0]?.id ?? '',
   })
   const answers = []
   for (const { query, variables, headers } of tabs) {
@@ -35,7 +44,9 @@ test('GraphiQL: every tab runs as it is', async () => {
     { events: { totalCount: 1, nodes: [{ ticketRates: [{ id: rate._id, prices: [{ price: 20 }] }] }] } },
     { quoteCheckout: { totalAmount: 22 } },
     { checkout: { totalAmount: 22, payment: { status: 'pending' } } },
-    { ticket: null },
+    { ticket: { id: sold.tickets[0]?.id, status: 'activated', saleType: 'box_office' } },
+    { sellAtBoxOffice: { totalAmount: 22, payment: { status: 'paid', method: 'CASH' } } },
+    { checkInTicket: { result: 'OK', people: 1, entered: 1, admits: 1 } },
     { changes: { nodes: [] } },
   ])
 })
@@ -44,7 +55,15 @@ test('GraphiQL: a browser gets the page with its tabs, a client gets GraphQL', a
   const page = await getPage()
   expect(page.statusCode).toBe(200)
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
-  for (const name of ['query Events', 'query Quote', 'mutation Checkout', 'query Ticket', 'query Changes'])
+  for (const name of [
+    'query Events',
+    'query Quote',
+    'mutation Checkout',
+    'query Ticket',
+    'mutation BoxOffice',
+    'mutation Door',
+    'query Changes',
+  ])
     expect(page.body).toContain(name)
   const answer = await sale.rest('GET', '/graphql?query={__typename}', { headers: { accept: '*/*' } })
   expect(answer.json()).toEqual({ data: { __typename: 'Query' } })

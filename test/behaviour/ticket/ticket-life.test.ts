@@ -274,11 +274,12 @@ const refunding = (at: number, part: number) =>
   })
 
 const givingOn = (at: number) =>
-  on('transfer', at, async (_payment, ticket) => {
+  on('transfer', at, async ({ isOwn }, ticket) => {
     const [before] = await sale.db.select().from(tickets).where(eq(tickets.id, ticket.id))
     const fullName = holderAfter(ticket.transfers + 1, ticket.holder)
     const problem = transfer(ticket)
-    const problems = refusalCodes(await transferTicket(sale, ticket.id, { fullName }))
+    const headers = isOwn ? sale.integration.v2 : sale.channel
+    const problems = refusalCodes(await transferTicket(sale, ticket.id, { fullName }, headers))
     expect(problems).toEqual(problem ? [expect.stringContaining(problem)] : [])
     if (!problem) expect(await scanCode(sale, { qrCode: before?.qrCode ?? '' })).toBe('UNKNOWN')
     expect(await retiredOf(sale, ticket.id)).toHaveLength(ticket.transfers)

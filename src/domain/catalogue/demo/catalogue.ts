@@ -6,7 +6,7 @@ import { importCatalogue } from '../import-catalogue.ts'
 import { firstShows, type Show } from './first-shows.ts'
 import { demoOrganizations, demoPlace, firstVenues } from './places.ts'
 import { type Random, randomFrom } from './random.ts'
-import { type EventInput, entrance, front, group, oddRates, type RateInput } from './rates.ts'
+import { type EventInput, entrance, front, group, oddRates, type RateInput, table } from './rates.ts'
 import { artists, series, themes } from './themes.ts'
 
 const hour = 3_600_000
@@ -19,11 +19,25 @@ export function demoCatalogue({ events: count, now }: { events: number; now: Dat
   const today = new Date(now.toISOString().slice(0, 10))
   const placeCount = firstVenues + Math.ceil(count / eventsPerPlace)
   return {
-    organizations: [...demoOrganizations],
+    organizations: demoOrganizations.map((organization) => ({
+      ...organization,
+      ...offersOf(organization._id),
+    })),
     locations: Array.from({ length: placeCount }, (_, n) => demoLocation(n)),
     events: Array.from({ length: count }, (_, n) => demoEvent(n, today)),
   } satisfies CatalogueFile
 }
+
+// A code for everybody, and one that takes a fixed amount off a few tickets.
+const offersOf = (organizationId: string) =>
+  organizationId === 'org_demo_luna'
+    ? {
+        discounts: [
+          { _id: 'dsc_demo_1', code: 'VERMUT10', name: 'Diez por ciento', percentage: 10, quantity: 500 },
+          { _id: 'dsc_demo_2', code: 'AMIGOS', name: 'Tres euros', amount: 3, max_per_checkout: 4 },
+        ],
+      }
+    : {}
 
 function demoLocation(n: number) {
   const { organization, at, hours: _, ...location } = demoPlace(n)
@@ -56,8 +70,8 @@ function demoEvent(n: number, today: Date): EventInput {
     image_url: `${images}/poster.jpg`,
     location_id: place._id,
     iframe: n % 3 === 0 ? { tag_url: `${images}/tag.html`, script_url: `${images}/tag.js` } : null,
-    ticket_rates: [entrance(sale), front(sale), group(sale), odd(sale)].map((rate, i) =>
-      withIds(rate, `${n + 1}_${i + 1}`),
+    ticket_rates: [entrance(sale), front(sale), n % 2 === 0 ? table(sale) : group(sale), odd(sale)].map(
+      (rate, i) => withIds(rate, `${n + 1}_${i + 1}`),
     ),
   }
 }

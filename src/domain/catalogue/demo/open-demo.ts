@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { and, asc, eq, gt, isNull, like, not, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, like, not, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { issueChannelKey, issueIntegrationKey } from '../../../auth/issue-key.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
 import { organizations } from '../../organization/table.ts'
+import { tickets } from '../../ticket/table.ts'
 import { prices } from '../../ticket-rate/table.ts'
 import { seedDemo } from './catalogue.ts'
 
@@ -50,10 +51,12 @@ async function issue(db: Database): Promise<DemoCredentials> {
   }
 }
 
-/** Finds a demo rate that is on sale for some days, and its current price. Null after that; seeding again
- *  moves the demo to today. */
-export async function demoOffer(db: Database): Promise<{ ticketRateId: string; priceId: string } | null> {
-  const ticketRateId = 'rate_demo_9_1'
+/** Finds a rate of the demo's integration that is on sale for some days, with its current price, and the
+ *  newest ticket that the integration sold. Null after that; seeding again moves the demo to today. */
+export async function demoOffer(
+  db: Database,
+): Promise<{ ticketRateId: string; priceId: string; ticketId: string | null } | null> {
+  const ticketRateId = 'rate_demo_8_1'
   const [price] = await db
     .select({ id: prices.id })
     .from(prices)
@@ -65,7 +68,13 @@ export async function demoOffer(db: Database): Promise<{ ticketRateId: string; p
     )
     .orderBy(asc(prices.position))
     .limit(1)
-  return price ? { ticketRateId, priceId: price.id } : null
+  const [ticket] = await db
+    .select({ id: tickets.id })
+    .from(tickets)
+    .where(and(eq(tickets.ticketRateId, ticketRateId), eq(tickets.saleType, 'box_office')))
+    .orderBy(desc(tickets.createdAt), desc(tickets.id))
+    .limit(1)
+  return price ? { ticketRateId, priceId: price.id, ticketId: ticket?.id ?? null } : null
 }
 
 /** Seeds an empty database with the demo catalogue, once, and issues keys for it. Stores the keys beside the

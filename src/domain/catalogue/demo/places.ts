@@ -1,14 +1,26 @@
 import { type Random, randomFrom, type Words } from './random.ts'
 
 export const demoOrganizations = [
-  { _id: 'org_demo_luna', name: 'Sala Luna', currency: 'EUR', platform_fee_percentage: 5 },
+  { _id: 'org_demo_luna', name: 'Sala Luna', currency: 'EUR', language: 'es', platform_fee_percentage: 5 },
   { _id: 'org_demo_koen', name: 'Kōen Live', currency: 'JPY', platform_fee_percentage: 6 },
   { _id: 'org_demo_heron', name: 'Blue Heron Presents', currency: 'GBP', platform_fee_percentage: 7.5 },
   { _id: 'org_demo_harbor', name: 'Harbor Lights', currency: 'USD', platform_fee_percentage: 8 },
-  { _id: 'org_demo_eclats', name: 'Les Éclats', currency: 'EUR', platform_fee_percentage: 4.5 },
+  {
+    _id: 'org_demo_eclats',
+    name: 'Les Éclats',
+    currency: 'EUR',
+    language: 'fr',
+    platform_fee_percentage: 4.5,
+  },
   { _id: 'org_demo_lodka', name: 'Klub Łódka', currency: 'PLN', platform_fee_percentage: 4 },
-  { _id: 'org_demo_kraftfeld', name: 'Kraftfeld e.V.', currency: 'EUR', platform_fee_percentage: 3 },
-  { _id: 'org_demo_acai', name: 'Casa Açaí', currency: 'BRL', platform_fee_percentage: 10 },
+  {
+    _id: 'org_demo_kraftfeld',
+    name: 'Kraftfeld e.V.',
+    currency: 'EUR',
+    language: 'de',
+    platform_fee_percentage: 3,
+  },
+  { _id: 'org_demo_acai', name: 'Casa Açaí', currency: 'BRL', language: 'pt', platform_fee_percentage: 10 },
   { _id: 'org_demo_norrsken', name: 'Norrsken Scenkonst', currency: 'SEK', platform_fee_percentage: 2.25 },
   { _id: 'org_demo_funoon', name: 'Dar al Funoon', currency: 'KWD', platform_fee_percentage: 0 },
 ] as const

@@ -84,7 +84,9 @@ export const entrance = (sale: Sale): RateInput => ({
   supplements: [
     { label: 'Cloakroom', price: toPrice(sale, 2.5) },
     {
-      label: 'Drink of the house',
+      label: 'Two drinks of the house',
+      description: 'Vermouth or lemonade, handed out at the bar',
+      product_quantity: 2,
       price: toPrice(sale, 6),
       has_fake_price: true,
       fake_price: toPrice(sale, 8),
@@ -123,6 +125,18 @@ export const group = (sale: Sale): RateInput => ({
   min: 4,
   max: 10,
   prices: [{ name: 'A seat at the table', price: toPrice(sale, sale.euros * 0.85), fee_quantity: 5 }],
+  supplements: [{ label: 'Plate to share', price: toPrice(sale, 4) }],
+  questions: [diet],
+})
+
+/** Rate of which each ticket admits four. */
+export const table = (sale: Sale): RateInput => ({
+  name: 'Table for four',
+  availability: places(sale, 20),
+  max: 2,
+  admits: 4,
+  transferable: false,
+  prices: [{ name: 'The whole table', price: toPrice(sale, sale.euros * 3.4), fee_quantity: 5 }],
   supplements: [{ label: 'Plate to share', price: toPrice(sale, 4) }],
   questions: [diet],
 })
