@@ -10,7 +10,8 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replace(/\+/g, ' '))
   } catch {
-    return text
+    // Somewhere it is not UTF-8: then only the letters of ASCII are decoded.
+    return text.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent)
   }
 }
 
