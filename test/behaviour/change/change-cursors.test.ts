@@ -11,6 +11,10 @@ import { openSale, type Sale } from '../../support/sale.ts'
 
 const organizations = Array.from({ length: 6 }, (_, index) => `org_${index + 1}`)
 
+/** Sets the changes a millisecond apart in the order of their ids: a clock may give two the same time. */
+const apartInTime = sql`update changes set created_at = now() - interval '1 minute' + ordered.place * interval '1 ms'
+  from (select id, row_number() over (order by id) as place from changes) as ordered where ordered.id = changes.id`
+
 let sale: Sale
 let channelId: string
 beforeAll(async () => {
@@ -21,6 +25,7 @@ beforeAll(async () => {
   channelId = rows[0]?.id ?? ''
   for (let round = 0; round < 3; round++)
     for (const id of organizations) await record(id, [`${id}/${round}`], round === 1 ? channelId : null)
+  await sale.db.execute(apartInTime)
 })
 afterAll(() => sale.close())
 
