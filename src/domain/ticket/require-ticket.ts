@@ -20,3 +20,9 @@ export async function lockTicket(tx: Connection, ticketId: string): Promise<Tick
   if (!ticket) throw new Error(`ticket ${ticketId} not found`)
   return ticket
 }
+
+/** Refuses: ALREADY_ENTERED if anybody has ever entered with the ticket. */
+export function requireUnused({ entered, firstEntryAt }: Ticket): void {
+  if (entered > 0 || firstEntryAt)
+    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
+}

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
@@ -33,15 +33,6 @@ export async function readHolderTerms(tx: Connection, { ticketRateId }: Ticket) 
 /** Refusal of a change that the status of a ticket does not allow, such as `transferred`. */
 export function statusRefusal(ticket: Pick<Ticket, 'status'>, to: string): Refusal {
   const from = lookupStatus(ticket)
-  return new Refusal({
-    code: 'ILLEGAL_TRANSITION',
-    message: `The ticket is ${from}, and can't be ${to}.`,
-    facts: { from, to },
-  })
-}
-
-/** Refuses: ALREADY_ENTERED if anybody has ever entered with the ticket. */
-export function requireUnused({ entered, firstEntryAt }: Ticket): void {
-  if (entered > 0 || firstEntryAt)
-    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
+  const message = `The ticket is ${from}, and can't be ${to}.`
+  return new Refusal({ ...illegalTransition('ticket', from, to), message })
 }

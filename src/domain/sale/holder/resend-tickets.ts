@@ -21,10 +21,10 @@ async function findPaymentId({ ticketId, paymentId }: TicketResending, ctx: Cont
   return payment.id
 }
 
-/** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a message
- *  where the holder has a phone. All or none. Works whether or not the checkout asked for mails.
- *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active; TOO_MANY_RESENDS if one of them was sent again five
- *  times within 24 hours, by the database's clock (DECISIONS 9). */
+/** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a
+ *  message where the holder has a phone. All or none. Works whether or not the checkout asked for mails.
+ *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active; TOO_MANY_RESENDS if one of them was sent
+ *  again five times within 24 hours, by the database's clock (DECISIONS 9). */
 export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {
   requireCaller(ctx)
   const paymentId = await findPaymentId(input, ctx)

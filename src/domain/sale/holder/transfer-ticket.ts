@@ -7,13 +7,13 @@ import { Refusal } from '../../../shared/errors.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import { queueTransfer } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
-import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
+import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { retiredDocuments, type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { recordChanges } from '../record-changes.ts'
 import { newToken } from '../settle/record-paid.ts'
 import type { TicketTransfer } from './holder-input.ts'
-import { readHolderTerms, requireUnused, statusRefusal } from './holder-rules.ts'
+import { readHolderTerms, statusRefusal } from './holder-rules.ts'
 
 // Everything that the former holder told, which is nobody else's.
 const forgotten = {
@@ -53,13 +53,13 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
   return given
 }
 
-/** Gives a paid ticket, with which nobody has ever entered, to another person. It gets a new code and a new document;
- *  the former ones are dead at once, and so is all that the former holder told, answers included. Takes no stock and
- *  moves no money: refunds and the invoice stay with the payment. Queues the ticket for the new holder and a notice
- *  for the former one. A ticket that already bears this name and address is returned unchanged, so that a retry makes
- *  no further code.
- *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by its rate,
- *  EVENT_ENDED by the database's clock (DECISIONS 9). */
+/** Gives a paid ticket, with which nobody has ever entered, to another person. It gets a new code and a new
+ *  document; the former ones are dead at once, and so is all that the former holder told, answers included.
+ *  Takes no stock and moves no money: refunds and the invoice stay with the payment. Queues the ticket for
+ *  the new holder and a notice for the former one. A ticket that already bears this name and address is
+ *  returned unchanged, so that a retry makes no further code.
+ *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by
+ *  its rate, EVENT_ENDED by the database's clock (DECISIONS 9). */
 export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
   requireCaller(ctx)
   const { id, paymentId } = await requireTicket(to.ticketId, ctx)

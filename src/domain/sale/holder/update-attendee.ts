@@ -3,16 +3,16 @@ import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireCaller } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
-import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
+import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { checkAge } from '../checkout/check-entries.ts'
 import { recordChanges } from '../record-changes.ts'
 import type { AttendeeChanges } from './holder-input.ts'
-import { readHolderTerms, requireUnused, statusRefusal } from './holder-rules.ts'
+import { readHolderTerms, statusRefusal } from './holder-rules.ts'
 
-/** Lists the columns that differ from the ticket. A cleared language becomes the organization's, as in a checkout
- *  that names none. */
+/** Lists the columns that differ from the ticket. A cleared language becomes the organization's, as in a
+ *  checkout that names none. */
 function differences(ticket: Ticket, given: Partial<Ticket>, language: string): Partial<Ticket> {
   const wanted = given.language === null ? { ...given, language } : given
   const names = Object.keys(wanted) as (keyof typeof wanted)[]
@@ -20,9 +20,9 @@ function differences(ticket: Ticket, given: Partial<Ticket>, language: string): 
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]))
 }
 
-/** Corrects what was typed about the attendee of a ticket that is held or active. Absent fields stay, null clears an
- *  optional one. Sends nothing: a mail that is queued for a former address is not sent, and tickets that are paid
- *  later go to the new one. Changes nothing, and records nothing, if nothing differs.
+/** Corrects what was typed about the attendee of a ticket that is held or active. Absent fields stay, null
+ *  clears an optional one. Sends nothing: a mail that is queued for a former address is not sent, and tickets
+ *  that are paid later go to the new one. Changes nothing, and records nothing, if nothing differs.
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION, ALREADY_ENTERED, UNDER_AGE (DECISIONS 9). */
 export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ctx: Context): Promise<Ticket> {
   requireCaller(ctx)

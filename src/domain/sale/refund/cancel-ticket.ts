@@ -3,7 +3,7 @@ import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireCaller } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
-import { lockTicket, requireTicket } from '../../ticket/require-ticket.ts'
+import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
@@ -18,8 +18,7 @@ import { recordAvailability, recordChanges } from '../record-changes.ts'
 export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Ticket> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
-  if (ticket.entered > 0 || ticket.firstEntryAt)
-    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
+  requireUnused(ticket)
   if (ticket.supplements.some((supplement) => productQuantityUsed(supplement) > 0))
     throw new Refusal({ code: 'SUPPLEMENT_REDEEMED', message: 'A supplement was already handed out.' })
   const [cancelled] = await tx
