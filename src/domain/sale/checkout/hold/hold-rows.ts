@@ -165,3 +165,7 @@ export const movesOf = (jobs: HoldJob[]): StockMove[] =>
     ),
     { held: 1 },
   )
+
+/** True for a total of 0 (DECISIONS 4), and for what the organization sells or gives away itself. */
+export const isPaidAtOnce = ({ plan, seller }: HoldJob): boolean =>
+  plan.totalAmount === 0 || seller.saleType !== 'online'

@@ -11,7 +11,7 @@ import { stock } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../record-changes.ts'
 import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
-import { type Checkout, type HoldJob, movesOf } from './hold-rows.ts'
+import { type Checkout, type HoldJob, isPaidAtOnce, movesOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
 
@@ -69,12 +69,16 @@ async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, n
   return new Map(rows.map((row) => [row.id, leftOf(row) ?? Number.POSITIVE_INFINITY]))
 }
 
-// Pays checkouts with a total of 0 (DECISIONS 4), and those paid at the box office, at once. Returns all
-// checkouts in their current state.
-async function payAtOnce(tx: Connection, checkouts: (Checkout | null)[]): Promise<(Checkout | null)[]> {
-  const due = checkouts.flatMap((checkout) =>
-    checkout && (checkout.payment.totalAmount === 0 || checkout.payment.method !== null) ? [checkout] : [],
-  )
+// Pays the checkouts of jobs that are paid at once. Returns all checkouts in their current state.
+async function payAtOnce(
+  tx: Connection,
+  jobs: HoldJob[],
+  checkouts: (Checkout | null)[],
+): Promise<(Checkout | null)[]> {
+  const due = checkouts.flatMap((checkout, index) => {
+    const job = jobs[index]
+    return checkout && job && isPaidAtOnce(job) ? [checkout] : []
+  })
   await chargeAtBoxOffice(
     tx,
     due.map(({ payment }) => payment),
@@ -106,7 +110,7 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const held = fitting.length > 0 ? await writeHolds(tx, fitting, 'exact') : []
     const usedUp = movesOf(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
     await recordAvailability(tx, usedUp)
-    const checkouts = await payAtOnce(tx, held)
+    const checkouts = await payAtOnce(tx, fitting, held)
     return decisions.map((decision) => {
       if (decision !== 'taken') return decision
       const checkout = checkouts.shift()

@@ -21,7 +21,7 @@ import { type Database, isDuplicate, isTransient, isUnavailable } from '../../..
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
-import type { Checkout, HoldJob } from './hold-rows.ts'
+import { type Checkout, type HoldJob, isPaidAtOnce } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
 
@@ -34,8 +34,7 @@ const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !=
 
 // Jobs that only `holdStock` may decide: those that it pays in the same transaction. A rule across checkouts
 // adds the jobs that it applies to.
-const needsExact = ({ plan, seller }: HoldJob): boolean =>
-  plan.totalAmount === 0 || seller.saleType !== 'online'
+const needsExact = isPaidAtOnce
 
 // Rates of one organization share its discounts, and a statement can move a counter for one rate only.
 const hasDiscount = ({ plan }: HoldJob): boolean => plan.tickets.some(({ discountId }) => discountId !== null)
