@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { trustProxyOf } from '../config/trust-proxy.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import type { Demo } from '../graphql-server/graphiql/tabs.ts'
+import type { FindDemo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
 import { limitResponseTime } from '../http/answer-in-time.ts'
@@ -40,8 +40,8 @@ export type AppOptions = {
   /** Reports whether the process is shutting down. Responses then close their connections. */
   isLeaving?: () => boolean
   answerTimeoutMs?: number
-  /** Returns what fills the GraphiQL tabs, if the demo catalogue is seeded. */
-  demo?: () => Promise<Demo | undefined>
+  /** Finds what fills the GraphiQL tabs, if the demo catalogue is seeded. */
+  findDemo?: FindDemo
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Fields that are added to each log line, such as the process that wrote it. */
@@ -87,7 +87,7 @@ export async function createApp({
   whyUnready = async () => null,
   isLeaving = () => false,
   answerTimeoutMs,
-  demo,
+  findDemo,
   logTo,
   logFacts,
   timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
@@ -145,7 +145,7 @@ export async function createApp({
   addDocumentation(app)
   addHealth(app, whyUnready)
   addHome(app, printedSchema())
-  await addGraphql(app, services, responseCache, demo)
+  await addGraphql(app, services, responseCache, findDemo)
   await addRoutes(app, services, responseCache, config)
   await addPublicRoutes(app, services, rateLimits)
   await app.ready()

@@ -68,7 +68,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     provider,
     whyUnready: async () => (isLeaving ? 'LEAVING' : ((await database.whyUnready())?.reason ?? null)),
     isLeaving: () => isLeaving,
-    demo: demo ? () => demoTabs(db, demo) : undefined,
+    findDemo: demo ? () => demoTabs(db, demo) : undefined,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
   })
   watchUnhandled(app.log)

@@ -14,7 +14,7 @@ import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
-import type { Demo } from './graphiql/tabs.ts'
+import type { FindDemo } from './graphiql/tabs.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
@@ -38,16 +38,16 @@ const notAcceptable = () =>
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
-/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, whose example queries `demo` fills. */
+/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, whose example queries `findDemo` fills. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  demo: (() => Promise<Demo | undefined>) | undefined,
+  findDemo: FindDemo | undefined,
 ): Promise<void> {
   const documents = new PreparedDocuments()
   const { execute, load } = createExecutor(documents)
-  const page = graphiqlPage(demo)
+  const page = graphiqlPage(findDemo)
 
   function createContextFor(
     parameters: Parameters,

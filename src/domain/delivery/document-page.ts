@@ -22,8 +22,9 @@ const sendApology = sendErrorPage((status) => notes[status] ?? ['error.internal'
 
 const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
 
-/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket,
- *  and the former document of one that was transferred, are answered 410. Errors are HTML pages, because a person opens this URL. */
+/** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket, and
+ *  the former document of one that was transferred, are answered 410. Errors are HTML pages, because a
+ *  person opens this URL. */
 export async function addDocumentPage(
   app: FastifyInstance,
   { db }: Services,

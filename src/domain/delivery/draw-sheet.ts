@@ -113,7 +113,8 @@ function open(
   return doc
 }
 
-/** Draws a ticket as a PDF, in the language of its holder. Blocks the event loop for some milliseconds: use `drawTicket`. */
+/** Draws a ticket as a PDF, in the language of its holder. Blocks the event loop for some milliseconds:
+ *  use `drawTicket`. */
 export function drawSheet(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
   const { qrCode, paymentId, id } = sheet.ticket
   const language = languageOfSheet(sheet)

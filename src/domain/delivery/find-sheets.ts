@@ -74,9 +74,9 @@ const ofToken = sql`(select living.id from ${tickets} as living where living.doc
   union all select retired.ticket_id from ${retiredDocuments} as retired where retired.token = ${sql.placeholder('token')}
   limit 1)`
 
-/** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had before it was
- *  given to another person: its `documentToken` is another then. The token is the authorization, so there is no
- *  caller. Null if there is none; a malformed token costs no SQL. */
+/** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had
+ *  before it was given to another person: its `documentToken` is another then. The token is the
+ *  authorization, so there is no caller. Null if there is none; a malformed token costs no SQL. */
 export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
   if (!isDocumentToken(documentToken)) return null
   const byToken = statement(db, 'sheet_by_document_token', (db) => sheets(db).where(eq(tickets.id, ofToken)))
@@ -86,8 +86,8 @@ export async function findSheet(db: Database, documentToken: string): Promise<Sh
 
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
 
-/** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active and still
- *  bear its recipient. A notice concerns its ticket whatever became of it. */
+/** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active
+ *  and still bear its recipient. A notice concerns its ticket whatever became of it. */
 export function sheetsToSend(
   db: Database,
   { kind, medium, paymentId, recipient, ticketId }: Delivery,

@@ -22,8 +22,9 @@ const deliveriesOf = ({ id, paymentId, email, phone }: Addressed, occasion: stri
   return [to('email', email), ...(phone === null ? [] : [to('whatsapp', phone)])]
 }
 
-/** Counts how often these tickets were sent again within 24 hours. Returns the seconds after which all of them may be
- *  sent once more; null if they may be now. Requires this transaction to hold the row locks of the tickets. */
+/** Counts how often these tickets were sent again within 24 hours. Returns the seconds after which all of
+ *  them may be sent once more; null if they may be now. Requires this transaction to hold the row locks of
+ *  the tickets. */
 export async function secondsUntilResend(tx: Connection, tickets: Addressed[]): Promise<number | null> {
   const ids = tickets.map(({ id }) => id)
   const exhausted = await tx
@@ -54,8 +55,8 @@ export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<
   return queued.length
 }
 
-/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the same address,
- *  in the transaction of the transfer. */
+/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the
+ *  same address, in the transaction of the transfer. */
 export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
   const occasion = `transfer:${newId('dlv')}`
   const { id: ticketId, paymentId } = ticket

@@ -68,8 +68,8 @@ const networkCode = (error: unknown): string =>
   error instanceof Error && error.name === 'TimeoutError' ? 'ETIMEDOUT' : (errorCode(error) ?? 'ECONNECTION')
 
 /** Creates a sender that sends one template message per ticket, with a link to its PDF, which WhatsApp
- *  fetches from `publicUrl`, in the language of the ticket if the template has it. The template needs a document header and two body parameters: the event's name
- *  and its start. */
+ *  fetches from `publicUrl`, in the language of the ticket if the template has it. The template needs a
+ *  document header and two body parameters: the event's name and its start. */
 export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
   return async (delivery, sheets) => {
     for (const sheet of sheets) {

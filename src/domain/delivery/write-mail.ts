@@ -7,7 +7,8 @@ import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
 import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
-const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
+/** Puts a text on one line, as a subject and a line of plain text need it. */
+export const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
 const detailsOf = ({ rateName, priceName, ticket }: Sheet) =>
   [`${rateName} · ${priceName}`, ...ticket.supplements.map(({ label }) => label)].join(', ')
@@ -48,7 +49,8 @@ function toText(language: Language, [first, ...rest]: [Sheet, ...Sheet[]], publi
 }
 
 // Mail clients need table layouts and inline styles.
-const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+/** Style of the font of mails. */
+export const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 
 function card(language: Language, sheet: Sheet, publicUrl: string): Html {
   const { ticket } = sheet
@@ -113,8 +115,9 @@ export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
   }
 }
 
-/** Writes an event as an iCalendar file, in the language of the ticket, with times in UTC so that every calendar shows them right. The UID
- *  is stable, so that sending it again updates the same entry; `domain` is its namespace. */
+/** Writes an event as an iCalendar file, in the language of the ticket, with times in UTC so that every
+ *  calendar shows them right. The UID is stable, so that sending it again updates the same entry; `domain`
+ *  is its namespace. */
 export function writeCalendar(sheet: Sheet, domain: string): string {
   const { event, location, organizationName: organization } = sheet
   const language = languageOfSheet(sheet)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { iconUrl } from '../../http/html.ts'
 import { type Representation, toRepresentation } from '../../http/representation.ts'
-import { type Demo, graphiqlTabs, type Tab } from './tabs.ts'
+import { type FindDemo, graphiqlTabs, type Tab } from './tabs.ts'
 
 // Two workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss
 // it. Its container clips long editors only if it is positioned; otherwise the whole page scrolls.
@@ -39,7 +39,7 @@ const policyOf = (html: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-async function render(findDemo: (() => Promise<Demo | undefined>) | undefined): Promise<Representation> {
+async function render(findDemo: FindDemo | undefined): Promise<Representation> {
   const demo = await findDemo?.()
   // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
@@ -62,12 +62,10 @@ async function render(findDemo: (() => Promise<Demo | undefined>) | undefined): 
 }
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
-export function graphiqlPage(
-  demo: (() => Promise<Demo | undefined>) | undefined,
-): () => Promise<Representation> {
+export function graphiqlPage(findDemo: FindDemo | undefined): () => Promise<Representation> {
   let rendered: Promise<Representation> | undefined
   return () => {
-    rendered ??= render(demo)
+    rendered ??= render(findDemo)
     return rendered
   }
 }

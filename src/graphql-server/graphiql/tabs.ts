@@ -10,6 +10,9 @@ export type Demo = {
   ticketId: string
 }
 
+/** Finds what fills the tabs; undefined if nothing of the demo is on sale any more. */
+export type FindDemo = () => Promise<Demo | undefined>
+
 // Shown if there is no demo; users replace them with ids that the first tab returns.
 const placeholders: Demo = {
   key: '',
