@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countersOf } from '../support/checkouts.ts'
 import { aDiscount } from '../support/discounts.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { openHttpBuyers, type Purchase } from '../support/http-buyers.ts'
 import { brokenInvariants } from '../support/invariants.ts'
-import { mustStartServer, type ServerProcess } from '../support/processes.ts'
+import { mustStartWorkers, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // Two processes of the built service, and many buyers with one code at once.
@@ -45,13 +45,7 @@ let service: ServerProcess
 beforeAll(async () => {
   database = await createTestDatabase()
   sale = await openSale(catalogue, { database })
-  service = await mustStartServer({
-    ...database.settings,
-    WEB_CONCURRENCY: String(processes),
-    RATE_LIMIT: 'off',
-  })
-  const listening = () => service.output().match(/"Server listening/g)
-  await vi.waitFor(() => expect(listening()).toHaveLength(processes), 60_000)
+  service = await mustStartWorkers(processes, database.settings)
 })
 afterAll(async () => {
   await service?.stop()

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { type Outcome, openHttpBuyers, readStockTotals } from '../support/http-buyers.ts'
-import { mustStartServer, type ServerProcess } from '../support/processes.ts'
+import { mustStartWorkers, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // Four processes of the built service, one rate, and all buyers at once.
@@ -26,13 +26,7 @@ let service: ServerProcess
 beforeAll(async () => {
   database = await createTestDatabase()
   sale = await openSale(catalogue, { database })
-  service = await mustStartServer({
-    ...database.settings,
-    WEB_CONCURRENCY: String(processes),
-    RATE_LIMIT: 'off',
-  })
-  const listening = () => service.output().match(/"Server listening/g)
-  await vi.waitFor(() => expect(listening()).toHaveLength(processes), 60_000)
+  service = await mustStartWorkers(processes, database.settings)
 })
 afterAll(async () => {
   await service?.stop()

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { expect, vi } from 'vitest'
 
 // The built programs, run as child processes.
 
@@ -61,4 +62,16 @@ export async function mustStartServer(settings: Settings): Promise<ServerProcess
   const started = await startServer(settings)
   if ('code' in started) throw new Error(`the service ended with ${started.code}: ${started.errors}`)
   return started
+}
+
+/** Starts the service as several processes without limits on requests, and waits until all of them listen. */
+export async function mustStartWorkers(count: number, settings: Settings): Promise<ServerProcess> {
+  const service = await mustStartServer({
+    ...settings,
+    WEB_CONCURRENCY: String(count),
+    RATE_LIMIT: 'off',
+  })
+  const listening = () => service.output().match(/"Server listening/g)
+  await vi.waitFor(() => expect(listening()).toHaveLength(count), 60_000)
+  return service
 }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-// What buyers read comes from the messages of src/language/. This test looks for words in the code of their
-// pages, mails, documents, calendar files and messages.
+// Search for words in the code of pages, mails, documents, calendar files and messages to buyers: all of their
+// text comes from the messages of src/language/.
 
 const source = new URL('../../src/', import.meta.url)
 // Commands and GraphQL descriptions are for operators and developers, in English.

@@ -181,7 +181,7 @@ test('a use is freed for others while a discount is taken out of the catalogue',
   const held = await mustCheckOut(sale, half())
   await importDiscounts(sale, [])
   expect((await refusedOnBoth(sale, half())).problems).toEqual(['DISCOUNT_UNKNOWN discount_code'])
-  // Whoever held a place at that price may still pay it.
+  // A place that is held at that price may still be paid.
   expect(await settlePaymentById(sale.db, held.payment_id, await fullPaymentOf(sale, held))).toBe('paid')
   expect(await usesOf(sale, 'dsc_half')).toEqual({ held: 0, sold: 1 })
   await importDiscounts(sale, [aDiscount({ code: 'half', percentage: 50, quantity: 2 })])
