@@ -48,8 +48,8 @@ export function preparedSql<Row>(name: string, text: () => SQL) {
   }
 }
 
-/** A query for rows of one kind, and their JSON encoding. `keys` is the name of the parameter that the rows are found
- *  by. */
+/** A query for rows of one kind, and their JSON encoding. `keys` is the name of the parameter that the
+ *  rows are found by. */
 export type Find<Row> = { rows: Rows<Row>; query: (select: Select, keys: string) => SQLWrapper }
 
 const encode = <Row>({ rows, query }: Find<Row>, prefix?: string): SQL =>
@@ -73,7 +73,8 @@ export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): 
     return { execute: (values) => fetch(db, values) }
   })
 
-/** Gives the parameter `keys` of a query another name, so that it can be combined with other queries by keys. */
+/** Gives the parameter `keys` of a query another name, so that it can be combined with other queries by
+ *  keys. */
 export const keyedBy = <Row>(keys: string, { rows, query }: Find<Row>): Find<Row> => ({
   rows,
   query: (select) => query(select, keys),
@@ -123,7 +124,7 @@ export type Scope = {
   ownOrganizationIds: string[]
 }
 
-/** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was revoked, or one
- *  of an integration's organization. */
+/** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was
+ *  revoked, or one of an integration's organization. */
 export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn }): SQL =>
   sql`(${row.channelId} = ${sql.placeholder('channelId')} or ${anyOf(row.organizationId, 'ownOrganizationIds')})`

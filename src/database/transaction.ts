@@ -4,8 +4,8 @@ import type { Connection, Database } from './database.ts'
 // True for transactions that change the catalogue.
 const open = new WeakMap<Connection, boolean>()
 
-/** Marks a transaction as one that changes what a catalogue read must show at once: its commit invalidates. Throws
- *  unless `transaction` runs it. */
+/** Marks a transaction as one that changes what a catalogue read must show at once: its commit
+ *  invalidates. Throws unless `transaction` runs it. */
 export function changesCatalogue(tx: Connection): void {
   if (!open.has(tx)) throw new Error('only a transaction of `transaction` can change the catalogue')
   open.set(tx, true)

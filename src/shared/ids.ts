@@ -26,8 +26,8 @@ type Prefix =
 export const identifierPattern = '[\\w.:-]{1,64}'
 const identifier = new RegExp(`^${identifierPattern}$`)
 
-/** Reports whether a text has the shape of an identifier, so that a row with it may exist: anything else never reaches
- *  the database. */
+/** Reports whether a text has the shape of an identifier, so that a row with it may exist: anything else
+ *  never reaches the database. */
 export const isIdentifier = (text: string): boolean => identifier.test(text)
 
 // Random part of a ULID. The ulid library makes a system call for each character, which is slow.

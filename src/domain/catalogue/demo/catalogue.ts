@@ -99,8 +99,8 @@ const withIds = (rate: RateInput, id: string): RateInput => ({
   questions: rate.questions?.map((question, i) => ({ ...question, _id: `que_demo_${id}_${i + 1}` })),
 })
 
-/** Imports a demo of that many events, 60 unless told, dated from today by the database's clock. Seeding again moves the
- *  dates to today and keeps sales. */
+/** Imports a demo of that many events, 60 unless told, dated from today by the database's clock. Seeding
+ *  again moves the dates to today and keeps sales. */
 export async function seedDemo(db: Database, { events: count = 60 }: { events?: number } = {}) {
   const [clock] = await db
     .select({ now: sql`now()`.mapWith(events.startDate) })

@@ -49,9 +49,9 @@ const recipientsByPayment = (db: Database) =>
       .orderBy(asc(deliveries.recipient)),
   )
 
-/** Masks an e-mail address or a phone number, so that only who knows it recognizes it: a•••@example.com,
- *  +34•••01. */
-export function maskRecipient(recipient: string): string {
+// Masks an e-mail address or a phone number, so that only who knows it recognizes it: a•••@example.com,
+// +34•••01.
+function maskRecipient(recipient: string): string {
   const at = recipient.lastIndexOf('@')
   return at > 0
     ? `${recipient.slice(0, 1)}•••${recipient.slice(at)}`

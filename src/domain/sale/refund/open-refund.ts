@@ -104,10 +104,11 @@ async function settleByHand(tx: Connection, { provider }: Payment, opened: Opene
   return { refund, isNew: false }
 }
 
-/** Opens a refund of a ticket, or finds an earlier one, in a transaction that has locked the payment and the
- *  ticket. A refund of what the box office took is settled at once. Makes the first attempt of a new one while the client waits. If the database is unavailable by
- *  then, returns the refund as pending instead of failing: its row is committed, so a background job settles
- *  it and the client must not repeat the request. Returns the refund's current row. */
+/** Opens a refund of a ticket, or finds an earlier one, in a transaction that has locked the payment and
+ *  the ticket. A refund of what the box office took is settled at once. Makes the first attempt of a new
+ *  one while the client waits. If the database is unavailable by then, returns the refund as pending
+ *  instead of failing: its row is committed, so a background job settles it and the client must not repeat
+ *  the request. Returns the refund's current row. */
 export async function startRefund(
   { id, paymentId }: Pick<LookupTicket, 'id' | 'paymentId'>,
   ctx: Context,

@@ -25,7 +25,7 @@ export type LockedSettlement = { settlement: Settlement; payment: LockedPayment 
 export const isOwn = ({ settlement: { sessionId }, payment }: LockedSettlement): boolean =>
   sessionId === undefined || sessionId === payment.sessionId
 
-/** True if the outcome counts: any outcome of the buyer's own session, and a charge of another one. */
+/** True if the outcome takes effect: every outcome of the buyer's own session, and a charge of another one. */
 export const takesEffect = (locked: LockedSettlement): boolean =>
   isOwn(locked) || locked.settlement.outcome.kind === 'paid'
 
