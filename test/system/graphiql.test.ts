@@ -70,7 +70,7 @@ test('GraphiQL opens with working tabs: events, a quote, a checkout, a ticket, t
   const made = await run(page)
   expect(made.checkout).toMatchObject({
     totalAmount: quoted.quoteCheckout.totalAmount,
-    payment: { status: 'pending' },
+    payment: { status: 'PENDING' },
   })
 
   await page.goto(made.checkout.payment.url)
@@ -81,13 +81,13 @@ test('GraphiQL opens with working tabs: events, a quote, a checkout, a ticket, t
   await openTab(page, 'Ticket')
   const read = await run(page)
   expect(read.ticket).toMatchObject({
-    status: 'activated',
+    status: 'ACTIVATED',
     saleType: 'box_office',
-    payment: { status: 'paid' },
+    payment: { status: 'PAID' },
   })
   await openTab(page, 'BoxOffice')
   const sold = await run(page)
-  expect(sold.sellAtBoxOffice).toMatchObject({ payment: { status: 'paid', method: 'CASH' } })
+  expect(sold.sellAtBoxOffice).toMatchObject({ payment: { status: 'PAID', method: 'CASH' } })
   await openTab(page, 'Door')
   const scanned = await run(page)
   expect(scanned.checkInTicket).toMatchObject({ result: 'OK', entered: 1 })

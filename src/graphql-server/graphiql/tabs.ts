@@ -116,8 +116,8 @@ const boxOffice = [
 const door = [
   `# Lets people in. The nonce makes a repeated scan
 # return the first result. For integrations.`,
-  `mutation Door($ticketId: ID!, $nonce: String!, $people: Int!) {
-    checkInTicket(ticketId: $ticketId, nonce: $nonce, people: $people, force: true) {
+  `mutation Door($input: CheckInTicketInput!) {
+    checkInTicket(input: $input) {
       ... on CheckIn {
         result people entered admits at idempotentReplayed
         ticket { fullName ticketRate { name } }
@@ -130,7 +130,7 @@ const door = [
 const changes = [
   `# Lists changes, oldest first. To continue later,
 # keep endCursor and pass it as after.`,
-  `query Changes($after: ID) {
+  `query Changes($after: String) {
     changes(after: $after, first: 20) {
       nodes { type subjectId sequence data createdAt }
       pageInfo { hasNextPage endCursor }
@@ -162,7 +162,7 @@ export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
     asChannel(checkout, { input }),
     asIntegration(ticket, { id: ticketId }),
     asIntegration(boxOffice, { input: { ...input, method: 'CASH', reference: 'till 1' } }),
-    asIntegration(door, { ticketId, nonce: 'first scan', people: 1 }),
+    asIntegration(door, { input: { ticket: { ticketId }, nonce: 'first scan', people: 1, force: true } }),
     asChannel(changes, {}),
   ]
 }
