@@ -34,8 +34,8 @@ async function answerOf<Result>(
   [fields, headers]: [string, Record<string, string> | undefined],
   variables = {},
 ): Promise<Result> {
-  const declared =
-    Object.keys(variables).length > 0 ? 'mutation ($input: RedeemSupplementInput!)' : 'mutation'
+  const input = `${field.charAt(0).toUpperCase()}${field.slice(1).replace(/\(.*/s, '')}Input`
+  const declared = Object.keys(variables).length > 0 ? `mutation ($input: ${input}!)` : 'mutation'
   const refused = '... on Refused { errors { code path } }'
   const { data, errors } = await graphql<{ answer: Result }>(
     `${declared} { answer: ${field} { ${fields} ${refused} } }`,
@@ -58,6 +58,28 @@ export function scanTicket(
   )
   const fields = '... on CheckIn { result people entered admits idempotentReplayed ticket { id enter for } }'
   return answerOf(desk, `checkInTicket(${args.join(', ')})`, [fields, headers])
+}
+
+const resultFields = `... on CheckIn { result reasons people entered admits at firstEnteredAt idempotentReplayed
+  ticket { id enter for } } ... on Refused { errors { code path } }`
+
+export type LateScan = Scan & { reasons: string[]; at: string; firstEnteredAt: string | null }
+
+/** Uploads scans that were made offline. Returns their outcomes, or the errors of the whole batch. */
+export async function uploadScans(
+  desk: Desk,
+  scans: ({ direction?: 'IN' | 'OUT'; nonce?: string } & Record<string, unknown>)[],
+  headers?: Record<string, string>,
+): Promise<LateScan[] & { errors?: Problem[] }> {
+  const input = { scans: scans.map((scan) => ({ nonce: nextNonce(), ...scan })) }
+  const fields = `... on CheckInTicketsPayload { results { ${resultFields} } }`
+  const answer = await answerOf<{ results?: LateScan[]; errors?: Problem[] }>(
+    desk,
+    'checkInTickets(input: $input)',
+    [fields, headers],
+    { input },
+  )
+  return Object.assign(answer.results ?? [], answer.errors && { errors: answer.errors })
 }
 
 /** Redeems a supplement at the bar. */

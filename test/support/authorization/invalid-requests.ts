@@ -35,6 +35,7 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('mutation', 'resendTickets', 'input: {}', 'channel integration'),
   graphql('mutation', 'checkInTicket', 'nonce: ""', 'integration'),
   graphql('mutation', 'checkInTicket', 'ticketId: "x", nonce: "x", people: 0', 'integration'),
+  graphql('mutation', 'checkInTickets', 'input: { scans: [] }', 'integration'),
   graphql('mutation', 'redeemSupplement', 'input: { supplementId: "", nonce: "" }', 'integration'),
   graphql('mutation', 'registerWebhook', 'url: "x"', 'channel integration'),
   graphql('mutation', 'updateWebhook', 'id: "x", url: "x"', 'channel integration'),
