@@ -91,18 +91,27 @@ const crossJoin = (statements: SQL[]): SQL =>
     sql`, `,
   )}`
 
-/** Finds rows of several kinds in one statement. Each query uses the values that it names. */
+/** Prepares a statement for rows of several kinds, for the database or a transaction. Each query uses the
+ *  values that it names. */
+export function preparedTogether<All extends unknown[]>(name: string, finds: Finds<All>) {
+  const fetch = preparedSql<JsonRow>(name, () =>
+    crossJoin(finds.map((find, kind) => encode(find, `${kind}.`))),
+  )
+  return async (connection: Connection, values: Values): Promise<Found<All>> => {
+    const [row] = await fetch(connection, values)
+    return finds.map(({ rows }, kind) => rows.read(row ?? {}, `${kind}.`)) as Found<All>
+  }
+}
+
+/** Finds rows of several kinds in one statement, which is prepared once per database: for queries that are
+ *  put together at run time. Each query uses the values that it names. */
 export async function findTogether<All extends unknown[]>(
   db: Database,
   name: string,
   finds: Finds<All>,
   values: Values,
 ): Promise<Found<All>> {
-  const fetch = cached(db, name, () =>
-    preparedSql<JsonRow>(name, () => crossJoin(finds.map((find, kind) => encode(find, `${kind}.`)))),
-  )
-  const [row] = await fetch(db, values)
-  return finds.map(({ rows }, kind) => rows.read(row ?? {}, `${kind}.`)) as Found<All>
+  return cached(db, name, () => preparedTogether<All>(name, finds))(db, values)
 }
 
 /** Text array parameter whose length the planner can't see. If it could, PostgreSQL would estimate by length,

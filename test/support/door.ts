@@ -32,11 +32,8 @@ async function answerOf<Result>(
   { graphql, integration }: Desk,
   field: string,
   [fields, headers]: [string, Record<string, string> | undefined],
-  given: Record<string, unknown>,
+  input: Record<string, unknown>,
 ): Promise<Result> {
-  const { qrCode, ticketId, ...rest } = given
-  const ticket = { ...(qrCode !== undefined && { qrCode }), ...(ticketId !== undefined && { ticketId }) }
-  const input = { nonce: nextNonce(), ticket, ...rest }
   const declared = `mutation ($input: ${field[0]?.toUpperCase()}${field.slice(1)}Input!)`
   const refused = '... on Refused { errors { code path } }'
   const { data, errors } = await graphql<{ answer: Result }>(
@@ -49,6 +46,12 @@ async function answerOf<Result>(
   return data.answer
 }
 
+/** Input of a scan with a nonce, and with its ticket as the one choice that it is. */
+function withTicket({ qrCode, ticketId, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  const ticket = { ...(qrCode !== undefined && { qrCode }), ...(ticketId !== undefined && { ticketId }) }
+  return { nonce: nextNonce(), ticket, ...rest }
+}
+
 /** Scans a ticket at the door. */
 export function scanTicket(
   desk: Desk,
@@ -56,7 +59,29 @@ export function scanTicket(
   headers?: Record<string, string>,
 ): Promise<Scan> {
   const fields = '... on CheckIn { result people entered admits idempotentReplayed ticket { id enter for } }'
-  return answerOf(desk, 'checkInTicket', [fields, headers], given)
+  return answerOf(desk, 'checkInTicket', [fields, headers], withTicket(given))
+}
+
+const resultFields = `... on CheckIn { result reasons people entered admits at firstEnteredAt idempotentReplayed
+  ticket { id enter for } } ... on Refused { errors { code path } }`
+
+export type LateScan = Scan & { reasons: string[]; at: string; firstEnteredAt: string | null }
+
+/** Uploads scans that were made offline. Returns their outcomes, or the errors of the whole batch. */
+export async function uploadScans(
+  desk: Desk,
+  scans: ({ direction?: 'IN' | 'OUT'; nonce?: string } & Record<string, unknown>)[],
+  headers?: Record<string, string>,
+): Promise<LateScan[] & { errors?: Problem[] }> {
+  const input = { scans: scans.map((scan) => ({ nonce: nextNonce(), ...scan })) }
+  const fields = `... on CheckInTicketsPayload { results { ${resultFields} } }`
+  const answer = await answerOf<{ results?: LateScan[]; errors?: Problem[] }>(
+    desk,
+    'checkInTickets',
+    [fields, headers],
+    input,
+  )
+  return Object.assign(answer.results ?? [], answer.errors && { errors: answer.errors })
 }
 
 /** Redeems a supplement at the bar. */
@@ -66,5 +91,5 @@ export function redeem(
   headers?: Record<string, string>,
 ): Promise<Redemption> {
   const fields = '... on Redemption { result redeemed left supplementId idempotentReplayed ticket { id } }'
-  return answerOf(desk, 'redeemSupplement', [fields, headers], given)
+  return answerOf(desk, 'redeemSupplement', [fields, headers], withTicket(given))
 }

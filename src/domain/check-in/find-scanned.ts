@@ -3,27 +3,21 @@ import type { Connection } from '../../database/database.ts'
 import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 
-/** A scan at the door or at the bar. */
+/** A scan at the bar. */
 type Scan = {
   qrCode?: string | null | undefined
   ticketId?: string | null | undefined
-  /** Event at this door. */
-  eventId?: string | null | undefined
   /** Supplement at this bar. */
-  supplementId?: string
+  supplementId: string
 }
 
-/** Finds and row-locks the ticket of a scan within these organizations; null if there is none. A code is
- *  unique only within its event: tickets of the event at the door come first, and those with the supplement
- *  at the bar, then active ones, then those of the event nearest in time. */
+/** Finds and row-locks the ticket of a scan at the bar within these organizations; null if there is none. A
+ *  code is unique only within its event: tickets with the supplement come first, then active ones, then those
+ *  of the event nearest in time. */
 export async function findScanned(tx: Connection, organizationIds: string[], scan: Scan) {
-  const { qrCode, ticketId, eventId, supplementId } = scan
+  const { qrCode, ticketId, supplementId } = scan
   const [found] = await tx
-    .select({
-      ticket: getTableColumns(tickets),
-      startDate: events.startDate,
-      now: sql<string>`(extract(epoch from now()) * 1000)::text`,
-    })
+    .select(getTableColumns(tickets))
     .from(tickets)
     .innerJoin(events, eq(events.id, tickets.eventId))
     .where(
@@ -36,7 +30,6 @@ export async function findScanned(tx: Connection, organizationIds: string[], sca
       ),
     )
     .orderBy(
-      desc(sql`${tickets.eventId} = ${eventId ?? ''}`),
       desc(sql`${tickets.supplements} @> ${JSON.stringify([{ supplementId }])}::jsonb`),
       desc(sql`${tickets.status} = 'active'`),
       sql`abs(extract(epoch from ${events.startDate} - now()))`,
@@ -46,5 +39,3 @@ export async function findScanned(tx: Connection, organizationIds: string[], sca
     .for('update', { of: tickets })
   return found ?? null
 }
-
-export type Scanned = NonNullable<Awaited<ReturnType<typeof findScanned>>>

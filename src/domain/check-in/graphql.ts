@@ -5,7 +5,7 @@ import * as scalars from '../../shared/input-types.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { checkInInput } from './check-in-input.ts'
-import { type CheckedIn, checkInTicket } from './check-in-ticket.ts'
+import { type CheckedIn, checkInTicket } from './check-in-tickets.ts'
 import { ScannedTicketInputRef } from './scanned-ticket-graphql.ts'
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
@@ -15,7 +15,7 @@ const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
     ALREADY_ENTERED: {
       value: 'ALREADY_ENTERED',
       description:
-        'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`.',
+        'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
     },
     NOT_INSIDE: { value: 'NOT_INSIDE', description: 'Fewer people are inside than leave.' },
     UNPAID: { value: 'UNPAID', description: 'The ticket was never paid, or has expired.' },
@@ -26,7 +26,7 @@ const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   } satisfies DescribedValues<CheckedIn['result']>,
 })
 
-const DirectionRef = builder.enumType('CheckInDirection', {
+export const DirectionRef = builder.enumType('CheckInDirection', {
   description: 'Direction of a scan.',
   values: {
     IN: { value: 'in', description: 'People enter.' },
@@ -34,10 +34,21 @@ const DirectionRef = builder.enumType('CheckInDirection', {
   } as const,
 })
 
+const reasonsOf = ({ result, isEarly }: CheckedIn): CheckedIn['result'][] => {
+  if (result === 'OK') return []
+  return result === 'ALREADY_ENTERED' && isEarly ? [result, 'TOO_EARLY'] : [result]
+}
+
 const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
   description: 'Scan at the door and its outcome.',
   fields: (t) => ({
     result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
+    reasons: t.field({
+      type: [CheckInOutcomeRef],
+      description:
+        'All reasons why the people were turned away, the result first; empty if the result is `OK`. Somebody may be inside already before the doors open, by a forced scan: then both `ALREADY_ENTERED` and `TOO_EARLY` are listed.',
+      resolve: reasonsOf,
+    }),
     ticket: t.field({
       type: TicketRef,
       nullable: true,
@@ -47,7 +58,8 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
     firstEnteredAt: t.expose('firstEnteredAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Time of the first entry with this ticket before this scan; null if there was none.',
+      description:
+        'Time of the first entry with this ticket that was known before this scan; null if there was none. Later than `at` if this scan was uploaded after it.',
     }),
     direction: t.expose('direction', { type: DirectionRef, description: 'Direction of the scan.' }),
     people: t.exposeInt('people', {
@@ -55,7 +67,8 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
     }),
     entered: t.exposeInt('entered', {
       nullable: true,
-      description: 'Number of people inside with the ticket now; null if no ticket was found.',
+      description:
+        'Number of people inside with the ticket after this scan, or now if it is repeated; null if no ticket was found.',
     }),
     admits: t.exposeInt('admits', {
       nullable: true,
@@ -69,7 +82,7 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
   }),
 })
 
-const CheckInResultRef = resultUnion(
+export const CheckInResultRef = resultUnion(
   'CheckInResult',
   CheckInRef,
   'Scan and its outcome, or the errors if the input was refused.',

@@ -70,7 +70,7 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
       const [made] = await tx.select().from(redemptions).where(isSame)
       const earlier = checkReplay(made, requestHash, 'This nonce was used for another redemption.', 'nonce')
       if (earlier) return { ...earlier, replayed: true }
-      const ticket = (await findScanned(tx, organizationIds, input))?.ticket ?? null
+      const ticket = await findScanned(tx, organizationIds, input)
       const outcome = ticket ? decideOutcome(ticket, input) : nothing('UNKNOWN')
       if (ticket && outcome.result === 'OK') await handOut(tx, ticket, { supplementId, ...outcome })
       const sent = { organizationId, integrationId, nonce, requestHash, supplementId }

@@ -235,6 +235,17 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
       ),
   ],
   [
+    'checkInTickets',
+    'ticket',
+    (id) =>
+      overGraphql(
+        `mutation ($id: ID!) { checkInTickets(input: { scans: [{ ticketId: $id, nonce: "n${++nonces}" }] }) {
+          ${problems} ... on CheckInTicketsPayload { results { ... on CheckIn { result } } } } }`,
+        { id },
+        integration.v2,
+      ),
+  ],
+  [
     'redeemSupplement',
     'ticket',
     (id) =>

@@ -39,6 +39,7 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
     'input: { ticket: { ticketId: "x" }, nonce: "x", people: 0 }',
     'integration',
   ),
+  graphql('mutation', 'checkInTickets', 'input: { scans: [] }', 'integration'),
   graphql(
     'mutation',
     'redeemSupplement',

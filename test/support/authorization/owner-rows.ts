@@ -57,6 +57,10 @@ const scan = (ticket: object, more = {}) => scanned({ ticket, ...more, nonce: `s
 // Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
 
+const uploaded = graphqlAsk('mutation', 'checkInTickets', '$input: CheckInTicketsInput!', 'input: $input')
+const upload = (given: object) =>
+  uploaded({ input: { scans: [{ at: '2026-01-01', ...given, nonce: `scan-${++scans}` }] } })
+
 const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSupplementInput!', 'input: $input')
 // An absent supplement, so that the response does not depend on what was redeemed before.
 const redeem = (ticket: object, supplementId = 'sup_0') =>
@@ -117,6 +121,25 @@ export const ownerRows: Rows = {
     kind: 'event',
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
     ask: (caller, eventId, world) => scan({ ticketId: soldFor(world, caller) }, { eventId }),
+  },
+  'Mutation.checkInTickets': { ...scanRow, open: true, isFor: ['integration'], ask: () => upload({}) },
+  'Mutation.checkInTickets(input.scans.qrCode)': {
+    ...scanRow,
+    kind: 'code',
+    sees: ofIntegration,
+    ask: (_caller, qrCode) => upload({ qrCode }),
+  },
+  'Mutation.checkInTickets(input.scans.ticketId)': {
+    ...scanRow,
+    kind: 'ticket',
+    sees: ofIntegration,
+    ask: (_caller, ticketId) => upload({ ticketId }),
+  },
+  'Mutation.checkInTickets(input.scans.eventId)': {
+    ...scanRow,
+    kind: 'event',
+    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
+    ask: (caller, eventId, world) => upload({ ticketId: soldFor(world, caller), eventId }),
   },
   'Mutation.redeemSupplement(input.ticket.qrCode)': {
     ...redeemRow,

@@ -1,0 +1,139 @@
+import { boundedTransactions } from '../../data/bulkhead.ts'
+import type { Connection } from '../../database/database.ts'
+import { isDuplicate } from '../../database/database.ts'
+import { type Context, requireIntegration } from '../../request/context.ts'
+import { busy, type Problem, problem, Refusal } from '../../shared/errors.ts'
+import { sha256 } from '../../shared/ids.ts'
+import { type BatchedScan, type CheckInInput, inBatch } from './check-in-input.ts'
+import { findScans, type MadeCheckIn } from './find-scans.ts'
+import { type NewCheckIn, recordScans } from './record-scans.ts'
+import { type BookedScan, ScanBook } from './scan-book.ts'
+
+/** A check-in; `replayed` is true if the nonce was used before. The numbers are null if no ticket was found:
+ *  people inside with the ticket after the scan, and people that it admits. `isEarly` is true for a scan
+ *  before the doors opened. */
+export type CheckedIn = NewCheckIn & {
+  entered: number | null
+  admits: number | null
+  isEarly: boolean
+  replayed: boolean
+}
+
+/** Outcome of one scan: its check-in, or the reasons why it was refused. */
+export type ScanOutcome = CheckedIn | { refused: Problem[] }
+
+// Many scanners work at the same time: a bound leaves the other connections to everybody else.
+const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
+
+// Tolerance for inexact clocks of scanners, in milliseconds.
+const maxAhead = 5 * 60_000
+const hour = 3_600_000
+
+// Each attempt finds what others have made with its nonces meanwhile.
+const maxAttempts = 5
+
+const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, field: string): ScanOutcome => ({
+  refused: [problem(code, message, [field])],
+})
+const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This nonce was used for another scan.', 'nonce')
+
+// A scan of one person is hashed as it was before 0.2, so that one that is repeated after an upgrade is known.
+const hashOf = ({ people, ...scan }: CheckInInput): string =>
+  sha256(JSON.stringify(people === 1 ? scan : { ...scan, people }))
+
+/** A scan with its place among those of the request. */
+type PlacedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
+
+/** Decides scans in the order of their times, whatever their order in the request, and writes what follows
+ *  from them. */
+async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promise<Map<number, ScanOutcome>> {
+  const { integrationId, organizationIds } = requireIntegration(ctx)
+  const inputs = scans.map(({ input }) => input)
+  const found = await findScans(tx, { integrationId, organizationId: organizationIds[0] }, inputs)
+  const opensAt = (startDate: Date) => startDate.getTime() - ctx.services.admissionHours * hour
+  const outcomes = new Map<number, ScanOutcome>()
+
+  const replay = ({ startsAt, ...made }: MadeCheckIn): CheckedIn => {
+    const isEarly = startsAt !== null && made.at.getTime() < opensAt(new Date(startsAt))
+    return { ...made, isEarly, replayed: true }
+  }
+  // The first scan with each nonce that is new.
+  const fresh = new Map<string, PlacedScan & BookedScan>()
+  const repeated: PlacedScan[] = []
+  for (const [index, scan] of scans.entries()) {
+    const { place, input, requestHash, at } = scan
+    const made = found.made.get(input.nonce)
+    if (made) outcomes.set(place, made.requestHash === requestHash ? replay(made) : reused())
+    else if (at.getTime() > ctx.now.getTime() + maxAhead)
+      outcomes.set(place, refuse('INVALID', 'at must not be in the future.', 'at'))
+    else if (fresh.has(input.nonce)) repeated.push(scan)
+    else fresh.set(input.nonce, { ...scan, ticket: found.tickets.get(index) ?? null })
+  }
+
+  const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
+  const book = await ScanBook.open(tx, inOrder, opensAt)
+  for (const scan of inOrder) {
+    const { place, input, requestHash, at } = scan
+    const { nonce, direction, people, force } = input
+    const row = { integrationId, nonce, requestHash, direction, people, force, at }
+    outcomes.set(place, { ...book.enter(scan, row), replayed: false })
+  }
+  for (const { place, input, requestHash } of repeated) {
+    const first = fresh.get(input.nonce)
+    const made = first?.requestHash === requestHash ? outcomes.get(first.place) : undefined
+    outcomes.set(place, made && !('refused' in made) ? { ...made, replayed: true } : reused())
+  }
+  await recordScans(tx, book)
+  return outcomes
+}
+
+// Concurrent requests with one nonce may share no lock: only the key of the table stops the second, which
+// then runs again and finds what the first has made.
+async function decideOnce(scans: PlacedScan[], ctx: Context): Promise<Map<number, ScanOutcome>> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++)
+    try {
+      return await checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx))
+    } catch (error) {
+      if (!isDuplicate(error)) throw error
+    }
+  throw busy('Other requests keep using the same nonces. Try again.')
+}
+
+/** Checks people with tickets of the integration's organization in or out, by up to 200 scans, as a scanner
+ *  has kept them while it was offline. Each scan has an outcome of its own, in the order of the request, and
+ *  lets in all of its people or none; a refused one stops no other. They are decided in the order of their
+ *  times: of two doors that let the same ticket in, the earlier is OK. A result that was once given stands,
+ *  so a scan that is uploaded after a later one may be ALREADY_ENTERED; `firstEnteredAt` then tells of that
+ *  one. Idempotent by nonce. Takes one statement of each kind, however many scans.
+ *  Refuses: FORBIDDEN for a channel (DECISIONS 5, 9). */
+export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
+  requireIntegration(ctx)
+  const placed = scans.flatMap((input, place): PlacedScan[] =>
+    'refused' in input ? [] : [{ place, input, requestHash: hashOf(input), at: input.at ?? ctx.now }],
+  )
+  const outcomes = placed.length > 0 ? await decideOnce(placed, ctx) : new Map<number, ScanOutcome>()
+  ctx.loaders.clear()
+  return scans.map((scan, place) => {
+    if ('refused' in scan) return scan
+    const outcome = outcomes.get(place)
+    if (!outcome) throw new Error(`scan ${place} was not decided`)
+    if (!('refused' in outcome)) return outcome
+    return { refused: outcome.refused.map((each) => inBatch(each, place)) }
+  })
+}
+
+/** Checks people with a ticket of the integration's organization in or out, all of them or none. Returns a
+ *  rejection as a result and not as a refusal, because the scanner must show it. Idempotent by nonce, whatever
+ *  happened to the ticket since. However many scanners work at once, no more people are inside than the ticket
+ *  admits. The doors open `admissionHours` before the event, compared with the time of the scan.
+ *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 5, 9). */
+export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
+  requireIntegration(ctx)
+  const scan = { place: 0, input, requestHash: hashOf(input), at: input.at ?? ctx.now }
+  const outcome = (await decideOnce([scan], ctx).finally(() => ctx.loaders.clear())).get(0)
+  if (!outcome) throw new Error('the scan was not decided')
+  if (!('refused' in outcome)) return outcome
+  const [first, ...rest] = outcome.refused
+  if (!first) throw new Error('a refusal has a problem')
+  throw new Refusal(first, ...rest)
+}

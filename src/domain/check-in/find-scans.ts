@@ -1,0 +1,161 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { arrayRows } from '../../data/array-params.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { anyOf, type Find, preparedRows, preparedTogether } from '../../data/prepared.ts'
+import type { Connection } from '../../database/database.ts'
+import { events } from '../event/table.ts'
+import { tickets } from '../ticket/table.ts'
+import type { CheckInInput } from './check-in-input.ts'
+import { checkIns } from './table.ts'
+
+const parameter = sql.placeholder
+
+const ticketColumns = {
+  id: tickets.id,
+  organizationId: tickets.organizationId,
+  channelId: tickets.channelId,
+  paymentId: tickets.paymentId,
+  eventId: tickets.eventId,
+  ticketRateId: tickets.ticketRateId,
+  status: tickets.status,
+  qrCode: tickets.qrCode,
+  admits: tickets.admits,
+  entered: tickets.entered,
+  firstEntryAt: tickets.firstEntryAt,
+}
+
+const asked = arrayRows('asked', { place: 'integer', ticketId: 'text', qrCode: 'text', eventId: 'text' })
+const { place, ticketId, qrCode, eventId } = asked.cells
+
+// A code is unique only within its event: a ticket of the event at the door comes first, then an active one,
+// then that of the event nearest in time. The code of an expired ticket may have been reused. `offset 0`
+// keeps the planner from looking for the ticket again for each row that it joins.
+const chosen = sql`(
+  select ${place} as place, case
+    when ${ticketId} is not null then (
+      select id from ${tickets} where id = ${ticketId} and organization_id = ${parameter('organizationId')})
+    else (
+      select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
+      where scanned.qr_code = ${qrCode} and scanned.organization_id = ${parameter('organizationId')}
+        and scanned.status <> 'expired'
+      order by scanned.event_id = coalesce(${eventId}, '') desc, scanned.status = 'active' desc,
+        abs(extract(epoch from shown.start_date - now())), scanned.id
+      limit 1)
+    end as id
+  from ${asked.rows} offset 0
+) as chosen`
+
+const scannedColumns = { place: sql<number>`chosen.place`, startDate: events.startDate, ...ticketColumns }
+const scannedRows = rowsOf(scannedColumns)
+
+/** A ticket that was scanned, and the start of its event. */
+export type ScannedTicket = Omit<ReturnType<typeof scannedRows.read>[number], 'place'>
+
+const scanned: Find<ScannedTicket & { place: number }> = {
+  rows: scannedRows,
+  query: (select) =>
+    select
+      .from(chosen)
+      .innerJoin(tickets, sql`${tickets.id} = chosen.id`)
+      .innerJoin(events, eq(events.id, tickets.eventId)),
+}
+
+const { createdAt: _, ...checkInColumns } = getTableColumns(checkIns)
+const madeRows = rowsOf({
+  ...checkInColumns,
+  entered: sql<number | null>`${tickets.entered}`,
+  admits: sql<number | null>`${tickets.admits}`,
+  // Milliseconds since 1970.
+  startsAt: sql<number | null>`(extract(epoch from ${events.startDate}) * 1000)::double precision`,
+})
+
+/** An earlier check-in, with its ticket as it is now. */
+export type MadeCheckIn = ReturnType<typeof madeRows.read>[number]
+
+const made: Find<MadeCheckIn> = {
+  rows: madeRows,
+  query: (select) =>
+    select
+      .from(checkIns)
+      .leftJoin(tickets, eq(tickets.id, checkIns.ticketId))
+      .leftJoin(events, eq(events.id, tickets.eventId))
+      .where(and(eq(checkIns.integrationId, parameter('integrationId')), anyOf(checkIns.nonce, 'nonces'))),
+}
+
+const findBoth = preparedTogether<[ScannedTicket & { place: number }, MadeCheckIn]>('find_scans', [
+  scanned,
+  made,
+])
+
+type Asker = { integrationId: string; organizationId: string }
+
+/** Finds the tickets of scans within an organization, by place, and the check-ins that were made with their
+ *  nonces, by nonce. Locks nothing. */
+export async function findScans(
+  tx: Connection,
+  { integrationId, organizationId }: Asker,
+  scans: CheckInInput[],
+) {
+  const rows = scans.map(({ ticketId, qrCode, eventId }, place) => ({
+    place,
+    ticketId: ticketId || null,
+    qrCode,
+    eventId,
+  }))
+  const nonces = scans.map(({ nonce }) => nonce)
+  const [found, earlier] = await findBoth(tx, {
+    ...asked.values(rows),
+    ...{ integrationId, organizationId, nonces },
+  })
+  return {
+    tickets: new Map(found.map(({ place, ...ticket }) => [place, ticket])),
+    made: new Map(earlier.map((checkIn) => [checkIn.nonce, checkIn])),
+  }
+}
+
+const lockRows = preparedRows('lock_scanned_tickets', {
+  rows: rowsOf(ticketColumns),
+  query: (select, keys) =>
+    select.from(tickets).where(anyOf(tickets.id, keys)).orderBy(tickets.id).for('update'),
+})
+
+/** Locks tickets, in the order of their ids, and returns them as they are then. */
+export const lockTickets = (tx: Connection, ids: string[]) => lockRows(tx, { keys: ids })
+
+const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timestamptz' })
+
+/** How much further the number of people inside went, up and down, after the time of a scan, compared with
+ *  the number inside now. */
+export type LaterRange = { rise: number; fall: number }
+
+// Later entries and exits of a ticket that are looked at, the last ones first.
+const maxLater = 1_000
+
+// `undone` is the sum of a later scan and of those after it: without them, so many fewer people were inside.
+const laterRanges = preparedRows('later_check_ins', {
+  rows: rowsOf({ place: sql<number>`place`, rise: sql<number>`rise`, fall: sql<number>`fall` }),
+  query: (select) =>
+    select.from(sql`(
+      select ${late.cells.place} as place, greatest(0, -min(undone)) as rise, least(0, -max(undone)) as fall
+      from ${late.rows} cross join lateral (
+        select sum(case direction when 'in' then people else -people end) over (order by at desc, created_at desc) as undone
+        from (
+          select at, created_at, direction, people from ${checkIns}
+          where ticket_id = ${late.cells.ticketId} and result = 'OK' and at > ${late.cells.at}
+          order by at desc, created_at desc limit ${sql.raw(String(maxLater))}
+        ) as last
+      ) as later
+      group by 1
+    ) as ranges`),
+})
+
+/** Finds how many people were inside after the time of each late scan, by place, where anybody came or went
+ *  since. Requires this transaction to hold the row locks of the tickets. */
+export async function findLater(
+  tx: Connection,
+  scans: { place: number; ticketId: string; at: Date }[],
+): Promise<Map<number, LaterRange>> {
+  const rows = scans.map((scan) => ({ ...scan, at: scan.at.toISOString() }))
+  const ranges = await laterRanges(tx, late.values(rows))
+  return new Map(ranges.map(({ place, ...range }) => [place, range]))
+}

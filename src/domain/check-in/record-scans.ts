@@ -1,0 +1,69 @@
+import { sql } from 'drizzle-orm'
+import { arrayRows, columnsOf, list, typesOf } from '../../data/array-params.ts'
+import { preparedSql } from '../../data/prepared.ts'
+import type { Connection } from '../../database/database.ts'
+import type { NewChange } from '../change/table.ts'
+import { recordChanges } from '../sale/record-changes.ts'
+import { tickets } from '../ticket/table.ts'
+import { type CheckIn, checkIns } from './table.ts'
+
+/** A check-in to be written. */
+export type NewCheckIn = Omit<CheckIn, 'createdAt'>
+
+/** People inside with a ticket after the scans, and the first and last time that somebody entered by them. */
+export type Occupancy = { id: string; entered: number; firstEntryAt: Date | null; lastEntryAt: Date | null }
+
+const written = arrayRows('written', typesOf(checkIns, { except: ['createdAt'] }))
+
+// In the order of nonces, so that two batches that share some can't wait for each other.
+const insert = preparedSql(
+  'insert_check_ins',
+  () => sql`
+  insert into ${checkIns} (${columnsOf(checkIns, written.cells)})
+  select ${list(Object.values(written.cells))} from ${written.rows} order by ${written.cells.nonce}`,
+)
+
+const counted = arrayRows('counted', {
+  id: 'text',
+  entered: 'integer',
+  firstEntryAt: 'timestamptz',
+  lastEntryAt: 'timestamptz',
+})
+const { id, entered, firstEntryAt, lastEntryAt } = counted.cells
+
+// Scans may arrive in any order.
+const count = (tx: Connection) =>
+  tx
+    .update(tickets)
+    .set({
+      entered: sql`${entered}`,
+      firstEntryAt: sql`least(${tickets.firstEntryAt}, ${firstEntryAt})`,
+      lastEntryAt: sql`greatest(${tickets.lastEntryAt}, ${lastEntryAt})`,
+    })
+    .from(counted.rows)
+    .where(sql`${tickets.id} = ${id}`)
+    .prepare('count_entries')
+
+const toText = (date: Date | null) => date?.toISOString() ?? null
+
+type Recorded = { made: NewCheckIn[]; readonly occupancies: Occupancy[]; changes: NewChange[] }
+
+/** Writes check-ins, counts people in and out, and records changes, in one statement each. Requires this
+ *  transaction to hold the row locks of the tickets. Throws a duplicate if a nonce was used meanwhile. */
+export async function recordScans(tx: Connection, { made, occupancies, changes }: Recorded): Promise<void> {
+  if (made.length === 0) return
+  const rows = made.map((row) => ({
+    ...row,
+    at: toText(row.at),
+    firstEnteredAt: toText(row.firstEnteredAt),
+  }))
+  await insert(tx, written.values(rows))
+  const inside = occupancies.map((one) => ({
+    ...one,
+    firstEntryAt: toText(one.firstEntryAt),
+    lastEntryAt: toText(one.lastEntryAt),
+  }))
+  if (inside.length === 0) return
+  await count(tx).execute(counted.values(inside))
+  await recordChanges(tx, changes)
+}

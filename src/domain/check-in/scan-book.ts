@@ -1,0 +1,113 @@
+import type { Connection } from '../../database/database.ts'
+import type { NewChange } from '../change/table.ts'
+import { ticketChange } from '../ticket/ticket-change.ts'
+import type { CheckInInput } from './check-in-input.ts'
+import { decideScan, enteredAfter } from './decide-scan.ts'
+import { findLater, type LaterRange, lockTickets, type ScannedTicket } from './find-scans.ts'
+import type { NewCheckIn, Occupancy } from './record-scans.ts'
+
+/** A new scan: its place in the request, its time, and the ticket that it found. */
+export type BookedScan = { place: number; input: CheckInInput; at: Date; ticket: ScannedTicket | null }
+
+/** A scan that was decided, with its ticket's numbers after it. */
+type Entered = NewCheckIn & { entered: number | null; admits: number | null; isEarly: boolean }
+
+/** A ticket under its lock, and its first and last entry among the scans so far. */
+type Tally = {
+  ticket: ScannedTicket
+  firstEntryAt: Date | null
+  lastEntryAt: Date | null
+  isChanged: boolean
+}
+
+const earlier = (one: Date | null, other: Date) => (one && one < other ? one : other)
+const later = (one: Date | null, other: Date) => (one && one > other ? one : other)
+const noRange: LaterRange = { rise: 0, fall: 0 }
+
+/** Counts the scans of a transaction in memory, one after the other, so that any number of them is written in
+ *  one statement of each kind. */
+export class ScanBook {
+  readonly #tallies: Map<string, Tally>
+  readonly #ranges: Map<number, LaterRange>
+  readonly #opensAt: (startDate: Date) => number
+  readonly made: NewCheckIn[] = []
+  readonly changes: NewChange[] = []
+
+  private constructor(
+    tallies: Map<string, Tally>,
+    ranges: Map<number, LaterRange>,
+    opensAt: (startDate: Date) => number,
+  ) {
+    this.#tallies = tallies
+    this.#ranges = ranges
+    this.#opensAt = opensAt
+  }
+
+  /** Locks the active tickets of these scans, in the order of their ids, until the transaction ends. The
+   *  others let nobody in and need no lock, so whoever locks unpaid tickets waits for no scan. `opensAt` is
+   *  the time at which the doors of an event open, in milliseconds. */
+  static async open(
+    tx: Connection,
+    scans: BookedScan[],
+    opensAt: (startDate: Date) => number,
+  ): Promise<ScanBook> {
+    const found = new Map(scans.flatMap(({ ticket }) => (ticket ? [[ticket.id, ticket] as const] : [])))
+    const active = [...found.values()].filter(({ status }) => status === 'active').map(({ id }) => id)
+    const locked = active.length > 0 ? await lockTickets(tx, active) : []
+    for (const ticket of locked) {
+      const before = found.get(ticket.id)
+      if (before) found.set(ticket.id, { ...before, ...ticket })
+    }
+    const uploaded = scans.flatMap(({ place, input, at, ticket }) =>
+      input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
+    )
+    const ranges = uploaded.length > 0 ? await findLater(tx, uploaded) : new Map<number, LaterRange>()
+    const nobody = { firstEntryAt: null, lastEntryAt: null, isChanged: false }
+    const tallies = new Map([...found].map(([id, ticket]) => [id, { ticket, ...nobody }]))
+    return new ScanBook(tallies, ranges, opensAt)
+  }
+
+  // A code that was transferred while this transaction waited for the lock is nobody's any more.
+  #tallyOf({ input, ticket }: BookedScan): Tally | null {
+    const tally = ticket && this.#tallies.get(ticket.id)
+    return tally && (input.ticketId || tally.ticket.qrCode === input.qrCode) ? tally : null
+  }
+
+  /** Decides a scan and counts its people. Expects scans in the order of their times. */
+  enter(scan: BookedScan, row: Omit<NewCheckIn, 'ticketId' | 'result' | 'firstEnteredAt'>): Entered {
+    const { place, input, at } = scan
+    const tally = this.#tallyOf(scan)
+    if (!tally) {
+      const unknown = { ...row, ticketId: null, result: 'UNKNOWN', firstEnteredAt: null } as const
+      this.made.push(unknown)
+      return { ...unknown, entered: null, admits: null, isEarly: false }
+    }
+    const { ticket } = tally
+    const isEarly = at.getTime() < this.#opensAt(ticket.startDate)
+    const range = this.#ranges.get(place) ?? noRange
+    const result = decideScan(input, { ticket, later: range, isEarly })
+    const made = { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }
+    this.made.push(made)
+    if (result === 'OK') this.#count(tally, input, at)
+    return { ...made, entered: tally.ticket.entered, admits: ticket.admits, isEarly }
+  }
+
+  #count(tally: Tally, input: CheckInInput, at: Date): void {
+    const ticket = { ...tally.ticket, entered: enteredAfter(input, tally.ticket) }
+    tally.isChanged = true
+    if (input.direction === 'in') {
+      ticket.firstEntryAt = earlier(ticket.firstEntryAt, at)
+      tally.firstEntryAt = earlier(tally.firstEntryAt, at)
+      tally.lastEntryAt = later(tally.lastEntryAt, at)
+      this.changes.push(ticketChange('ticket.entered', ticket, { people: input.people }))
+    }
+    tally.ticket = ticket
+  }
+
+  /** Tickets that people entered or left with. */
+  get occupancies(): Occupancy[] {
+    return [...this.#tallies.values()].flatMap(({ ticket, firstEntryAt, lastEntryAt, isChanged }) =>
+      isChanged ? [{ id: ticket.id, entered: ticket.entered, firstEntryAt, lastEntryAt }] : [],
+    )
+  }
+}

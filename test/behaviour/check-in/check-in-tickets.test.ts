@@ -1,0 +1,286 @@
+import { asc, eq, inArray } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changes } from '../../../src/domain/change/table.ts'
+import { checkIns } from '../../../src/domain/check-in/table.ts'
+import { scanTicket, uploadScans } from '../../support/door.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  inDays,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
+import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// Scans of scanners that were offline, uploaded together.
+
+const rate = (name: string, more = {}) =>
+  aRate({
+    _id: `rate_${name}`,
+    prices: [aPrice({ _id: `price_${name}` })],
+    availability: { sold: 0, available: 1000 },
+    ...more,
+  })
+const event = (_id: string, days: number, ticket_rates = [rate(_id)], organization_id = 'org_1') =>
+  anEvent({
+    ...{ _id, organization_id, location_id: undefined, ticket_rates },
+    start_date: inDays(days),
+    end_date: inDays(days + 0.25),
+  })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+      events: [
+        event('tonight', 0.1, [rate('table', { admits: 4 }), rate('single')]),
+        event('far', 30, [rate('later', { admits: 2 })]),
+        event('theirs', 0.1, [rate('theirs')], 'org_2'),
+      ],
+    }),
+  )
+})
+afterAll(async () => {
+  expect(await brokenInvariants(sale.db)).toEqual([])
+  await sale.close()
+})
+
+const buy = async (name = 'single') => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
+const codeOf = async (id: string) => (await ticketRow(sale, id))?.qrCode ?? ''
+const beginning = Date.now()
+/** Time of a scan, so many minutes before the tests. */
+const ago = (minutes: number) => new Date(beginning - minutes * 60_000).toISOString()
+const resultsOf = (answers: { result: string }[]) => answers.map(({ result }) => result)
+
+test('each scan has its own outcome, in the order of the request', async () => {
+  const [one, two, theirs, far] = [await buy(), await buy(), await buy('theirs'), await buy('later')]
+  const answers = await uploadScans(sale, [
+    { ticketId: one, at: ago(3) },
+    { ticketId: 'tkt_nobodys', at: ago(2) },
+    { qrCode: await codeOf(two), eventId: 'tonight', at: ago(1) },
+    { ticketId: theirs },
+    { qrCode: await codeOf(theirs) },
+    { ticketId: one, eventId: 'far' },
+    { ticketId: far },
+    { ticketId: one, direction: 'OUT', people: 2 },
+  ])
+  expect(resultsOf(answers)).toEqual([
+    ...['OK', 'UNKNOWN', 'OK', 'UNKNOWN', 'UNKNOWN', 'WRONG_EVENT', 'TOO_EARLY', 'NOT_INSIDE'],
+  ])
+  expect(answers.map(({ ticket }) => ticket?.id ?? null)).toEqual([one, null, two, null, null, one, far, one])
+  expect(answers[0]).toMatchObject({ entered: 1, admits: 1, reasons: [], idempotentReplayed: false })
+  expect(answers[6]).toMatchObject({ reasons: ['TOO_EARLY'] })
+})
+
+test('tickets that are unpaid, cancelled or transferred let nobody in', async () => {
+  const cancelled = await buy()
+  await cancelTicket(sale, cancelled)
+  const moved = await buy()
+  const former = await codeOf(moved)
+  const answer = await sale.graphql<{ transferTicket: { ticket: { qrCode: string } } }>(
+    `mutation ($id: ID!) { transferTicket(input: { ticketId: $id, fullName: "Zoe", email: "zoe@example.com" }) {
+      ... on TransferTicketPayload { ticket { qrCode } } } }`,
+    { id: moved },
+    sale.channel,
+  )
+  expect(answer.errors).toBeUndefined()
+  const answers = await uploadScans(sale, [
+    { ticketId: cancelled },
+    { qrCode: former },
+    { qrCode: await codeOf(moved) },
+  ])
+  expect(resultsOf(answers)).toEqual(['CANCELLED', 'UNKNOWN', 'OK'])
+})
+
+test('of two doors the earlier scan is OK, whatever the order of the upload', async () => {
+  const ticketId = await buy()
+  const answers = await uploadScans(sale, [
+    { ticketId, at: ago(10) },
+    { ticketId, at: ago(20) },
+  ])
+  expect(answers).toMatchObject([
+    { result: 'ALREADY_ENTERED', firstEnteredAt: ago(20), entered: 1 },
+    { result: 'OK', firstEnteredAt: null, entered: 1 },
+  ])
+  const row = await ticketRow(sale, ticketId)
+  expect([row?.entered, row?.firstEntryAt, row?.lastEntryAt]).toEqual([
+    1,
+    new Date(ago(20)),
+    new Date(ago(20)),
+  ])
+})
+
+test('people who came and went are counted in the order of their times', async () => {
+  const ticketId = await buy('table')
+  const answers = await uploadScans(sale, [
+    { ticketId, people: 4, at: ago(10) },
+    { ticketId, people: 3, direction: 'OUT', at: ago(20) },
+    { ticketId, people: 3, at: ago(30) },
+  ])
+  expect(answers.map(({ result, entered }) => [result, entered])).toEqual([
+    ['OK', 4],
+    ['OK', 0],
+    ['OK', 3],
+  ])
+  const recorded = await sale.db
+    .select()
+    .from(changes)
+    .where(eq(changes.subjectId, ticketId))
+    .orderBy(asc(changes.sequence))
+  expect(recorded.slice(1).map(({ type, data }) => [type, data.people, data.enter])).toEqual([
+    ['ticket.entered', 3, 3],
+    ['ticket.entered', 4, 4],
+  ])
+})
+
+test('a scan that arrives after a later one must fit among what happened since', async () => {
+  const ticketId = await buy()
+  expect((await scanTicket(sale, { ticketId, at: ago(5) })).result).toBe('OK')
+  // Somebody else came in with it before, and left: it was then one person who is inside now.
+  const answers = await uploadScans(sale, [
+    { ticketId, at: ago(30) },
+    { ticketId, direction: 'OUT', at: ago(20) },
+  ])
+  expect(answers).toMatchObject([
+    { result: 'ALREADY_ENTERED', firstEnteredAt: ago(5), entered: 1 },
+    { result: 'NOT_INSIDE', entered: 1 },
+  ])
+  expect((await ticketRow(sale, ticketId))?.entered).toBe(1)
+})
+
+test('a late scan of a table is OK while the others of it leave enough places at all times since', async () => {
+  const ticketId = await buy('table')
+  await uploadScans(sale, [
+    { ticketId, people: 3, at: ago(30) },
+    { ticketId, people: 2, direction: 'OUT', at: ago(20) },
+    { ticketId, people: 1, at: ago(10) },
+  ])
+  // Inside: three from 30 minutes ago, one from 20, two from 10.
+  const late = (people: number, minutes: number, direction: 'IN' | 'OUT' = 'IN') =>
+    uploadScans(sale, [{ ticketId, people, direction, at: ago(minutes) }])
+  expect(await late(2, 40)).toMatchObject([{ result: 'ALREADY_ENTERED', entered: 2 }])
+  expect(await late(2, 15)).toMatchObject([{ result: 'OK', entered: 4 }])
+  expect(await late(4, 15, 'OUT')).toMatchObject([{ result: 'NOT_INSIDE', entered: 4 }])
+  expect(await late(3, 15, 'OUT')).toMatchObject([{ result: 'OK', entered: 1 }])
+})
+
+test('a batch that is sent again has the same outcomes and counts nobody', async () => {
+  const ids = [await buy(), await buy('table')]
+  const scans = [
+    { ticketId: ids[0], nonce: 'again-1', at: ago(9) },
+    { ticketId: ids[0], nonce: 'again-2', at: ago(8) },
+    { ticketId: ids[1], nonce: 'again-3', people: 3, at: ago(7) },
+    { qrCode: 'NOBODYS', nonce: 'again-4', at: ago(6) },
+  ]
+  const first = await uploadScans(sale, scans)
+  expect(resultsOf(first)).toEqual(['OK', 'ALREADY_ENTERED', 'OK', 'UNKNOWN'])
+  const again = await uploadScans(sale, scans)
+  expect(again).toEqual(first.map((answer) => ({ ...answer, idempotentReplayed: true })))
+  const [added] = await uploadScans(sale, [...scans, { ticketId: ids[1], at: ago(5) }]).then((all) =>
+    all.slice(-1),
+  )
+  expect(added).toMatchObject({ result: 'OK', entered: 4 })
+})
+
+test('a nonce twice in one batch is one scan, or refused for another', async () => {
+  const [one, two] = [await buy('table'), await buy()]
+  const scan = { ticketId: one, nonce: 'twice', people: 2, at: ago(4) }
+  const answers = await uploadScans(sale, [scan, scan, { ...scan, ticketId: two }])
+  expect(answers).toMatchObject([
+    { result: 'OK', entered: 2, idempotentReplayed: false },
+    { result: 'OK', entered: 2, idempotentReplayed: true },
+    { errors: [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'scans.2.nonce' }] },
+  ])
+  expect((await ticketRow(sale, two))?.entered).toBe(0)
+  expect(await sale.db.$count(checkIns, eq(checkIns.nonce, 'twice'))).toBe(1)
+})
+
+test('a nonce is shared with checkInTicket, and belongs to its integration', async () => {
+  const ticketId = await buy()
+  const scan = { ticketId, nonce: 'shared', at: ago(2) }
+  expect(await scanTicket(sale, scan)).toMatchObject({ result: 'OK' })
+  expect(await uploadScans(sale, [scan])).toMatchObject([{ result: 'OK', idempotentReplayed: true }])
+  expect(await uploadScans(sale, [{ ...scan, people: 2 }])).toMatchObject([
+    { errors: [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'scans.0.nonce' }] },
+  ])
+  const other = await integrationHeaders(sale.db)
+  expect(await uploadScans(sale, [scan], other.v2)).toMatchObject([{ result: 'ALREADY_ENTERED' }])
+})
+
+test('a scan that is not valid is refused by itself', async () => {
+  const ticketId = await buy()
+  const answers = await uploadScans(sale, [
+    { qrCode: 'https://menu.example/a b' },
+    { ticketId, qrCode: 'A' },
+    {},
+    { ticketId, people: 0 },
+    { ticketId, at: new Date(Date.now() + 3_600_000).toISOString() },
+    { ticketId, nonce: ' ' },
+    { ticketId },
+  ])
+  expect(
+    answers.slice(0, -1).map(({ errors }) => errors?.map(({ code, path }) => `${code} ${path}`)),
+  ).toEqual([
+    ['INVALID scans.0.qrCode'],
+    ['INVALID scans.1.qrCode'],
+    ['INVALID scans.2.qrCode'],
+    ['INVALID scans.3.people'],
+    ['INVALID scans.4.at'],
+    ['INVALID scans.5.nonce'],
+  ])
+  expect(answers.at(-1)).toMatchObject({ result: 'OK' })
+})
+
+test('a batch has 1 to 200 scans, and an integration sends it', async () => {
+  const scans = (count: number) => Array.from({ length: count }, () => ({ qrCode: 'NOBODYS' }))
+  expect((await uploadScans(sale, [])).errors).toEqual([{ code: 'INVALID', path: 'scans' }])
+  expect((await uploadScans(sale, scans(201))).errors).toEqual([{ code: 'INVALID', path: 'scans' }])
+  expect(await uploadScans(sale, scans(200))).toHaveLength(200)
+  const { errors } = await sale.graphql(
+    'mutation { checkInTickets(input: { scans: [] }) { __typename } }',
+    {},
+    sale.channel,
+  )
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' })
+})
+
+test('200 scans cost as many statements as one', async () => {
+  const checkouts = await Promise.all(
+    Array.from({ length: 4 }, () => buyTickets(sale, 50, {}, 'rate_single')),
+  )
+  const ids = checkouts.flatMap((checkout) => checkout.tickets.map((_, index) => ticketOf(checkout, index)))
+  const upload = async (given: string[], more = {}) => {
+    sale.statements.reset()
+    const answers = await uploadScans(
+      sale,
+      given.map((ticketId) => ({ ticketId, at: ago(1), ...more })),
+    )
+    expect(resultsOf(answers)).toEqual(given.map(() => 'OK'))
+    return [...sale.statements]
+  }
+  // The key; the transaction: find, lock, record, count, tell; the tickets that are shown.
+  const one = await upload([await buy()])
+  expect(one).toHaveLength(7)
+  expect(await upload(ids)).toHaveLength(one.length)
+  const rows = await sale.db.select().from(changes).where(inArray(changes.subjectId, ids))
+  expect(rows.filter(({ type }) => type === 'ticket.entered')).toHaveLength(200)
+  // Exits are not told; instead, those who came or went since are read.
+  expect(await upload(ids, { direction: 'OUT' })).toHaveLength(one.length)
+})
+
+test('somebody inside before the doors open is told beside TOO_EARLY', async () => {
+  const ticketId = await buy('later')
+  expect(await uploadScans(sale, [{ ticketId }])).toMatchObject([
+    { result: 'TOO_EARLY', reasons: ['TOO_EARLY'], entered: 0, firstEnteredAt: null },
+  ])
+  await scanTicket(sale, { ticketId, people: 2, force: true })
+  const scan = { ticketId, nonce: 'early' }
+  const both = { result: 'ALREADY_ENTERED', reasons: ['ALREADY_ENTERED', 'TOO_EARLY'], entered: 2 }
+  expect(await uploadScans(sale, [scan])).toMatchObject([{ ...both, idempotentReplayed: false }])
+  expect(await uploadScans(sale, [scan])).toMatchObject([{ ...both, idempotentReplayed: true }])
+})

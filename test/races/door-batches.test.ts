@@ -1,0 +1,142 @@
+import { asc, eq, inArray } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changes } from '../../src/domain/change/table.ts'
+import { tickets } from '../../src/domain/ticket/table.ts'
+import { scanTicket, uploadScans } from '../support/door.ts'
+import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../support/factories.ts'
+import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
+import { brokenInvariants } from '../support/invariants.ts'
+import { buyTickets, cancelTicket, ticketOf } from '../support/refunds.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// Batches of late scans against single ones, of two gateways, on a database with many connections.
+
+const admits = 3
+
+const rate = aRate({
+  _id: 'rate_1',
+  admits,
+  prices: [aPrice({ _id: 'price_1' })],
+  availability: { sold: 0, available: 1000 },
+})
+const event = anEvent({ start_date: inDays(0.1), end_date: inDays(0.3), ticket_rates: [rate] })
+
+let database: TestDatabase
+let sale: Sale
+let other: Gateway
+beforeAll(async () => {
+  database = await createTestDatabase()
+  sale = await openSale(aCatalogue({ events: [event] }), { database })
+  other = await startGateway({ database })
+})
+afterAll(async () => {
+  await other?.close()
+  await sale?.close()
+  await database?.drop()
+})
+
+const deskOf = (index: number) =>
+  index % 2 === 0 ? sale : { graphql: other.graphql, integration: sale.integration }
+
+const buy = async (count: number) => {
+  const checkout = await buyTickets(sale, count)
+  return checkout.tickets.map((_, index) => ticketOf(checkout, index))
+}
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+const shuffled = <T>(items: T[], seed: number): T[] =>
+  items
+    .map((item, index): [number, T] => [(index * 7919 + seed * 104_729) % 1009, item])
+    .sort(([one], [two]) => one - two)
+    .map(([, item]) => item)
+
+/** Checks that the changes of each ticket tell of no more people than it admits, one entry after another. */
+async function expectRunning(ids: string[], admittedPeople: number) {
+  const rows = await sale.db.select().from(tickets).where(inArray(tickets.id, ids))
+  expect(rows.map(({ entered }) => entered)).toEqual(ids.map(() => admits))
+  let people = 0
+  for (const id of ids) {
+    const recorded = await sale.db
+      .select()
+      .from(changes)
+      .where(eq(changes.subjectId, id))
+      .orderBy(asc(changes.sequence))
+    const entries = recorded.filter(({ type }) => type === 'ticket.entered').map(({ data }) => data)
+    let running = 0
+    for (const data of entries) {
+      running += Number(data.people)
+      expect(data.enter).toBe(running)
+    }
+    expect(running).toBe(admits)
+    people += running
+  }
+  expect(people).toBe(admittedPeople)
+}
+
+test('batches in opposite orders and single scans at once never let in more than the tickets admit', async () => {
+  const ids = await buy(40)
+  const batch = (seed: number) =>
+    uploadScans(
+      deskOf(seed),
+      shuffled(ids, seed).map((ticketId, index) => ({ ticketId, at: ago(index % 7) })),
+    )
+  const batches = Array.from({ length: 6 }, (_, seed) => batch(seed))
+  const singles = shuffled([...ids, ...ids, ...ids], 3).map((ticketId, index) =>
+    scanTicket(deskOf(index), { ticketId }),
+  )
+  const answers = [...(await Promise.all(batches)).flat(), ...(await Promise.all(singles))]
+  expect([...new Set(answers.map(({ result }) => result))].sort()).toEqual(['ALREADY_ENTERED', 'OK'])
+  const admitted = answers.filter(({ result }) => result === 'OK').length
+  expect(admitted).toBe(ids.length * admits)
+  await expectRunning(ids, admitted)
+})
+
+test('one batch that is sent many times at once, in pieces too, counts once', async () => {
+  const ids = await buy(30)
+  const scans = ids.map((ticketId) => ({ ticketId, nonce: `once-${ticketId}`, at: ago(3) }))
+  const whole = Array.from({ length: 5 }, (_, seed) => uploadScans(deskOf(seed), shuffled(scans, seed)))
+  const pieces = scans.map((scan, index) => scanTicket(deskOf(index), scan))
+  const batches = await Promise.all(whole)
+  const answers = [...batches.flat(), ...(await Promise.all(pieces))]
+  expect(answers.map(({ result }) => result)).toEqual(answers.map(() => 'OK'))
+  expect(answers.filter(({ idempotentReplayed }) => !idempotentReplayed)).toHaveLength(ids.length)
+  const rows = await sale.db.select().from(tickets).where(inArray(tickets.id, ids))
+  expect(rows.map(({ entered }) => entered)).toEqual(ids.map(() => 1))
+})
+
+test('nonces that several batches use for other tickets count one ticket each', async () => {
+  const [ones, twos] = [await buy(20), await buy(20)]
+  const batchOf = (ids: string[], seed: number) =>
+    uploadScans(
+      deskOf(seed),
+      shuffled(
+        ids.map((ticketId, index) => ({ ticketId, nonce: `shared-${index}` })),
+        seed,
+      ),
+    )
+  const answers = (
+    await Promise.all([1, 2, 3, 4].map((seed) => batchOf(seed % 2 ? ones : twos, seed)))
+  ).flat()
+  const refused = answers.filter(({ errors }) => errors)
+  for (const { errors } of refused) expect(errors).toMatchObject([{ code: 'IDEMPOTENCY_KEY_REUSED' }])
+  const rows = await sale.db
+    .select()
+    .from(tickets)
+    .where(inArray(tickets.id, [...ones, ...twos]))
+  expect(rows.reduce((sum, { entered }) => sum + entered, 0)).toBe(20)
+})
+
+test('a batch and cancellations at once do one or the other for each ticket', async () => {
+  const ids = await buy(24)
+  const cancelling = ids.map((id) => cancelTicket(sale, id))
+  const answers = await uploadScans(
+    deskOf(1),
+    ids.toReversed().map((ticketId) => ({ ticketId })),
+  )
+  const results = new Map(answers.map(({ ticket, result }) => [ticket?.id, result]))
+  for (const [index, cancelled] of (await Promise.all(cancelling)).entries())
+    expect(results.get(ids[index])).toBe(cancelled.errors ? 'OK' : 'CANCELLED')
+})
+
+test('tickets, check-ins and counters agree after all of it', async () => {
+  expect(await brokenInvariants(sale.db)).toEqual([])
+})
