@@ -8,6 +8,7 @@ import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
+import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
@@ -19,6 +20,10 @@ import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
+  logCodes(
+    reply.request,
+    refusal.problems.map(({ code }) => code),
+  )
   const retryAfter = retryAfterOf(refusal.problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
@@ -70,10 +75,17 @@ export async function addGraphql(
     const parameters = readParameters(request)
     const { credentials } = request
     const prepared = documents.prepare(parameters.query)
-    const isCatalogue = prepared.factsOf(parameters.operationName)?.isCatalogueRead ?? false
+    const facts = prepared.factsOf(parameters.operationName)
+    const isCatalogue = facts?.isCatalogueRead ?? false
+    logOperation(request, facts?.name)
     const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
-    if (cached) return cached
+    if (cached) {
+      logCaller(request, responseCache.callerOf(credentials))
+      return cached
+    }
     const ctx = await createContextFor(parameters, prepared, credentials)
+    logCaller(request, ctx.caller)
+    ctx.onRefused = (codes) => logCodes(request, codes)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(
         await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),
