@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { readCredentials } from '../auth/credentials.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
@@ -19,6 +18,7 @@ import { readJsonStrictly } from '../http/json-body.ts'
 import { serializeError } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { publicUrlOf } from '../http/public-url.ts'
+import { requestIdOf } from '../http/request-id.ts'
 import { logRequests } from '../http/request-log.ts'
 import { addSecurity } from '../http/security.ts'
 import type { Services } from '../request/context.ts'
@@ -101,7 +101,7 @@ export async function createApp({
       stream: logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    genReqId: () => randomUUID(),
+    genReqId: ({ headers }) => requestIdOf(headers),
     bodyLimit: requestLimits.maxBodyBytes,
     forceCloseConnections: 'idle',
     // Requests that arrived before the port closed are answered normally.

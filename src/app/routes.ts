@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { eventRoutes } from '../domain/catalogue/events-rest.ts'
+import { scanListRoutes } from '../domain/check-in/scan-list-rest.ts'
 import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import { checkoutRoutes } from '../domain/sale/checkout/checkout-rest.ts'
 import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
@@ -20,6 +21,7 @@ export async function addRoutes(
   await app.register(eventRoutes(services, responseCache), { prefix: channelsBasePath })
   await app.register(checkoutRoutes(services), { prefix: channelsBasePath })
   await app.register(lookupRoutes(services), { prefix: integrationsBasePath })
+  await app.register(scanListRoutes(services), { prefix: integrationsBasePath })
 }
 
 /** Adds the routes that need no API key: the URL contains a secret token, or the request is signed. */

@@ -10,6 +10,8 @@ export type CallerCache = {
   /** Returns the view (see `viewOf`) of the caller with these credentials; null if it must be
    *  authenticated. */
   find(credentials: Credentials): string | null
+  /** Returns the caller that these credentials were last found to be, for the log; null if unknown. */
+  callerOf(credentials: Credentials): Caller | null
   /** Stores the result of an authentication. */
   remember(credentials: Credentials, authenticated: Authenticated): void
 }
@@ -18,10 +20,10 @@ export type CallerCache = {
  *  view get the same answers. */
 export const viewOf = ({ kind, organizationIds }: Caller): string => `${kind} ${organizationIds.join(' ')}`
 
-type Entry = { view: string; since: number; until: number }
+type Entry = { caller: Caller; view: string; since: number; until: number }
 
 const maxBytes = 4 * 2 ** 20
-// Bytes of an entry besides its text.
+// Bytes of an entry besides its text, which the caller and its view hold.
 const overhead = 512
 
 /** Creates a caller cache for this process, keyed by a hash of the credentials. An entry is valid for `ms`
@@ -30,7 +32,7 @@ const overhead = 512
 export function createCallerCache(db: Database, ms: number): CallerCache {
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
-    sizeCalculation: ({ view }) => 2 * view.length + overhead,
+    sizeCalculation: ({ view }) => 4 * view.length + overhead,
   })
   return {
     find({ hash }) {
@@ -40,8 +42,9 @@ export function createCallerCache(db: Database, ms: number): CallerCache {
       const isValid = now - found.since < ms && now < found.until && found.since > invalidatedAt(db)
       return isValid ? found.view : null
     },
+    callerOf: ({ hash }) => entries.peek(hash)?.caller ?? null,
     remember({ hash }, { caller, since, until }) {
-      if (ms > 0) entries.set(hash, { view: viewOf(caller), since, until })
+      if (ms > 0) entries.set(hash, { caller, view: viewOf(caller), since, until })
     },
   }
 }

@@ -11,6 +11,8 @@ export type ResponseCache = {
   /** Returns the cached response to this request without any SQL. Null if there is none, or if the caller was
    *  not authenticated within the maximum age. */
   find(credentials: Credentials, request: () => string): Representation | null
+  /** Returns the caller whose response `find` has returned, for the log. */
+  callerOf(credentials: Credentials): Caller | null
   /** Stores an authentication for `find`. Call it for catalogue reads only. */
   remember(credentials: Credentials, authenticated: Authenticated): void
   /** Answers a catalogue read. `request` must contain everything that decides the response except the caller
@@ -85,6 +87,7 @@ export function createResponseCache(db: Database, ms: number): ResponseCache {
       dropStaleEntries()
       return entries.get(keyOf(view, request()))?.representation ?? null
     },
+    callerOf: callers.callerOf,
     remember: callers.remember,
     async read(caller, request, run) {
       if (ms === 0) return readUncached(run)

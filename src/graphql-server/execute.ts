@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { MediaType } from '../http/accept.ts'
 import type { Answer } from '../http/representation.ts'
+import { logCodes } from '../http/request-log.ts'
 import type { Context } from '../request/context.ts'
 import { isFast } from '../shared/fast.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
@@ -88,8 +89,9 @@ export function createExecutor(documents: PreparedDocuments): Executor {
       log: request.log,
       ctx,
       outcomes,
-      onErrors() {
+      onErrors(codes) {
         hasErrors = true
+        logCodes(request, codes)
       },
       onCompiled(compiled) {
         operation = compiled

@@ -16,6 +16,8 @@ type ReadId = (variables: Parameters['variables']) => string | null
 
 /** Facts of one operation that decide how its request is answered. */
 export type OperationFacts = {
+  /** Name of the operation, if it has one. */
+  name: string | undefined
   /** True for a query whose root fields are all marked `shared`. Its response then contains nothing that
    *  another caller with the same view may not see. */
   isCatalogueRead: boolean
@@ -80,6 +82,7 @@ function factsOf(operation: OperationDefinitionNode, document: DocumentNode): Op
   const isCheckout = name === 'checkout' || name === 'quoteCheckout'
   return {
     isSubscription: operation.operation === OperationTypeNode.SUBSCRIPTION,
+    name: operation.name?.value,
     isCatalogueRead: isQuery && isShared(operation.selectionSet, document, new Set()),
     ticket: isQuery && name === 'ticket' ? idReader(named(field?.arguments, 'id')?.value) : null,
     rate: isCheckout ? rateIdReader(named(field?.arguments, 'input')?.value) : null,

@@ -9,6 +9,7 @@ import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
+import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import {
   type Context,
@@ -31,6 +32,10 @@ import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts
 import { schema } from './schema.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
+  logCodes(
+    reply.request,
+    refusal.problems.map(({ code }) => code),
+  )
   const retryAfter = retryAfterOf(refusal.problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
@@ -99,11 +104,17 @@ export async function addGraphql(
     const { credentials } = request
     const prepared = documents.prepare(parameters.query)
     const facts = prepared.factsOf(parameters.operationName)
+    logOperation(request, facts?.name)
     if (facts?.isSubscription && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
     const isCatalogue = facts?.isCatalogueRead ?? false
     const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
-    if (cached) return cached
+    if (cached) {
+      logCaller(request, responseCache.callerOf(credentials))
+      return cached
+    }
     const ctx = await createContextFor(parameters, prepared, credentials)
+    logCaller(request, ctx.caller)
+    ctx.onRefused = (codes) => logCodes(request, codes)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(
         await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),

@@ -16,21 +16,19 @@ export type ServerContext = CompilerContext & {
   requestId: string
   log: Log
   ctx: Context
-  /** Called if the result contains errors. */
-  onErrors(): void
+  /** Called with the codes of the errors, if the result contains any. */
+  onErrors(codes: string[]): void
 }
 
 const clientErrors: Plugin<Context, ServerContext> = {
   onResultProcess({ result, setResult, serverContext }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors?.length) return
-    serverContext.onErrors()
     const isWhole = !('data' in result)
-    setResult({
-      ...result,
-      errors: result.errors
-        .slice(0, requestLimits.maxErrors)
-        .map((error) => toClientError(error, isWhole, serverContext)),
-    })
+    const errors = result.errors
+      .slice(0, requestLimits.maxErrors)
+      .map((error) => toClientError(error, isWhole, serverContext))
+    serverContext.onErrors(errors.map(({ extensions }) => String(extensions.code)))
+    setResult({ ...result, errors })
   },
 }
 

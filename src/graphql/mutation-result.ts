@@ -126,7 +126,11 @@ export const resultUnion = <Payload extends object>(
   builder.unionType(name, {
     description,
     types: [payload, refused],
-    resolveType: (result) => ('refused' in result ? refused : payload),
+    resolveType: (result, { onRefused }) => {
+      if (!('refused' in result)) return payload
+      onRefused?.(result.refused.map(({ code }: Problem) => code))
+      return refused
+    },
   })
 
 /** Defines the result of a mutation that returns one object: `<name>Payload` with the object in `field`, or

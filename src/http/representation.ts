@@ -9,6 +9,9 @@ export type Answer = {
   /** True if other callers with the same view may receive it: it is complete, and contains nothing specific
    *  to its request. */
   isShareable: boolean
+  /** Content of a weak ETag, for a body of which some parts do not matter to a client that has it already.
+   *  Without it the ETag is strong: a hash of the whole body. */
+  weakTag?: string
 }
 
 /** A response with its body in every content coding requested so far. */
@@ -17,22 +20,25 @@ export class Representation implements Answer {
   readonly headers: Record<string, string>
   readonly body: Buffer
   readonly isShareable: boolean
+  readonly weakTag: string | undefined
   readonly #onGrown: () => void
   #hash: string | undefined
   #size: number
   #bodies: Map<Coding, Promise<Buffer>> | undefined
 
-  constructor({ status, headers, body, isShareable }: Answer, onGrown: () => void) {
+  constructor({ status, headers, body, isShareable, weakTag }: Answer, onGrown: () => void) {
     this.status = status
     this.headers = headers
     this.body = body
     this.isShareable = isShareable
+    this.weakTag = weakTag
     this.#size = body.length
     this.#onGrown = onGrown
   }
 
-  /** Strong ETag. Differs per coding, because the bytes differ (RFC 9110, 8.8.3). */
+  /** ETag. A strong one differs per coding, because the bytes differ (RFC 9110, 8.8.3). */
   etag(coding: Coding): string {
+    if (this.weakTag !== undefined) return `W/"${this.weakTag}"`
     this.#hash ??= createHash('sha256').update(this.body).digest('base64url')
     return coding === 'identity' ? `"${this.#hash}"` : `"${this.#hash}-${coding}"`
   }

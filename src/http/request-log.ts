@@ -1,15 +1,59 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { traceOf } from './request-id.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Facts for the log line of the request; null until its hooks run. */
+    logged: LoggedFacts | null
+  }
+}
+
+/** Facts of a request that are known once it was authenticated and answered. None of them is personal. */
+type LoggedFacts = {
+  channel?: string
+  integration?: string
+  /** Name of the GraphQL operation. */
+  operation?: string
+  /** Codes of the errors in the response, each once. */
+  codes?: string[]
+}
+
+const maxNameLength = 64
+const maxCodes = 10
+
+/** Adds the channel or the integration that sent a request to its log line. */
+export function logCaller(
+  { logged }: FastifyRequest,
+  caller: { channelId: string } | { integrationId: string } | null,
+): void {
+  if (!logged || !caller) return
+  if ('channelId' in caller) logged.channel = caller.channelId
+  else logged.integration = caller.integrationId
+}
+
+/** Adds the name of a GraphQL operation to the log line of a request, 64 characters at most. */
+export function logOperation({ logged }: FastifyRequest, name: string | null | undefined): void {
+  if (logged && name) logged.operation = name.slice(0, maxNameLength)
+}
+
+/** Adds the codes of errors to the log line of a request, ten at most. */
+export function logCodes({ logged }: FastifyRequest, codes: string[]): void {
+  if (logged) logged.codes = [...new Set([...(logged.codes ?? []), ...codes])].slice(0, maxCodes)
+}
 
 /** Logs one line per request, with the route instead of the URL: a URL may contain a payment page's token or
  *  search text. */
 export function logRequests(app: FastifyInstance): void {
+  app.decorateRequest('logged', null)
   app.addHook('onRequest', (request, reply, done) => {
+    request.logged = {}
     reply.header('x-request-id', request.id)
     done()
   })
-  app.addHook('onResponse', ({ method, routeOptions, log }, reply, done) => {
+  app.addHook('onResponse', ({ method, routeOptions, headers, logged, log }, reply, done) => {
     const route = routeOptions.url ?? 'unknown'
-    log.info({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    const answered = { status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
+    log.info({ method, route, ...answered, ...logged, ...traceOf(headers) }, 'request')
     done()
   })
 }

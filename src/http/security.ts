@@ -4,6 +4,9 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import helmet from 'helmet'
 
+// Time that browsers keep the answer to a preflight, as long as Chromium allows.
+const preflightSeconds = 7_200
+
 // Computed once, because they are the same for every response.
 function securityHeaders(): OutgoingHttpHeaders {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
@@ -23,6 +26,7 @@ export async function addSecurity(app: FastifyInstance, corsOrigins: string[]): 
       origin: corsOrigins,
       // If strict, the plugin would answer OPTIONS without preflight headers with an error body of its own.
       strictPreflight: false,
+      maxAge: preflightSeconds,
       exposedHeaders: ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
     })
 }

@@ -8,9 +8,11 @@ const minCompressedBytes = 1024
 // Request headers that decide the response, besides the URL.
 const varyHeaders = 'x-api-key, integration_id, secret, accept, accept-encoding'
 
+const opaqueOf = (tag: string) => tag.trim().replace(/^W\//, '')
+
 // Weak comparison (RFC 9110, 13.1.2). Splitting at commas is safe, because our ETags contain none.
 const matches = (tags: string | undefined, etag: string): boolean =>
-  tags?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
+  tags?.split(',').some((tag) => tag.trim() === '*' || opaqueOf(tag) === opaqueOf(etag)) ?? false
 
 async function send(
   { method, headers }: FastifyRequest,

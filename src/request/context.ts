@@ -4,7 +4,7 @@ import type { Scope } from '../data/prepared.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import { Refusal } from '../shared/errors.ts'
+import { type Code, Refusal } from '../shared/errors.ts'
 import { Loaders } from './loaders.ts'
 
 /** Services that all requests share. */
@@ -36,6 +36,8 @@ export type Context = {
   /** Database for catalogue reads. */
   catalogue: Database
   loaders: Loaders
+  /** Called with the codes of a refusal that is returned as data, for the log. */
+  onRefused?: (codes: Code[]) => void
   /** True if the operation is known to be within the complexity limit, whatever its variables. */
   isMeasured?: boolean
   /** Identifier of the last event that the client of a stream has received, to go on after it. */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Credentials } from '../auth/credentials.ts'
+import { logCaller } from '../http/request-log.ts'
 import { type Context, createContext, type Services } from '../request/context.ts'
 
 declare module 'fastify' {
@@ -26,5 +27,6 @@ export const authenticated =
   ) =>
   async (request: Request): Promise<void> => {
     request.ctx = await create(services, request.credentials, request)
+    logCaller(request, request.ctx.caller)
     requireKind(request.ctx)
   }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated } from '../auth/authenticate.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
+import { logCaller } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, createContext, requireCaller, type Services } from '../request/context.ts'
 
@@ -12,6 +13,7 @@ export const authenticatedRead =
     const { credentials } = request
     const cached = responseCache.find(credentials, () => request.url)
     if (cached) {
+      logCaller(request, responseCache.callerOf(credentials))
       sendRepresentation(request, reply, Promise.resolve(cached))
       return
     }
@@ -19,6 +21,7 @@ export const authenticatedRead =
     createContext(services, credentials, remember)
       .then((ctx) => {
         request.ctx = ctx
+        logCaller(request, ctx.caller)
         requireKind(ctx)
       })
       .then(() => done(), done)

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { logCodes } from '../http/request-log.ts'
 import {
   type Code,
   limitProblems,
@@ -46,6 +47,10 @@ const toProblemBody = (problem: Problem): z.output<typeof problemBody> => ({
 /** Sends a refusal with its status and the documented body. */
 export function sendRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
   const [first] = problems
+  logCodes(
+    reply.request,
+    problems.map(({ code }) => code),
+  )
   const retryAfter = retryAfterOf(first)
   if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(statusOf[code]).send({

@@ -21,6 +21,7 @@ test('OpenAPI document has exactly the documented paths', async () => {
     ['/events', 'get'],
     ['/tickets/checkout', 'post'],
     ['/integrations/tickets/{ticketId}', 'get'],
+    ['/integrations/events/{eventId}/scan-list', 'get'],
   ])
   expect(Object.keys(document.components.securitySchemes)).toEqual(['apiKey', 'integrationId', 'secret'])
 })
@@ -35,6 +36,7 @@ test('OpenAPI document has the paths with their base paths', async () => {
       '/channels/events',
       '/channels/tickets/checkout',
       '/partners/v2/integrations/tickets/{ticketId}',
+      '/partners/v2/integrations/events/{eventId}/scan-list',
     ])
   } finally {
     await moved.close()

@@ -116,12 +116,7 @@ async function useEverything(): Promise<string[]> {
       'secret-idempotency',
       'secret-guess',
     ],
-    ...[
-      channel['x-api-key'],
-      integration.v2['x-api-key'],
-      integration.v1.secret,
-      integration.v1.integration_id,
-    ],
+    ...[channel['x-api-key'], integration.v2['x-api-key'], integration.v1.secret],
     page.slice('/pay/'.length),
   ].map((secret) => secret ?? '')
 }
@@ -136,7 +131,7 @@ const namesAt = (level: number) =>
 
 test('logs contain no personal data, purchase, key or address at any level', () => {
   const log = lines.join('')
-  expect(secrets).toHaveLength(19)
+  expect(secrets).toHaveLength(18)
   for (const secret of secrets) {
     expect(secret.length).toBeGreaterThan(3)
     expect(log).not.toContain(secret)
@@ -149,6 +144,9 @@ test('logs have one line a request, with its route, status and id', async () => 
   const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
   expect(requests.length).toBeGreaterThan(15)
   expect([...namesAt(30)].sort()).toEqual([
+    'channel',
+    'codes',
+    'integration',
     'level',
     'method',
     'ms',
@@ -157,6 +155,7 @@ test('logs have one line a request, with its route, status and id', async () => 
     'route',
     'status',
     'time',
+    'trace_id',
   ])
   expect(new Set(requests.map(({ route }) => route))).toEqual(
     new Set([

@@ -19,7 +19,8 @@ const edges: Record<Rule | 'part', string> = {
     TicketRate.warranty Ticket.answers Ticket.fees Ticket.price Ticket.priceInfo Ticket.refunds Ticket.supplements
     Ticket.warranty CheckoutQuote.tickets ChangeConnection.edges ChangeConnection.pageInfo
     WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
-    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery DiscountConnection.edges DiscountConnection.pageInfo Discount.uses Refused.errors CheckoutRefused.errors`,
+    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery CheckInTicketsPayload.results
+    DiscountConnection.edges DiscountConnection.pageInfo Discount.uses Refused.errors CheckoutRefused.errors`,
 }
 
 export const edgeRules = new Map(

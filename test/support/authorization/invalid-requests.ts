@@ -55,4 +55,9 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
     { method: 'GET', url: '/integrations/tickets/%00?nothing=1' },
     'integration',
   ],
+  [
+    'GET /integrations/events/{eventId}/scan-list',
+    { method: 'GET', url: '/integrations/events/%00/scan-list?limit=0' },
+    'integration',
+  ],
 ]

@@ -65,6 +65,16 @@ export const restRows: Rows = {
     ask: () => get('/integrations/tickets/tkt_0'),
   },
   'GET /integrations/tickets/{ticketId} ticketId': lookup,
+  'GET /integrations/events/{eventId}/scan-list': {
+    open: true,
+    isFor: ['integration'],
+    ask: () => get('/integrations/events/evt_0/scan-list'),
+  },
+  'GET /integrations/events/{eventId}/scan-list eventId': {
+    kind: 'event',
+    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
+    ask: (_caller, id) => get(`/integrations/events/${id}/scan-list`),
+  },
 }
 
 /** The GET rows as `HEAD` requests, which could leak through headers. */
@@ -101,6 +111,7 @@ export const routeKinds: Record<string, RouteKind> = Object.fromEntries([
   ...both('/events', 'keyed'),
   ['POST /tickets/checkout', 'keyed'],
   ...both('/integrations/tickets/:ticketId', 'keyed'),
+  ...both('/integrations/events/:eventId/scan-list', 'keyed'),
   ...both('/pay/*', 'token'),
   ['POST /pay/*', 'token'],
   ...both('/tickets/:token.pdf', 'token'),

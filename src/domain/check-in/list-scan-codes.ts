@@ -1,0 +1,157 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { createBulkhead } from '../../data/bulkhead.ts'
+import { preparedSql, textArrayParam } from '../../data/prepared.ts'
+import { perDatabase } from '../../database/per-database.ts'
+import { type Context, requireIntegration } from '../../request/context.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { sha256 } from '../../shared/ids.ts'
+import { feedHead } from '../change/feed-head.ts'
+import { type FeedChange, listChanges } from '../change/list-changes.ts'
+import { eventById } from '../event/loaders.ts'
+import type { Event } from '../event/table.ts'
+import { tickets } from '../ticket/table.ts'
+import { ticketRates } from '../ticket-rate/table.ts'
+import {
+  readScanListCursor,
+  type ScanListPosition,
+  toScanListCursor,
+  unknownCursor,
+} from './scan-list-cursor.ts'
+
+const parameter = sql.placeholder
+
+/** Maximum number of tickets in a page of the scan list. */
+export const maxScanListPage = 5_000
+
+// Changes that are read for one page, of any event of the organization.
+const maxChanges = 1_000
+
+// A page of 5,000 tickets is a megabyte. Few at once leave memory and connections to everybody else.
+const pageBulkhead = perDatabase(() => createBulkhead({ maxAtOnce: 2, maxWaiting: 200 }))
+
+/** A page of the scan list. `entries` is JSON without its brackets, as the database has written it, because
+ *  parsing and printing 5,000 tickets would hold up other requests. */
+export type ScanListPage = {
+  event: Event
+  opensAt: Date
+  salt: string
+  entries: string
+  cursor: string
+  hasMore: boolean
+}
+
+// PostgreSQL hashes the codes, so that they never leave it.
+const entry = sql`json_build_object(
+  '_id', id, 'code_hash', encode(sha256(convert_to(${parameter('salt')}::text || qr_code, 'UTF8')), 'hex'),
+  'rate_id', ticket_rate_id, 'status', case status when 'active' then 'activated' else status::text end,
+  'for', admits, 'enter', entered,
+  'entry_date', coalesce(floor(extract(epoch from last_entry_at))::bigint, 0),
+  'supplements', case when supplements = '[]' then '[]'::json else (
+    select json_agg(json_build_object('_id', sold ->> 'supplementId', 'label', sold ->> 'label',
+      'product_quantity', coalesce((sold ->> 'productQuantity')::integer, 1),
+      'product_quantity_used', coalesce((sold ->> 'used')::integer, 0)) order by place)
+    from jsonb_array_elements(supplements) with ordinality as list(sold, place)) end)::text`
+
+type PageRow = { entries: string; last: string | null; more: boolean }
+
+// Tickets that may be shown at the door: what was never paid is unknown there.
+const isListed = sql`organization_id = ${parameter('organizationId')} and status in ('active', 'cancelled')`
+
+const printPage = (found: SQL) => sql`
+  select coalesce(string_agg(entry, ',' order by place) filter (where place <= ${parameter('limit')}::integer), '') as entries,
+    max(id) filter (where place = ${parameter('limit')}::integer) as last,
+    count(*) > ${parameter('limit')}::integer as more
+  from (select id, ${entry} as entry, row_number() over (order by ticket_rate_id, channel_id, created_at, id) as place
+    from (${found}) as found) as page`
+
+// In the order of the index of a rate's tickets, one rate after the other, behind the last ticket that was
+// read. The bounds are of that ticket in its own rate, and below all tickets in the rates after it.
+const listPage = preparedSql<PageRow>(
+  'scan_list_page',
+  () => sql`
+  with last as materialized (
+    select ticket_rate_id, channel_id, created_at, id from ${tickets}
+    where id = ${parameter('lastTicketId')} and organization_id = ${parameter('organizationId')}
+  )
+  ${printPage(sql`
+    select listed.* from (
+      select rate.id, last.id as last_id,
+        case when last.ticket_rate_id = rate.id then last.channel_id else '' end as channel_id,
+        case when last.ticket_rate_id = rate.id then last.created_at else '-infinity' end as created_at,
+        case when last.ticket_rate_id = rate.id then last.id else '' end as ticket_id
+      from ${ticketRates} as rate left join last on true
+      where rate.event_id = ${parameter('eventId')} and rate.id >= coalesce(last.ticket_rate_id, '')
+      order by rate.id
+    ) as bound cross join lateral (
+      select * from ${tickets} where ${isListed} and ticket_rate_id = bound.id
+        and (channel_id, created_at, id) > (bound.channel_id, bound.created_at, bound.ticket_id)
+      order by channel_id, created_at, id limit ${parameter('limit')}::integer + 1
+    ) as listed
+    order by bound.id, listed.channel_id, listed.created_at, listed.id limit ${parameter('limit')}::integer + 1`)}`,
+)
+
+const changedPage = preparedSql<PageRow>('scan_list_changes', () =>
+  printPage(sql`
+    select * from ${tickets} where ${isListed} and event_id = ${parameter('eventId')}
+      and id = any(${textArrayParam('ids')})`),
+)
+
+// Not secret: it keeps hashes of one event from being looked up in a table made for all, and from being
+// compared with those of another.
+const saltOf = ({ organizationId, id }: Event) =>
+  sha256(JSON.stringify(['scan list', organizationId, id])).slice(0, 32)
+
+async function readChanges(feed: string, limit: number, ctx: Context): Promise<FeedChange[]> {
+  try {
+    return await listChanges(feed, limit, ctx)
+  } catch (error) {
+    throw error instanceof Refusal && error.code === 'CURSOR_UNKNOWN' ? unknownCursor() : error
+  }
+}
+
+type Request = { eventId: string; since: string | null; limit: number }
+
+/** Lists what a scanner must know to work offline: for each ticket of an event the hash of its code, people
+ *  that it admits and that are inside, and its supplements, and nothing of its holder. Without `since` the
+ *  list begins; a page's cursor continues it, and once the list is read (`hasMore` is false), leads to what
+ *  has changed since it began: tickets paid since, entries, redemptions, cancellations, and tickets with
+ *  another code after a transfer. Each replaces what was read of the same ticket before. A page is at most
+ *  `limit` tickets. Nothing is missed, whatever commits meanwhile; something may come twice.
+ *  Refuses: FORBIDDEN for a channel, NOT_FOUND, CURSOR_UNKNOWN, BUSY (DECISIONS 110). */
+export async function listScanCodes({ eventId, since, limit }: Request, ctx: Context): Promise<ScanListPage> {
+  const [organizationId] = requireIntegration(ctx).organizationIds
+  const event = await ctx.loaders.load(eventById, eventId)
+  if (!event) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
+  const position = since === null ? null : readScanListCursor(eventId, since)
+  const salt = saltOf(event)
+  const values = { organizationId, eventId, salt }
+
+  async function read(): Promise<{ entries: string; position: ScanListPosition; hasMore: boolean }> {
+    if (position && position.lastTicketId === null) {
+      const changes = await readChanges(position.feed, Math.min(limit, maxChanges), ctx)
+      const last = changes.at(-1)
+      const ofEvent = changes.filter(
+        ({ type, data }) => type.startsWith('ticket.') && data.event_id === eventId,
+      )
+      const ids = [...new Set(ofEvent.map(({ subjectId }) => subjectId))]
+      const [page] = ids.length > 0 ? await changedPage(ctx.db, { ...values, ids, limit: ids.length }) : []
+      const next = { feed: last ? last.cursor() : position.feed, lastTicketId: null }
+      return {
+        entries: page?.entries ?? '',
+        position: next,
+        hasMore: changes.length === Math.min(limit, maxChanges),
+      }
+    }
+    // Before the tickets, so that changes behind it are told again rather than missed.
+    const feed = position?.feed ?? (await feedHead(ctx))
+    const [page] = await listPage(ctx.db, { ...values, limit, lastTicketId: position?.lastTicketId ?? '' })
+    if (!page) throw new Error('the statement returned no page')
+    const { entries, last, more } = page
+    return { entries, position: { feed, lastTicketId: more ? last : null }, hasMore: more }
+  }
+
+  const page = await pageBulkhead(ctx.db)(read)
+  const opensAt = new Date(event.startDate.getTime() - ctx.services.admissionHours * 3_600_000)
+  const cursor = toScanListCursor(eventId, page.position)
+  return { event, opensAt, salt, entries: page.entries, cursor, hasMore: page.hasMore }
+}

@@ -1,0 +1,137 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type Answer, toRepresentation } from '../../http/representation.ts'
+import { sendRepresentation } from '../../http/send-representation.ts'
+import { requireIntegration, type Services } from '../../request/context.ts'
+import { authenticated } from '../../rest/authenticate.ts'
+import { errorBody } from '../../rest/error-body.ts'
+import { sha256 } from '../../shared/ids.ts'
+import * as scalars from '../../shared/input-types.ts'
+import { listScanCodes, maxScanListPage, type ScanListPage } from './list-scan-codes.ts'
+
+const supplementBody = z.object({
+  _id: z.string().describe('Supplement identifier.'),
+  label: z.string().describe('Display name.'),
+  product_quantity: z.int().describe('Number of items bought.'),
+  product_quantity_used: z.int().describe('Number of items redeemed.'),
+})
+
+const entryBody = z.object({
+  _id: z.string().describe('Ticket identifier.'),
+  code_hash: z
+    .string()
+    .describe('SHA-256, in lower-case hexadecimal, of `hash.salt` followed by the code of the ticket.'),
+  rate_id: z.string().describe('Identifier of the ticket rate.'),
+  status: z
+    .enum(['activated', 'cancelled'])
+    .describe('Ticket status: `activated` admits, `cancelled` does not any more.'),
+  for: z.int().describe('Number of people that the ticket admits.'),
+  enter: z.int().describe('Number of people inside now.'),
+  entry_date: z.int().describe('Time of the last entry in Unix seconds; 0 if nobody has entered.'),
+  supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
+})
+
+const scanListBody = z
+  .object({
+    success: z.literal(true),
+    event: z
+      .object({
+        _id: z.string().describe('Event identifier.'),
+        start_date: z.iso.datetime().describe('Start of the event.'),
+        end_date: z.iso.datetime().describe('End of the event.'),
+        opens_at: z.iso.datetime().describe('Time at which the doors open.'),
+      })
+      .describe('Event at the door.'),
+    hash: z
+      .object({
+        algorithm: z.literal('sha256').describe('Hash function of `code_hash`.'),
+        salt: z.string().describe('Text before the code. The same in every answer for the event.'),
+      })
+      .describe('Hash of the codes.'),
+    data: z
+      .array(entryBody)
+      .describe('Tickets. An entry replaces what was read of the ticket with its `_id` before.'),
+    cursor: z.string().describe('Value of `since` for the next request, at once or later.'),
+    has_more: z.boolean().describe('True if the next request has more to read now.'),
+  })
+  .describe('Page of the scan list.')
+
+const number = scalars.fromQuery
+const pageSize = z
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(maxScanListPage, `must be at most ${maxScanListPage}`)
+
+const query = z.strictObject({
+  since: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(1_000, 'must be at most 1000 characters')
+    .optional()
+    .describe('Cursor of an earlier answer: continues the list, or returns what has changed since.'),
+  limit: number(pageSize)
+    .default(1_000)
+    .describe(`Maximum number of tickets to return, 1 to ${maxScanListPage}.`),
+})
+
+// The cursor moves with every change of the organization. An older one with the same entries is as good, so
+// the ETag is of the rest.
+function toAnswer(page: ScanListPage, link: string): Answer {
+  const { event, opensAt, salt, entries, cursor, hasMore } = page
+  const facts = {
+    event: {
+      _id: event.id,
+      start_date: event.startDate.toISOString(),
+      end_date: event.endDate.toISOString(),
+      opens_at: opensAt.toISOString(),
+    },
+    hash: { algorithm: 'sha256', salt },
+  }
+  const head = JSON.stringify(facts).slice(1, -1)
+  const tail = JSON.stringify({ cursor, has_more: hasMore }).slice(1)
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...(hasMore && { link }) },
+    body: Buffer.from(`{"success":true,${head},"data":[${entries}],${tail}`),
+    // Holds no secret and nothing of a person.
+    isShareable: true,
+    weakTag: sha256(`${head} ${hasMore} ${entries}`).slice(0, 43),
+  }
+}
+
+/** GET /integrations/events/{eventId}/scan-list (DECISIONS 110). */
+export const scanListRoutes =
+  (services: Services): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/integrations/events/:eventId/scan-list',
+      {
+        preParsing: authenticated<FastifyRequest<{ Params: { eventId: string } }>>(
+          services,
+          requireIntegration,
+        ),
+        schema: {
+          operationId: 'listScanCodes',
+          summary: 'List ticket codes for scanners',
+          description:
+            'Lists the tickets of an event for scanners that work offline: hashes of their codes, people that they admit and that are inside, and supplements. Contains neither codes nor anything of a person. Integrations only. Without `since` the list begins. Ask again with the `cursor` of the answer as `since` while `has_more` is true; afterwards the same cursor returns what has changed since: tickets that were paid or cancelled, that somebody entered with, or that have another code after a transfer. Exits are shown by the list itself only. Upload the scans with the GraphQL mutation `checkInTickets`. While `has_more` is true, `Link` carries `rel="next"`. Answers 304 if `If-None-Match` holds the current `ETag`.',
+          tags: ['Integrations'],
+          security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
+          params: z.object({ eventId: z.string().describe('Event identifier.') }),
+          querystring: query,
+          response: { 200: scanListBody, '4xx': errorBody },
+        },
+      },
+      (request, reply) => {
+        const { params, query, ctx } = request
+        const { since = null, limit } = query
+        const path = `${app.prefix}/integrations/events/${encodeURIComponent(params.eventId)}/scan-list`
+        const answer = listScanCodes({ eventId: params.eventId, since, limit }, ctx).then((page) => {
+          const next = new URLSearchParams({ since: page.cursor, limit: String(limit) })
+          return toRepresentation(toAnswer(page, `<${services.publicUrl()}${path}?${next}>; rel="next"`))
+        })
+        sendRepresentation(request, reply, answer)
+      },
+    )
+  }

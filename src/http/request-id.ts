@@ -1,0 +1,31 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+// What proxies and clients send: UUIDs, ULIDs, hexadecimal. Nothing that could be an address or part of a
+// header, because it goes to the log and back to the client.
+const requestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,127}$/
+const partOfKey = /box_/i
+
+const textOf = (value: string | string[] | undefined) => (typeof value === 'string' ? value : '')
+
+/** Returns the identifier that the caller gave a request in `X-Request-Id`, if it is well formed: 8 to 128
+ *  letters, digits, dots, hyphens and underscores, and no API key. Otherwise generates one. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = textOf(headers['x-request-id'])
+  return requestId.test(given) && !partOfKey.test(given) ? given : randomUUID()
+}
+
+/** Trace that a request belongs to, and the span of the caller if it sent one. */
+export type Trace = { trace_id: string; parent_id?: string }
+
+// Version 00 has four fields; later ones may have more (W3C Trace Context, 3.2). Zeros are no identifiers.
+const traceparent =
+  /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.{1,256})?$/
+
+/** Returns the trace of a request, from `traceparent` (W3C Trace Context) if it is well formed. Otherwise
+ *  begins one. */
+export function traceOf(headers: IncomingHttpHeaders): Trace {
+  const [, version, traceId, parentId, more] = traceparent.exec(textOf(headers.traceparent)) ?? []
+  const isKnown = traceId !== undefined && (version !== '00' || more === undefined)
+  return isKnown ? { trace_id: traceId, parent_id: parentId } : { trace_id: randomBytes(16).toString('hex') }
+}

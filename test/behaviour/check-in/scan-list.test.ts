@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sha256 } from '../../../src/shared/ids.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { redeem, scanTicket } from '../../support/door.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  aSupplement,
+  inDays,
+  integrationHeaders,
+} from '../../support/factories.ts'
+import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+
+// The list that a scanner takes along to work offline.
+
+const rate = (name: string, more = {}) =>
+  aRate({
+    _id: `rate_${name}`,
+    prices: [aPrice({ _id: `price_${name}` })],
+    availability: { sold: 0, available: 1000 },
+    ...more,
+  })
+const event = (_id: string, ticket_rates = [rate(_id)], organization_id = 'org_1') =>
+  anEvent({
+    ...{ _id, organization_id, location_id: undefined, ticket_rates },
+    start_date: inDays(0.1),
+    end_date: inDays(0.3),
+  })
+
+let sale: Sale
+beforeAll(async () => {
+  const supplements = [aSupplement({ _id: 'sup_1', label: 'Three drinks', product_quantity: 3 })]
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+      events: [
+        event('shown', [rate('table', { admits: 4, supplements })]),
+        event('changed', [rate('b'), rate('a', { admits: 2, supplements: [aSupplement({ _id: 'sup_2' })] })]),
+        event('paged', [rate('one'), rate('two'), rate('three')]),
+        event('quiet'),
+        event('busy'),
+        event('theirs', [rate('theirs')], 'org_2'),
+      ],
+    }),
+  )
+})
+afterAll(() => sale.close())
+
+type Entry = {
+  _id: string
+  code_hash: string
+  rate_id: string
+  status: string
+  for: number
+  enter: number
+  entry_date: number
+  supplements: unknown[]
+}
+type List = {
+  success: true
+  event: { _id: string; start_date: string; end_date: string; opens_at: string }
+  hash: { algorithm: string; salt: string }
+  data: Entry[]
+  cursor: string
+  has_more: boolean
+}
+
+const get = (eventId: string, query: Record<string, string | number> = {}, headers = {}) => {
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+  const url = `/integrations/events/${eventId}/scan-list?${search}`
+  return sale.rest('GET', url, { headers: { ...sale.integration.v2, ...headers } })
+}
+async function list(eventId: string, query = {}): Promise<List> {
+  const answer = await get(eventId, query)
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json<List>()
+}
+/** Reads on until there is no more. Returns all pages. */
+async function readAll(eventId: string, query: Record<string, string | number> = {}): Promise<List[]> {
+  const pages = [await list(eventId, query)]
+  for (let last = pages[0]; last?.has_more; last = pages.at(-1))
+    pages.push(await list(eventId, { ...query, since: last.cursor }))
+  return pages
+}
+const entriesOf = (pages: List[]) => pages.flatMap(({ data }) => data)
+const cursorOf = (pages: List[]) => pages.at(-1)?.cursor ?? ''
+const buy = (name: string, count = 1, entry = {}) => buyTickets(sale, count, entry, `rate_${name}`)
+const hashOf = async ({ hash }: List, id: string) =>
+  sha256(hash.salt + ((await ticketRow(sale, id))?.qrCode ?? ''))
+
+test('the list tells what a scanner needs, and neither codes nor persons', async () => {
+  const id = ticketOf(await buy('table', 1, { supplements: [{ supplement_id: 'sup_1' }] }))
+  const at = new Date(Date.now() - 60_000).toISOString()
+  await scanTicket(sale, { ticketId: id, people: 3, at })
+  await redeem(sale, { ticketId: id, supplementId: 'sup_1', quantity: 2 })
+  const answer = await get('shown')
+  const page = answer.json<List>()
+  expect(page.data).toEqual([
+    {
+      _id: id,
+      code_hash: await hashOf(page, id),
+      rate_id: 'rate_table',
+      status: 'activated',
+      for: 4,
+      enter: 3,
+      entry_date: Math.floor(Date.parse(at) / 1000),
+      supplements: [{ _id: 'sup_1', label: 'Three drinks', product_quantity: 3, product_quantity_used: 2 }],
+    },
+  ])
+  expect(page.hash.algorithm).toBe('sha256')
+  expect(Date.parse(page.event.start_date) - Date.parse(page.event.opens_at)).toBe(12 * 3_600_000)
+  const row = await ticketRow(sale, id)
+  for (const secret of [row?.qrCode, row?.fullName, row?.email, row?.paymentId, row?.documentToken])
+    expect(answer.body).not.toContain(secret)
+  expect(answer.headers['cache-control']).toBe('private, no-cache')
+})
+
+test('only tickets that were paid are listed, cancelled ones too', async () => {
+  const pending = await mustCheckOut(sale, { ticket_rate_id: 'rate_busy', tickets: [anEntry('price_busy')] })
+  const [paid, cancelled] = [ticketOf(await buy('busy')), ticketOf(await buy('busy'))]
+  await cancelTicket(sale, cancelled)
+  const { data } = await list('busy')
+  expect(data.map(({ _id, status }) => [_id, status]).sort()).toEqual(
+    [
+      [paid, 'activated'],
+      [cancelled, 'cancelled'],
+    ].sort(),
+  )
+  expect(data.map(({ _id }) => _id)).not.toContain(ticketOf(pending))
+})
+
+test('pages of any size hold every ticket once, also while more are sold', async () => {
+  const sold = [await buy('one', 7), await buy('two', 5), await buy('three', 6)]
+  const ids = sold.flatMap((checkout) => checkout.tickets.map(({ _id }) => _id)).sort()
+  for (const limit of [1, 4, 6, 18, 100]) {
+    const pages = await readAll('paged', { limit })
+    expect(pages).toHaveLength(Math.ceil(ids.length / limit))
+    expect(
+      entriesOf(pages)
+        .map(({ _id }) => _id)
+        .sort(),
+    ).toEqual(ids)
+  }
+  const first = await list('paged', { limit: 10 })
+  const late = ticketOf(await buy('one'))
+  await scanTicket(sale, { ticketId: first.data[0]?._id })
+  const rest = await readAll('paged', { limit: 10, since: first.cursor })
+  const changed = await readAll('paged', { since: cursorOf(rest) })
+  const told = [...first.data, ...entriesOf(rest), ...entriesOf(changed)]
+  expect(new Set(told.map(({ _id }) => _id))).toEqual(new Set([...ids, late]))
+  const latest = new Map(told.map((entry) => [entry._id, entry]))
+  expect(latest.get(first.data[0]?._id ?? '')?.enter).toBe(1)
+})
+
+test('changes since a cursor: sold, entered, redeemed, cancelled, transferred, and nothing of other events', async () => {
+  const ids = (await buy('a', 4, { supplements: [{ supplement_id: 'sup_2' }] })).tickets.map(({ _id }) => _id)
+  const pages = await readAll('changed')
+  const before = new Map(entriesOf(pages).map((entry) => [entry._id, entry]))
+  expect([...before.keys()].sort()).toEqual([...ids].sort())
+  const nothing = await list('changed', { since: cursorOf(pages) })
+  expect(nothing).toMatchObject({ has_more: false })
+
+  const [entered = '', redeemed = '', cancelled = '', moved = ''] = ids
+  const sold = ticketOf(await buy('b'))
+  await scanTicket(sale, { ticketId: entered, people: 2 })
+  await redeem(sale, { ticketId: redeemed, supplementId: 'sup_2' })
+  await cancelTicket(sale, cancelled)
+  await sale.graphql(
+    `mutation ($id: ID!) { transferTicket(input: { ticketId: $id, fullName: "Zoe", email: "zoe@example.com" }) {
+      __typename } }`,
+    { id: moved },
+    sale.channel,
+  )
+  await buy('quiet')
+  const page = await list('changed', { since: nothing.cursor })
+  const changed = new Map(page.data.map((entry) => [entry._id, entry]))
+  expect([...changed.keys()].sort()).toEqual([entered, redeemed, cancelled, moved, sold].sort())
+  expect(changed.get(entered)).toMatchObject({ enter: 2, status: 'activated' })
+  expect(changed.get(redeemed)?.supplements).toMatchObject([{ product_quantity_used: 1 }])
+  expect(changed.get(cancelled)).toMatchObject({ status: 'cancelled' })
+  // The former code is replaced: whoever scans it finds no entry any more.
+  expect(changed.get(moved)?.code_hash).toBe(await hashOf(page, moved))
+  expect(changed.get(moved)?.code_hash).not.toBe(before.get(moved)?.code_hash)
+  expect(await list('changed', { since: page.cursor })).toMatchObject({ data: [], has_more: false })
+  const small = await readAll('changed', { since: nothing.cursor, limit: 1 })
+  expect(new Set(entriesOf(small).map(({ _id }) => _id))).toEqual(new Set(changed.keys()))
+})
+
+test('an unchanged list is 304, whatever happens at other events', async () => {
+  await buy('quiet', 2)
+  const { headers, statusCode } = await get('quiet')
+  const etag = String(headers.etag)
+  expect([statusCode, etag]).toEqual([200, expect.stringMatching(/^W\/"[^"]+"$/)])
+  await buy('one')
+  const same = await get('quiet', {}, { 'if-none-match': etag })
+  expect([same.statusCode, same.body]).toEqual([304, ''])
+  await buy('quiet')
+  const other = await get('quiet', {}, { 'if-none-match': etag })
+  expect(other.statusCode).toBe(200)
+  expect(other.headers.etag).not.toBe(etag)
+})
+
+test('a page that has more links to the next', async () => {
+  await buy('one', 2)
+  const first = await get('paged', { limit: 1 })
+  const next = /^<[^>]+(\/integrations\/[^>]+)>; rel="next"$/.exec(String(first.headers.link))?.[1] ?? ''
+  const second = await sale.rest('GET', next, { headers: sale.integration.v2 })
+  expect(second.statusCode, next).toBe(200)
+  expect(second.json<List>().data[0]?._id).not.toBe(first.json<List>().data[0]?._id)
+  expect((await get('quiet')).headers.link).toBeUndefined()
+})
+
+test('the cursor of another event, caller or database is refused', async () => {
+  const { cursor } = await list('quiet')
+  const other = await get('busy', { since: cursor })
+  expect([other.statusCode, restProblems(other)]).toEqual([422, ['CURSOR_UNKNOWN since']])
+  const feed = cursor.split('~')[1] ?? ''
+  for (const since of ['x', '~~', `${cursor}~`, feed, `x${cursor.slice(1)}`, 'x'.repeat(900)]) {
+    const answer = await get('quiet', { since })
+    expect([answer.statusCode, restProblems(answer)]).toEqual([422, ['CURSOR_UNKNOWN since']])
+  }
+  // A change that a restore took back.
+  await buy('quiet')
+  const lost = await list('quiet', { since: cursor })
+  await sale.db.execute(
+    `update changes set id = 'chg_other' where feed_position = (select max(feed_position) from changes)`,
+  )
+  const answer = await get('quiet', { since: lost.cursor })
+  expect(restProblems(answer)).toEqual(['CURSOR_UNKNOWN since'])
+})
+
+test.each([
+  [{ limit: 0 }, 'INVALID limit'],
+  [{ limit: 5001 }, 'INVALID limit'],
+  [{ since: '' }, 'INVALID since'],
+  [{ page: 2 }, 'UNKNOWN_FIELD page'],
+])('a list with %j is refused', async (query, problem) => {
+  const answer = await get('quiet', query)
+  expect([answer.statusCode, restProblems(answer)]).toEqual([400, [problem]])
+})
+
+test('an event of another organization is as if it did not exist, and channels have no list', async () => {
+  const answers = [await get('theirs'), await get('evt_nobodys')]
+  for (const answer of answers) {
+    expect([answer.statusCode, restProblems(answer)]).toEqual([404, ['NOT_FOUND event_id']])
+  }
+  const theirs = await integrationHeaders(sale.db, 'org_2')
+  expect((await get('theirs', {}, theirs.v2)).statusCode).toBe(200)
+  expect((await get('shown', {}, sale.channel)).statusCode).toBe(403)
+  expect((await sale.rest('GET', '/integrations/events/shown/scan-list')).statusCode).toBe(401)
+})
+
+test('a page costs four statements, whatever its size', async () => {
+  await buy('busy', 40)
+  for (const limit of [1, 30]) {
+    sale.statements.reset()
+    await list('busy', { limit })
+    expect(sale.statements).toHaveLength(4)
+  }
+  const pages = await readAll('busy')
+  const { cursor } = await list('busy', { since: cursorOf(pages) })
+  sale.statements.reset()
+  // The key, the event, and the changes.
+  expect((await list('busy', { since: cursor })).data).toEqual([])
+  expect(sale.statements).toHaveLength(3)
+})
