@@ -9,6 +9,7 @@ import { recordChanges } from '../sale/record-changes.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import type { CheckInInput } from './check-in-input.ts'
+import { announceCheckIns } from './check-in-log.ts'
 import { findScanned, type Scanned } from './find-scanned.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
@@ -113,9 +114,11 @@ export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<
         .where(and(eq(checkIns.integrationId, integrationId), eq(checkIns.nonce, nonce)))
       const earlier = checkReplay(made, requestHash, 'This nonce was used for another scan.', 'nonce')
       if (earlier) return { ...earlier, replayed: true }
-      const { row, occupancy } = await decide(tx, await findScanned(tx, organizationIds, input))
+      const scanned = await findScanned(tx, organizationIds, input)
+      const { row, occupancy } = await decide(tx, scanned)
       const [checkIn] = await tx.insert(checkIns).values(row).returning()
       if (!checkIn) throw new Error('the insert returned no check-in')
+      if (scanned) announceCheckIns(tx, scanned.ticket.eventId, [checkIn])
       return { ...checkIn, ...occupancy, replayed: false }
     })
   return makeOnce(scan).finally(() => ctx.loaders.clear())

@@ -33,7 +33,7 @@ const DirectionRef = builder.enumType('CheckInDirection', {
   } as const,
 })
 
-const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
+export const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
   description: 'Scan at the door and its outcome.',
   fields: (t) => ({
     result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
