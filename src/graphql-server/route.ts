@@ -125,7 +125,7 @@ export async function addGraphql(
   }
 
   // Answers a client that accepts event streams. A document that is not valid is left to Yoga, which says why.
-  async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { query, operationName, variables } = readParameters(request)
     const prepared = documents.prepare(query)
     if (prepared.document && prepared.factsOf(operationName)?.isSubscription) {
@@ -135,12 +135,14 @@ export async function addGraphql(
       if (prepared.isValid) {
         const operation = { document: prepared.document, operationName, variables: variables ?? {} }
         await streams.open(request, reply, operation, authenticated)
-        return documents.keep(query)
+        documents.keep(query)
+        return reply
       }
     }
     const pending = answer(request)
-    if (chooseMediaType(request.headers.accept)) return sendRepresentation(request, reply, pending)
-    sendOneEvent(reply, (await pending).body.toString())
+    if (!chooseMediaType(request.headers.accept)) return sendOneEvent(reply, (await pending).body.toString())
+    sendRepresentation(request, reply, pending)
+    return reply
   }
 
   app.addHook('preClose', () => streams.close())

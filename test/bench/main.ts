@@ -7,6 +7,7 @@ import { openServer } from './database.ts'
 import { type GrowthStage, growthPlans } from './growth-jobs.ts'
 import type { JobPlan } from './job-plan.ts'
 import { plans, type Stage } from './jobs.ts'
+import { type LiveStage, livePlans, openLiveStage } from './live-jobs.ts'
 import { describeMachine } from './machine.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, parseOptions } from './options.ts'
@@ -51,27 +52,30 @@ type Plans = {
   onOne: JobPlan<Stage>[]
   onMany: JobPlan<GrowthStage>[]
   onPayments: JobPlan<PaymentStage>[]
+  onLive: JobPlan<LiveStage>[]
   onAblation: JobPlan<AblationStage>[]
 }
 
 async function run(options: Options): Promise<void> {
   const pgbouncer = await findProgram('pgbouncer')
   const all: Plans = options.ablate
-    ? { onOne: [], onMany: [], onPayments: paymentAblationPlans, onAblation: ablationPlans }
+    ? { onOne: [], onMany: [], onLive: [], onPayments: paymentAblationPlans, onAblation: ablationPlans }
     : {
         onOne: plans,
         onMany: growthPlans(options.sizes),
         onPayments: paymentPlans({ hasPgbouncer: pgbouncer !== null }),
+        onLive: livePlans,
         onAblation: [],
       }
   const isChosen = ({ name }: { name: string }) => options.only.some((part) => name.includes(part))
-  const [onOne, onMany, onPayments, onAblation] = [
+  const [onOne, onMany, onPayments, onLive, onAblation] = [
     all.onOne.filter(isChosen),
     all.onMany.filter(isChosen),
     all.onPayments.filter(isChosen),
+    all.onLive.filter(isChosen),
     all.onAblation.filter(isChosen),
   ]
-  if (onOne.length + onMany.length + onPayments.length + onAblation.length === 0) {
+  if (onOne.length + onMany.length + onPayments.length + onLive.length + onAblation.length === 0) {
     const names = Object.values(all).flatMap((plans) => plans.map(({ name }) => name))
     throw new Error(`no job has ${options.only.join(' or ')} in its name: ${names.join(', ')}`)
   }
@@ -91,6 +95,7 @@ async function run(options: Options): Promise<void> {
     await measureOn(onOne, openStage, setUp, results)
     await measureOn(onAblation, openAblationStage, setUp, results)
     await measureOn(onPayments, openPaymentStage, setUp, results)
+    await measureOn(onLive, openLiveStage, setUp, results)
     await measureOn(onMany, openGrowthStage, setUp, results)
   } finally {
     // Results are reported even if a later job fails the run.

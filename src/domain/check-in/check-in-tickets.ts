@@ -5,6 +5,8 @@ import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem, Refusal } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
 import { type BatchedScan, type CheckInInput, inBatch } from './check-in-input.ts'
+import { announceCheckIns } from './check-in-log.ts'
+import { doorsOpenAt } from './decide-scan.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
 import { type NewCheckIn, recordScans } from './record-scans.ts'
 import { type BookedScan, ScanBook } from './scan-book.ts'
@@ -27,7 +29,6 @@ const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 }
 
 // Tolerance for inexact clocks of scanners, in milliseconds.
 const maxAhead = 5 * 60_000
-const hour = 3_600_000
 
 // Each attempt finds what others have made with its nonces meanwhile.
 const maxAttempts = 5
@@ -50,7 +51,7 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const inputs = scans.map(({ input }) => input)
   const found = await findScans(tx, { integrationId, organizationId: organizationIds[0] }, inputs)
-  const opensAt = (startDate: Date) => startDate.getTime() - ctx.services.admissionHours * hour
+  const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes = new Map<number, ScanOutcome>()
 
   const replay = ({ startsAt, ...made }: MadeCheckIn): CheckedIn => {
@@ -84,6 +85,7 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
     outcomes.set(place, made && !('refused' in made) ? { ...made, replayed: true } : reused())
   }
   await recordScans(tx, book)
+  announceCheckIns(tx, book.atEvents)
   return outcomes
 }
 

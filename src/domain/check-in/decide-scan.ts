@@ -33,3 +33,9 @@ export const enteredAfter = (
   { direction, people }: Pick<CheckInInput, 'direction' | 'people'>,
   { entered, admits }: Pick<ScannedTicket, 'entered' | 'admits'>,
 ): number => (direction === 'out' ? entered - people : Math.min(entered + people, admits))
+
+const hour = 3_600_000
+
+/** Time at which the doors of an event open, in milliseconds. */
+export const doorsOpenAt = (startDate: Date, admissionHours: number): number =>
+  startDate.getTime() - admissionHours * hour

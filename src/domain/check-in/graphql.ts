@@ -39,7 +39,7 @@ const reasonsOf = ({ result, isEarly }: CheckedIn): CheckedIn['result'][] => {
   return result === 'ALREADY_ENTERED' && isEarly ? [result, 'TOO_EARLY'] : [result]
 }
 
-const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
+export const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
   description: 'Scan at the door and its outcome.',
   fields: (t) => ({
     result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),

@@ -29,12 +29,14 @@ export type LiveOperation = {
 /** Request that opened a stream, for the errors in it. */
 export type Origin = { requestId: string; log: Log }
 
-/** Source of the events of an operation; or the errors that it is refused with, as one line of JSON. */
-export type Source = { events: AsyncIterator<unknown>; live: Live<unknown> } | { refused: string }
+/** Source of the events of an operation; or the errors that it is refused with. */
+export type Source =
+  | { events: AsyncIterator<unknown>; live: Live<unknown> }
+  | { refused: readonly GraphQLError[] }
 
 /** Serializes errors as clients receive them. */
 export const errorsToJson = (errors: readonly GraphQLError[], origin: Origin): string =>
-  JSON.stringify({ errors: errors.map((error) => toClientError(error, true, origin)) })
+  JSON.stringify({ errors: errors.map((error) => toClientError(error, false, origin)) })
 
 const toGraphqlError = (error: unknown): GraphQLError =>
   error instanceof GraphQLError
@@ -93,11 +95,11 @@ export function isShared({ document, operationName }: LiveOperation): boolean {
 }
 
 /** Subscribes to the events of an operation. */
-export async function openSource(operation: LiveOperation, ctx: Context, origin: Origin): Promise<Source> {
+export async function openSource(operation: LiveOperation, ctx: Context): Promise<Source> {
   const node = getOperationAST(operation.document, operation.operationName)
   if (!node) throw new Error('a document without its operation was subscribed to')
   const errors = checkOperation(operation, node)
-  if (errors.length > 0) return { refused: errorsToJson(errors, origin) }
+  if (errors.length > 0) return { refused: errors }
   const source = await createSourceEventStream({
     schema,
     document: operation.document,
@@ -107,7 +109,7 @@ export async function openSource(operation: LiveOperation, ctx: Context, origin:
   })
   if (Symbol.asyncIterator in source)
     return { events: source[Symbol.asyncIterator](), live: liveOf(node, operation.document) }
-  return { refused: errorsToJson(source.errors ?? [], origin) }
+  return { refused: source.errors ?? [] }
 }
 
 /** Executes the selection of an operation on an event. Returns the bytes to send. */

@@ -6,7 +6,7 @@ import type { Log } from '../../http/mask-error.ts'
 import type { Services } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { EventStream, sendOneEvent } from './event-stream.ts'
-import { failureToJson, type LiveOperation, type Origin } from './live-operation.ts'
+import { errorsToJson, failureToJson, type LiveOperation, type Origin } from './live-operation.ts'
 import { type Session, Sessions } from './sessions.ts'
 import { finalEvents, LiveSources, type Opened } from './sources.ts'
 import { StreamCounts, type StreamLimits } from './stream-limits.ts'
@@ -30,7 +30,7 @@ class Member {
     this.session = sessionOf(this)
   }
 
-  join(opened: Exclude<Opened, { refused: string }>): void {
+  join(opened: Exclude<Opened, { refused: unknown }>): void {
     this.leave = opened.join({ stream: this.stream, authenticated: () => this.session.authenticated })
   }
 }
@@ -86,7 +86,7 @@ export class LiveStreams {
       opened = await this.#sources.open({ operation, origin, authenticated }, lastEventId)
       if ('refused' in opened) {
         release()
-        return void sendOneEvent(reply, opened.refused)
+        return void sendOneEvent(reply, errorsToJson(opened.refused, origin))
       }
       const stream = new EventStream(reply)
       stream.lastEventId = lastEventId
@@ -151,7 +151,7 @@ export class LiveStreams {
     const { authenticated } = session
     try {
       const opened = await this.#sources.open({ operation, origin, authenticated }, stream.lastEventId)
-      if ('refused' in opened) return stream.end(finalEvents(opened.refused))
+      if ('refused' in opened) return stream.end(finalEvents(errorsToJson(opened.refused, origin)))
       if (stream.isOver) return opened.drop()
       stream.seen = 0
       member.join(opened)

@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql'
 import type { Authenticated } from '../../auth/authenticate.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { contextOf, type Services } from '../../request/context.ts'
@@ -20,11 +21,13 @@ export type Subscription = { operation: LiveOperation; origin: Origin; authentic
 /** A stream that joins a source. `authenticated` is that of the last authentication. */
 export type Joining = { stream: EventStream; authenticated(): Authenticated }
 
-/** Way into a source of events. `join` adds a stream to it, and returns how that leaves; `drop` ends a source
+/** Way into a source of events, or the errors that it is refused with. `join` adds a stream to it, and returns how that leaves; `drop` ends a source
  *  that nobody has joined. */
-export type Opened = { join(joining: Joining): () => void; drop(): void } | { refused: string }
+export type Opened =
+  | { join(joining: Joining): () => void; drop(): void }
+  | { refused: readonly GraphQLError[] }
 
-type OpenSource = Exclude<Source, { refused: string }>
+type OpenSource = Exclude<Source, { refused: unknown }>
 
 /** Writes the last events of a stream that ends with an error. */
 export const finalEvents = (json: string): string => nextEvent(json) + completeEvent
@@ -42,10 +45,10 @@ export class LiveSources {
 
   /** Opens the source of a subscription, after the event that its client has received last. */
   open(subscription: Subscription, lastEventId: string | undefined): Promise<Opened> {
-    const { operation, origin, authenticated } = subscription
+    const { operation, authenticated } = subscription
     const open = () => {
       const ctx = { ...contextOf(this.#services, authenticated), lastEventId }
-      return openSource(operation, ctx, origin)
+      return openSource(operation, ctx)
     }
     if (!isShared(operation))
       return open().then((source) => ('refused' in source ? source : this.#own(source, subscription)))
@@ -61,7 +64,7 @@ export class LiveSources {
       'refused' in source ? source : this.#audience(source, subscription, forget),
     )
     this.#shared.set(key, opened)
-    // A refusal is for its own request, whose id it has.
+    // A refusal is not kept.
     opened.then((result) => 'refused' in result && forget(), forget)
     return opened
   }

@@ -7,6 +7,7 @@ import { catalogueMark, marks } from './catalogue.ts'
 import { absentId, difference, fingerprint } from './fingerprint.ts'
 import type { Ask, OpenRow, Row } from './matrix-row.ts'
 import { digestOf } from './oracle.ts'
+import { sendStream } from './send-stream.ts'
 import type { Thing, World } from './world.ts'
 
 // Compares responses with the access rules. Findings are returned as text rather than thrown, so that all of
@@ -22,8 +23,14 @@ export type Matrix = {
   seen: Seen[]
 }
 
-export const send = ({ app }: Matrix, { method, url, body }: Ask, headers: Headers): Promise<Answer> =>
-  app.inject({ method, url, headers: { accept: 'application/json', ...headers }, payload: body })
+const isSubscription = (body: object | undefined) =>
+  body !== undefined && 'query' in body && String(body.query).startsWith('subscription')
+
+export const send = ({ app }: Matrix, ask: Ask, headers: Headers): Promise<Answer> => {
+  const { method, url, body } = ask
+  if (isSubscription(body)) return sendStream(app, ask, headers)
+  return app.inject({ method, url, headers: { accept: 'application/json', ...headers }, payload: body })
+}
 
 const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
   const sold = Object.values(callers).filter(({ principal, kind, name }) =>

@@ -31,10 +31,13 @@ export type OpenRow = { open: true; isFor: Caller['kind'][]; ask(caller: Caller)
 
 export type Rows = Record<string, Row | OpenRow>
 
-type Operation = 'query' | 'mutation'
+type Operation = 'query' | 'mutation' | 'subscription'
 
-const rootOf = (operation: Operation) =>
-  operation === 'query' ? schema.getQueryType() : schema.getMutationType()
+const roots = {
+  query: schema.getQueryType(),
+  mutation: schema.getMutationType(),
+  subscription: schema.getSubscriptionType(),
+}
 
 /** Builds a GraphQL request that selects everything below a root field. */
 export function graphqlAsk(
@@ -44,7 +47,7 @@ export function graphqlAsk(
   args: string,
   only?: string,
 ): (variables?: object) => Ask {
-  const field = rootOf(operation)?.getFields()[name]
+  const field = roots[operation]?.getFields()[name]
   if (!field) throw new Error(`there is no ${operation} ${name}`)
   const type = only === undefined ? getNamedType(field.type) : schema.getType(only)
   if (!type) throw new Error(`there is no type ${only}`)

@@ -1,0 +1,79 @@
+import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { rowsOf } from '../../data/json-rows.ts'
+import { type Find, rowStatement, textArrayParam } from '../../data/prepared.ts'
+import type { Database } from '../../database/database.ts'
+import { events } from '../event/table.ts'
+import { tickets } from '../ticket/table.ts'
+import { type CheckIn, checkIns } from './table.ts'
+
+/** A scan of a ticket, with the people inside with it and those that it admits when it was read. */
+export type LoggedCheckIn = CheckIn & { entered: number; admits: number; eventId: string; startDate: Date }
+
+const parameter = sql.placeholder
+
+const find = (condition: SQL, limit: number): Find<LoggedCheckIn> => ({
+  rows: rowsOf({
+    ...getTableColumns(checkIns),
+    entered: tickets.entered,
+    admits: tickets.admits,
+    eventId: tickets.eventId,
+    startDate: events.startDate,
+  }),
+  query: (select) =>
+    select
+      .from(checkIns)
+      .innerJoin(tickets, eq(tickets.id, checkIns.ticketId))
+      .innerJoin(events, eq(events.id, tickets.eventId))
+      .where(condition)
+      .orderBy(asc(checkIns.createdAt), asc(checkIns.integrationId), asc(checkIns.nonce))
+      .limit(limit),
+})
+
+/** Maximum number of check-ins that a statement reads. */
+export const pageSize = 500
+
+const byNames = find(
+  sql`(${checkIns.integrationId}, ${checkIns.nonce}) in
+    (select * from unnest(${textArrayParam('integrationIds')}, ${textArrayParam('nonces')}))`,
+  1_000,
+)
+// Reads a few rows of each ticket by its index: an event has no index of its own check-ins.
+const after = find(
+  sql`${eq(tickets.eventId, parameter('eventId'))} and (${checkIns.createdAt}, ${checkIns.integrationId}, ${checkIns.nonce})
+    > (${parameter('createdAt')}::text::timestamptz, ${parameter('integrationId')}::text, ${parameter('nonce')}::text)`,
+  pageSize,
+)
+
+/** Place in the check-ins of an event, in the order in which their transactions began. */
+export type Place = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
+
+/** Reads the check-ins of an event after a place, up to `pageSize`. */
+export const readCheckIns = (db: Database, eventId: string, place: Place): Promise<LoggedCheckIn[]> =>
+  rowStatement(db, 'check_ins_after', after).execute({
+    ...place,
+    eventId,
+    createdAt: place.createdAt.toISOString(),
+  })
+
+/** Transactions may commit in another order than they began, this much later at most: the time that a
+ *  statement may wait for locks. */
+export const overlapMs = 15_000
+
+/** The place after which check-ins may still appear that began before a time. */
+export const placeBefore = (time: Date): Place => ({
+  createdAt: new Date(time.getTime() - overlapMs),
+  integrationId: '',
+  nonce: '',
+})
+
+export const keyOf = ({ integrationId, nonce }: Place): string => `${integrationId} ${nonce}`
+
+/** Reads these check-ins, by integration and nonce. */
+export const readNamedCheckIns = (
+  db: Database,
+  names: Pick<Place, 'integrationId' | 'nonce'>[],
+): Promise<LoggedCheckIn[]> =>
+  rowStatement(db, 'check_ins_by_nonce', byNames).execute({
+    integrationIds: names.map(({ integrationId }) => integrationId),
+    nonces: names.map(({ nonce }) => nonce),
+  })

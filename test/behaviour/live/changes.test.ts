@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readChanges } from '../../support/change-feed.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { aCatalogueOfTwo } from '../../support/factories.ts'
+import { openStream, subscribe } from '../../support/live.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(aCatalogueOfTwo(500), { listen: true })
+})
+afterAll(() => sale.close())
+
+const query = `subscription ($after: String) { changes(after: $after) { id type subjectId sequence cursor } }`
+type Changed = { changes: { id: string; type: string; subjectId: string; cursor: string } }
+
+async function pay(rate: 1 | 2): Promise<string> {
+  const { payment_id, payment_url } = await mustCheckOut(sale, {
+    ticket_rate_id: `rate_${rate}`,
+    tickets: [anEntry(`price_${rate}`)],
+  })
+  await sale.app.inject({
+    method: 'POST',
+    url: new URL(payment_url).pathname,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: 'action=pay',
+  })
+  return payment_id
+}
+
+const idsOf = (text: string) => [...text.matchAll(/"id":"(chg_\w+)"/g)].map(([, id]) => id)
+
+test('every change comes once, the old ones first, in the order of the feed', async () => {
+  await pay(1)
+  const watched = subscribe<Changed>(sale.url, sale.channel, { query })
+  await watched.until(({ changes: { type } }) => type === 'ticket.activated'.replace('.', '_').toUpperCase())
+  for (let count = 0; count < 8; count++) await pay(count % 2 === 0 ? 1 : 2)
+  const { nodes } = await readChanges(sale, sale.channel)
+  await expect.poll(() => watched.received.length).toBe(nodes.length)
+  expect(watched.received.map(({ changes: { id } }) => id)).toEqual(nodes.map(({ id }) => id))
+})
+
+test('a client goes on after the cursor, given as an argument or as the last event', async () => {
+  const { nodes, end } = await readChanges(sale, sale.channel)
+  const stream = await openStream(sale.url, sale.channel, { query, variables: { after: end } })
+  const paymentId = await pay(1)
+  await expect.poll(stream.text).toContain(paymentId)
+  await expect.poll(() => idsOf(stream.text()).length).toBe(2)
+  expect(idsOf(stream.text()).some((id) => nodes.some((node) => node.id === id))).toBe(false)
+  const [, lastEventId = ''] = /^id: (\S+)$/m.exec(stream.text()) ?? []
+  stream.close()
+  await pay(2)
+  const again = await openStream(sale.url, { ...sale.channel, 'last-event-id': lastEventId }, { query })
+  await expect.poll(() => idsOf(again.text()).length).toBe(3)
+  expect(idsOf(again.text())[0]).toBe(idsOf(stream.text())[1])
+})
+
+test('an integration hears of its own organization alone', async () => {
+  const { end } = await readChanges(sale, sale.integration.v2)
+  const watched = subscribe<Changed>(sale.url, sale.integration.v2, { query, variables: { after: end } })
+  await pay(2)
+  const paymentId = await pay(1)
+  await watched.until(() => true)
+  expect(watched.received[0]?.changes.subjectId).toBe(paymentId)
+})
+
+test('an unknown cursor is refused', async () => {
+  const refused = subscribe<Changed>(sale.url, sale.channel, { query, variables: { after: 'x' } })
+  await expect.poll(refused.isComplete).toBe(true)
+  expect(refused.errors).toEqual([{ code: 'CURSOR_UNKNOWN', path: 'after' }])
+})

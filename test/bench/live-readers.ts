@@ -1,0 +1,79 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { answerTasks } from './worker.ts'
+
+/** Opens streams of a rate, or waits until all of them have seen how many places are left. */
+export type ReadersTask =
+  | { open: { port: number; key: string; rateId: string; count: number } }
+  | { until: { left: number; timeoutMs: number } }
+
+/** `milliseconds` until all readers were there; null if some were not in time. */
+export type ReadersResult = { readers: number; behind: number; milliseconds: number | null }
+
+type Reader = { socket: Socket; left: number | null; isOver: boolean }
+
+const readers: Reader[] = []
+const openedAtOnce = 100
+const newest = /"left":(\d+)/g
+
+function openReader(port: number, request: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    const reader: Reader = { socket, left: null, isOver: false }
+    readers.push(reader)
+    socket.setEncoding('latin1')
+    socket.on('data', (text) => {
+      for (const [, left] of String(text).matchAll(newest)) reader.left = Number(left)
+      if (reader.left !== null) resolve()
+    })
+    socket.on('error', reject)
+    socket.on('close', () => {
+      reader.isOver = true
+      reject(new Error('a stream ended'))
+    })
+    socket.write(request)
+  })
+}
+
+async function open({
+  port,
+  key,
+  rateId,
+  count,
+}: {
+  port: number
+  key: string
+  rateId: string
+  count: number
+}) {
+  const body = JSON.stringify({
+    query: 'subscription ($ids: [ID!]) { rateAvailability(ticketRateIds: $ids) { ticketRateId left } }',
+    variables: { ids: [rateId] },
+  })
+  const head = [
+    'POST /graphql HTTP/1.1',
+    `host: 127.0.0.1:${port}`,
+    'accept: text/event-stream',
+    'content-type: application/json',
+    `x-api-key: ${key}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+  ]
+  const request = `${head.join('\r\n')}\r\n\r\n${body}`
+  const start = performance.now()
+  for (let opened = 0; opened < count; opened += openedAtOnce)
+    await Promise.all(Array.from({ length: openedAtOnce }, () => openReader(port, request)))
+  return { readers: readers.length, behind: 0, milliseconds: performance.now() - start }
+}
+
+async function until({ left, timeoutMs }: { left: number; timeoutMs: number }): Promise<ReadersResult> {
+  const start = performance.now()
+  for (;;) {
+    const behind = readers.filter((reader) => reader.isOver || reader.left !== left).length
+    const milliseconds = performance.now() - start
+    if (behind === 0) return { readers: readers.length, behind, milliseconds }
+    if (milliseconds > timeoutMs) return { readers: readers.length, behind, milliseconds: null }
+    await wait(5)
+  }
+}
+
+answerTasks<ReadersTask, ReadersResult>((task) => ('open' in task ? open(task.open) : until(task.until)))
