@@ -26,11 +26,12 @@ test('a response may have media types of its own', () => {
   const csv = { 'text/csv': { schema: z.string(), example: 'id\n1\n' } }
   const json = { 'application/json': { schema: z.object({ id: z.string() }) } }
   const response = { 200: { description: 'Things.', content: { ...csv, ...json } } }
-  expect(operationOf({ security, response }).responses[200]).toMatchObject({
+  const example = { answer: { id: '1' } }
+  expect(operationOf({ security, response, example }).responses[200]).toMatchObject({
     description: 'Things.',
     content: {
       'text/csv': { schema: { type: 'string' }, example: 'id\n1\n' },
-      'application/json': { schema: { type: 'object', required: ['id'] } },
+      'application/json': { schema: { type: 'object', required: ['id'] }, example: { id: '1' } },
     },
   })
 })

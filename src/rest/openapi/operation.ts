@@ -45,10 +45,13 @@ const hasContent = (answer: unknown): answer is WithContent =>
 
 function contentOf(answer: unknown, example: unknown, schemas: Schemas) {
   if (hasContent(answer)) {
-    const media = Object.entries(answer.content).map(([type, { schema, example: own = example }]) => [
-      type,
-      { schema: schemas.convert(schema, 'output'), ...(own !== undefined && { example: own }) },
-    ])
+    const media = Object.entries(answer.content).map(([type, { schema, example: own }]) => {
+      const shown = own ?? (type === 'application/json' ? example : undefined)
+      return [
+        type,
+        { schema: schemas.convert(schema, 'output'), ...(shown !== undefined && { example: shown }) },
+      ]
+    })
     return { description: answer.description, content: Object.fromEntries(media) }
   }
   if (!(answer instanceof z.ZodType)) throw new Error('a documented response is a zod schema, or has content')
