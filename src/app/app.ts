@@ -6,7 +6,8 @@ import { streamLimitsOf } from '../config/streams.ts'
 import { trustProxyOf } from '../config/trust-proxy.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import type { FindDemo } from '../graphql-server/graphiql/tabs.ts'
+import { sentMessages } from '../domain/webhook/messages-rest.ts'
+import type { Demo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
 import { limitResponseTime } from '../http/answer-in-time.ts'
@@ -24,7 +25,8 @@ import { addSecurity } from '../http/security.ts'
 import type { Services } from '../request/context.ts'
 import { createRateLimits } from '../request/rate-limits.ts'
 import { sendRefusal } from '../rest/error-body.ts'
-import { addDocumentation } from '../rest/openapi.ts'
+import { addDocumentation } from '../rest/openapi/add-documentation.ts'
+import type { DemoValues } from '../rest/openapi/example-ids.ts'
 import { validatorCompiler } from '../rest/validator.ts'
 import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
@@ -41,8 +43,8 @@ export type AppOptions = {
   /** Reports whether the process is shutting down. Responses then close their connections. */
   isLeaving?: () => boolean
   answerTimeoutMs?: number
-  /** Finds what fills the GraphiQL tabs, if the demo catalogue is seeded. */
-  findDemo?: FindDemo
+  /** Finds what fills the GraphiQL tabs and the REST examples, if the demo catalogue is seeded. */
+  findDemo?: () => Promise<(Demo & DemoValues) | undefined>
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Fields that are added to each log line, such as the process that wrote it. */
@@ -143,7 +145,7 @@ export async function createApp({
   readCredentials(app)
   await rateLimits.addTo(app)
   refuseMalformedUrls(app)
-  addDocumentation(app)
+  addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })
   addHealth(app, whyUnready)
   addHome(app, printedSchema())
   await addGraphql(app, services, responseCache, {

@@ -2,14 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Database } from '../database/database.ts'
 import { type DemoCredentials, demoOffer } from '../domain/catalogue/demo/open-demo.ts'
 import type { Demo } from '../graphql-server/graphiql/tabs.ts'
+import type { DemoValues } from '../rest/openapi/example-ids.ts'
 
 const sell = `mutation ($input: SellAtBoxOfficeInput!) { sellAtBoxOffice(input: $input) { __typename } }`
 
-/** Returns what fills the tabs of GraphiQL; undefined if nothing of the demo is on sale any more. */
+/** Returns what fills the tabs of GraphiQL and the examples of the REST documentation; undefined if nothing of the demo is on sale any more. */
 export async function demoTabs(
   db: Database,
   { key, integration_key: integrationKey }: DemoCredentials,
-): Promise<Demo | undefined> {
+): Promise<(Demo & DemoValues) | undefined> {
   const offer = await demoOffer(db)
   return offer ? { ...offer, key, integrationKey, ticketId: offer.ticketId ?? 'tkt_…' } : undefined
 }

@@ -1,7 +1,7 @@
 import type { ObjectRef } from '@pothos/core'
 import { type Code, limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
 import { builder } from './builder.ts'
-import { ErrorCodeRef } from './error-code.ts'
+import { ErrorCodeRef } from './error-code-enum.ts'
 
 type Types = typeof builder.$inferSchemaTypes
 

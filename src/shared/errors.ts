@@ -60,8 +60,9 @@ export const statusOf = {
 
 export type Code = keyof typeof statusOf
 
-// Facts that help to correct a request: counts, limits, ISO 8601 timestamps, amounts in major units, seconds.
-type FactsByCode = {
+/** Facts that help to correct a request: counts, limits, ISO 8601 timestamps, amounts in major units,
+ *  seconds. */
+export type FactsByCode = {
   SOLD_OUT: { available: number }
   INSUFFICIENT_AVAILABILITY: { available: number }
   MIN_TICKETS: { min: number; max: number }
@@ -85,6 +86,9 @@ type FactsByCode = {
 
 /** Codes that need no facts. */
 export type CodeWithoutFacts = Exclude<Code, keyof FactsByCode>
+
+/** Name of a fact. */
+export type FactName = { [C in keyof FactsByCode]: keyof FactsByCode[C] }[keyof FactsByCode]
 
 // `path` locates the invalid input, with camelCase field names.
 type Reason = { message: string; path?: (string | number)[] }

@@ -99,7 +99,7 @@ export const isStorableDate = (date: Date): boolean => date >= minDate && date <
 /** Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC (DECISIONS 3). */
 export const moment = z
   .union(
-    [z.iso.date(), z.iso.datetime({ offset: true, local: true })],
+    [z.iso.date(), z.iso.datetime({ offset: true, local: true }).meta({ format: 'date-time' })],
     'must be an ISO 8601 date or timestamp',
   )
   .transform(

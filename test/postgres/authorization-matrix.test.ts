@@ -15,7 +15,6 @@ import { checkEdges, reachedEdges } from '../support/authorization/edges.ts'
 import {
   edgesOf,
   graphqlEntryPoints,
-  type OpenApi,
   openApiEntryPoints,
   watchRoutes,
 } from '../support/authorization/entry-points.ts'
@@ -26,6 +25,7 @@ import { ownerRows } from '../support/authorization/owner-rows.ts'
 import { checkPublic, checkTokens } from '../support/authorization/public-routes.ts'
 import { headRows, restRows, routeKinds } from '../support/authorization/rest-rows.ts'
 import { openWorld } from '../support/authorization/world.ts'
+import { readDocument } from '../support/openapi/document.ts'
 
 // A foreign object gets the same response as an absent one, byte for byte, for every caller and every entry
 // point (DECISIONS 2).
@@ -49,7 +49,7 @@ describe('the matrix is complete', () => {
   })
 
   test('operations and identifiers of the OpenAPI document match the rows one to one', async () => {
-    const document = (await matrix.world.sale.rest('GET', '/openapi.json')).json<OpenApi>()
+    const document = await readDocument(matrix.world.sale.app)
     expect(Object.keys(restRows).sort()).toEqual(openApiEntryPoints(document).sort())
   })
 

@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/database/open.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import type { RequestTimeouts } from '../../src/http/connection-limits.ts'
+import { checkAnswers } from './openapi/check-answers.ts'
 import { copyFolder, inDatabase } from './setup/database.ts'
 
 type Settings = Record<string, string>
@@ -134,6 +135,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     const app = await createApp({
       ...{ db, replica, config, provider, whyUnready, answerTimeoutMs, logTo, timeouts },
     })
+    checkAnswers(app, config, () => createApp({ db, config, provider, logTo: { write() {} } }))
     const url = listen ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''
     return {
       app,

@@ -2,6 +2,20 @@ import { z } from 'zod'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
+const artistBody = z
+  .object({
+    name: z.string().describe('Stage name.'),
+    image_url: z.url().nullable().describe('URL of a picture.'),
+  })
+  .meta({ id: 'Artist', description: 'Performer at an event.' })
+
+const iframeBody = z
+  .object({
+    tag_url: z.url().nullable().describe('URL of the frame.'),
+    script_url: z.url().nullable().describe('URL of the script.'),
+  })
+  .meta({ id: 'SalesWidget', description: 'Embeddable sales widget of an event.' })
+
 /** JSON shape of an event (INTERFACE, Event). */
 export const eventBody = z.object({
   _id: z.string().describe('Event identifier.'),
@@ -12,14 +26,7 @@ export const eventBody = z.object({
   outfit: z.string().nullable().describe('Dress code.'),
   ambiences: z.array(z.string()).describe('Moods, such as `dancing` or `open air`.'),
   music_genres: z.array(z.string()).describe('Music genres.'),
-  artists: z
-    .array(
-      z.object({
-        name: z.string().describe('Stage name.'),
-        image_url: z.url().nullable().describe('URL of a picture.'),
-      }),
-    )
-    .describe('Performers.'),
+  artists: z.array(artistBody).describe('Performers.'),
   display_date: z.iso.datetime().nullable().describe('Date to display if it differs from the start.'),
   start_date: z.iso.datetime().describe('Start of the event, and end of its ticket sale.'),
   end_date: z.iso.datetime().describe('End of the event.'),
@@ -30,14 +37,9 @@ export const eventBody = z.object({
     .array(ticketRateBody)
     .optional()
     .describe('Ticket rates of the event. Present if `populate` asks for them.'),
-  iframe: z
-    .object({
-      tag_url: z.url().nullable().describe('URL of the frame.'),
-      script_url: z.url().nullable().describe('URL of the script.'),
-    })
-    .nullable()
-    .describe('Embeddable sales widget; null if there is none.'),
+  iframe: iframeBody.nullable().describe('Embeddable sales widget; null if there is none.'),
 })
+eventBody.register(z.globalRegistry, { id: 'Event', description: 'Event of an organization.' })
 
 export type EventBody = z.output<typeof eventBody>
 

@@ -4,7 +4,6 @@ import type { ResponseCache } from '../../cache/response-cache.ts'
 import { createSerializer } from '../../json/zod-serializer.ts'
 import { type Context, catalogueContext, requireChannel, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
-import { errorBody } from '../../rest/error-body.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type EventFilter, searchEvents } from '../event/search-events.ts'
@@ -17,6 +16,7 @@ import {
   ticketRatesByEventId,
 } from '../ticket-rate/loaders.ts'
 import { eventBody, toEventBody } from './event-body.ts'
+import { eventExample } from './event-example.ts'
 
 const number = scalars.fromQuery
 
@@ -58,8 +58,11 @@ const query = z.strictObject({
 type Query = z.output<typeof query>
 
 const page = z
-  .object({ success: z.literal(true), data: z.array(eventBody) })
-  .describe('Page of events; empty past the end.')
+  .object({
+    success: z.literal(true).describe('Always true for a page.'),
+    data: z.array(eventBody).describe('Events of the page, at most `limit`.'),
+  })
+  .meta({ id: 'EventPage', description: 'Page of events; empty past the end.' })
 
 const pageBytes = createSerializer(page)
 
@@ -132,11 +135,19 @@ export const eventRoutes =
           operationId: 'listEvents',
           summary: 'List events',
           description:
-            'Lists the events of the organizations that have given the channel access, ordered by `start_date` and then by `_id`. Channels only. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`. Answers 304 if `If-None-Match` holds the current `ETag`.',
+            'Lists the events of the organizations that have given the channel access, ordered by `start_date` and then by `_id`. Channels only. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`.',
           tags: ['Channels'],
-          security: [{ apiKey: [] }],
+          security: [{ channelKey: [] }],
           querystring: query,
-          response: { 200: page, '4xx': errorBody },
+          response: { 200: page },
+          // `lat` and `lng` go together.
+          refuses: ['REQUIRED'],
+          sends: ['Link'],
+          isConditional: true,
+          example: {
+            query: { populate: '*', limit: 5 },
+            answer: { success: true, data: [eventExample] },
+          },
         },
       },
       (request, reply) =>

@@ -3,28 +3,14 @@ import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { changeDescriptions } from './descriptions.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
 import type { Change } from './table.ts'
-
-const descriptions: Record<Change['type'], string> = {
-  'payment.paid': 'Payment that was paid.',
-  'payment.failed': 'Payment that failed. Its tickets are no longer held.',
-  'payment.expired': 'Payment that was not paid in time. Its tickets are no longer held.',
-  'payment.refunded': 'Payment of which all or part was refunded.',
-  'ticket.activated': 'Ticket that was paid, and is now valid.',
-  'ticket.cancelled': 'Ticket that was cancelled after payment.',
-  'ticket.entered': 'Ticket with which somebody entered. Scans out are not reported.',
-  'ticket.updated': 'Ticket whose attendee was corrected.',
-  'ticket.transferred': 'Ticket that was given to another person. Its former code is no longer valid.',
-  'ticket.supplement_redeemed': 'Ticket of which a supplement was handed out.',
-  'rate.sold_out': 'Ticket rate that has no places left.',
-  'rate.available': 'Ticket rate that has places left again.',
-}
 
 // GraphQL names cannot contain the dot of the webhook's type.
 export const ChangeTypeRef = builder.enumType('ChangeType', {
   description: 'Type of a change. Webhooks name it in lower case with a dot, such as `payment.paid`.',
-  values: upperCase(descriptions),
+  values: upperCase(changeDescriptions),
 })
 
 export const ChangeRef = builder.objectRef<Change>('Change').implement({

@@ -1,5 +1,6 @@
 import { toMajor } from '../../shared/money.ts'
 import type { NewChange } from '../change/table.ts'
+import type { PaymentChangeBody } from './change-body.ts'
 import type { Payment } from './table.ts'
 
 type PaymentChangeType = Extract<NewChange['type'], `payment.${string}`>
@@ -17,5 +18,5 @@ export const paymentChange = (type: PaymentChangeType, payment: Payment): NewCha
     total_amount: toMajor(payment.totalAmount, payment.currency),
     refunded: toMajor(payment.refundedAmount, payment.currency),
     currency: payment.currency,
-  },
+  } satisfies PaymentChangeBody,
 })

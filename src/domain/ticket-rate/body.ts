@@ -30,6 +30,10 @@ export const priceBody = z.object({
     .describe('Unit of `fee_quantity`: `percentage` of the price, or `fixed` amount.'),
   fee_quantity: z.number().describe('Fee added to the price: a percentage, or an amount in major units.'),
 })
+priceBody.register(z.globalRegistry, {
+  id: 'Price',
+  description: 'One price step of a ticket rate, such as early bird or regular.',
+})
 
 export const supplementBody = z.object({
   _id: z.string().describe('Supplement identifier, the `supplement_id` of a checkout.'),
@@ -37,6 +41,10 @@ export const supplementBody = z.object({
   price: z.number().describe('Price in major units.'),
   has_fake_price: z.boolean().describe('True if `fake_price` is to be shown struck through.'),
   fake_price: z.number().nullable().describe('Price to show struck through, in major units.'),
+})
+supplementBody.register(z.globalRegistry, {
+  id: 'RateSupplement',
+  description: 'Extra that can be bought with a ticket.',
 })
 
 export const questionBody = z.object({
@@ -50,6 +58,29 @@ export const questionBody = z.object({
   required: z.boolean().describe('True if an answer is required.'),
   items: z.array(z.string()).describe('Choices of a dropdown.'),
 })
+questionBody.register(z.globalRegistry, {
+  id: 'Question',
+  description: 'Question that the buyer answers for each ticket.',
+})
+
+const availabilityBody = z
+  .object({
+    sold: z.int().describe('Number of places sold, here and elsewhere before the import.'),
+    available: z.int().nullable().describe('Number of places left after sales and holds; null if unlimited.'),
+  })
+  .meta({ id: 'Availability', description: 'Number of places sold and left.' })
+
+const warrantyBody = z
+  .object({
+    enabled: z.boolean().describe('True if the rate offers a warranty.'),
+    percentage: z.number().describe('Cost, as a percentage of price and supplements.'),
+    hours: z.int().describe('Number of hours before the start of the event at which the warranty ends.'),
+  })
+  .meta({
+    id: 'RateWarranty',
+    description:
+      'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
+  })
 
 export const ticketRateBody = z.object({
   _id: z.string().describe('Ticket rate identifier, the `ticket_rate_id` of a checkout.'),
@@ -69,15 +100,7 @@ export const ticketRateBody = z.object({
     ),
   supplements: z.array(supplementBody).describe('Extras that can be bought with a ticket.'),
   available: z.boolean().describe('True if the rate can be bought now.'),
-  availability: z
-    .object({
-      sold: z.int().describe('Number of places sold, here and elsewhere before the import.'),
-      available: z
-        .int()
-        .nullable()
-        .describe('Number of places left after sales and holds; null if unlimited.'),
-    })
-    .describe('Number of places sold and left.'),
+  availability: availabilityBody,
   min: z.int().nullable().describe('Minimum number of tickets per checkout; null means 1.'),
   max: z
     .int()
@@ -87,15 +110,11 @@ export const ticketRateBody = z.object({
   show_all_prices: z
     .boolean()
     .describe('True if `prices` lists all prices; false if it lists only the current one.'),
-  warranty: z
-    .object({
-      enabled: z.boolean().describe('True if the rate offers a warranty.'),
-      percentage: z.number().describe('Cost, as a percentage of price and supplements.'),
-      hours: z.int().describe('Number of hours before the start of the event at which the warranty ends.'),
-    })
-    .describe(
-      'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
-    ),
+  warranty: warrantyBody,
+})
+ticketRateBody.register(z.globalRegistry, {
+  id: 'TicketRate',
+  description: 'Kind of ticket of an event, with its prices and places.',
 })
 
 export type TicketRateBody = z.output<typeof ticketRateBody>

@@ -20,6 +20,20 @@ const supplementBody = z.object({
   product_quantity: z.int().describe('Number of items bought.'),
   product_quantity_used: z.int().describe('Number of items redeemed.'),
 })
+supplementBody.register(z.globalRegistry, {
+  id: 'TicketSupplement',
+  description: 'Supplement bought with a ticket, as the lookup shows it.',
+})
+
+const priceInfoBody = z
+  .object({
+    _id: z.string().describe('Price identifier.'),
+    price: amount('Price without fees, supplements and warranty, in major units.'),
+    age: z.int().nullable().describe('Minimum age of the event; null if it has none.'),
+    content: nullableText.describe('Description of what the price includes.'),
+    additional_info: nullableText.describe('Additional information for the buyer.'),
+  })
+  .meta({ id: 'PriceInfo', description: 'Price that the ticket was sold at.' })
 
 export const ticketBody = z.object({
   _id: z.string().describe('Ticket identifier.'),
@@ -54,15 +68,7 @@ export const ticketBody = z.object({
   sale_type: z
     .enum(saleType.enumValues)
     .describe('Way of selling: `online` by a channel, `box_office` at the door, or `invitation`.'),
-  price_info: z
-    .object({
-      _id: z.string().describe('Price identifier.'),
-      price: amount('Price without fees, supplements and warranty, in major units.'),
-      age: z.int().nullable().describe('Minimum age of the event; null if it has none.'),
-      content: nullableText.describe('Description of what the price includes.'),
-      additional_info: nullableText.describe('Additional information for the buyer.'),
-    })
-    .describe('Price that the ticket was sold at.'),
+  price_info: priceInfoBody,
   supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
   status: z
     .enum(views.lookupStatuses)
@@ -79,10 +85,13 @@ export const ticketBody = z.object({
     .array(z.string())
     .describe('References of the corrective invoices, one per refund.'),
 })
+ticketBody.register(z.globalRegistry, { id: 'Ticket', description: 'Ticket, as its organization sees it.' })
+
+export type TicketBody = z.output<typeof ticketBody>
 
 type Rate = { rateName: string; rateSlug: string }
 
-export function toTicketBody(ticket: LookupTicket & Rate): z.output<typeof ticketBody> {
+export function toTicketBody(ticket: LookupTicket & Rate): TicketBody {
   const major = (minor: number) => toMajor(minor, ticket.currency)
   return {
     _id: ticket.id,

@@ -3,12 +3,15 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type Context, requireIntegration, type Services } from '../../request/context.ts'
 import { authenticated } from '../../rest/authenticate.ts'
-import { errorBody } from '../../rest/error-body.ts'
+import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { ticketBody, toTicketBody } from './body.ts'
+import { ticketExample } from './body-example.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
-const ticketAnswer = z.object({ success: z.literal(true), data: ticketBody }).describe('Ticket.')
+const ticketAnswer = z
+  .object({ success: z.literal(true).describe('Always true for a ticket.'), data: ticketBody })
+  .meta({ id: 'TicketResponse', description: 'The ticket.' })
 
 async function lookUp(id: string, ctx: Context) {
   const ticket = await requireTicket(id, ctx)
@@ -35,10 +38,14 @@ export const lookupRoutes =
           description:
             'Reads one ticket of the organization. Integrations only. Accepts either method of authentication: `x-api-key`, or `integration_id` with `secret`.',
           tags: ['Integrations'],
-          security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
+          security: [{ integrationKey: [] }, { integrationId: [], secret: [] }],
           params: z.object({ ticketId: z.string().describe('Ticket identifier.') }),
           querystring: z.strictObject({}),
-          response: { 200: ticketAnswer, '4xx': errorBody },
+          response: { 200: ticketAnswer },
+          example: {
+            params: { ticketId: exampleIds.ticketId },
+            answer: { success: true, data: ticketExample },
+          },
         },
       },
       async ({ params, ctx }) => ({ success: true as const, data: await lookUp(params.ticketId, ctx) }),

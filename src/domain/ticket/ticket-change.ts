@@ -1,4 +1,5 @@
 import type { NewChange } from '../change/table.ts'
+import type { TicketChangeBody } from './change-body.ts'
 import type { Ticket } from './table.ts'
 import { lookupStatus } from './views.ts'
 
@@ -38,5 +39,5 @@ export const ticketChange = (
     for: ticket.admits,
     enter: ticket.entered,
     ...facts,
-  },
+  } satisfies TicketChangeBody,
 })

@@ -13,6 +13,8 @@ import {
   isRequiredArgument,
   isRequiredInputField,
 } from 'graphql'
+import type { JsonSchema } from '../fuzz/from-json-schema.ts'
+import type { Document } from '../openapi/document.ts'
 
 // Every place where a client names an object or is led to one, under its name in the matrix.
 
@@ -88,13 +90,6 @@ export async function watchRoutes<T>(
   }
 }
 
-type JsonSchema = { properties?: Record<string, JsonSchema>; items?: JsonSchema; anyOf?: JsonSchema[] }
-type Operation = {
-  parameters?: { name: string; in: string }[]
-  requestBody?: { content: Record<string, { schema: JsonSchema }> }
-}
-export type OpenApi = { paths: Record<string, Record<string, Operation>> }
-
 const namesId = (name: string) => name !== 'referral_id' && /(^|_)id$|Id$|^(qr|discount)_code$/.test(name)
 
 function idFieldsIn({ properties = {}, items, anyOf = [] }: JsonSchema, above: string[] = []): string[] {
@@ -106,7 +101,7 @@ function idFieldsIn({ properties = {}, items, anyOf = [] }: JsonSchema, above: s
 }
 
 /** Each documented operation and each identifier that it takes: `GET /events organization_id`. */
-export const openApiEntryPoints = ({ paths }: OpenApi): string[] =>
+export const openApiEntryPoints = ({ paths }: Document): string[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters = [], requestBody }]) => {
       const at = `${method.toUpperCase()} ${path}`

@@ -3,8 +3,8 @@ import type { InjectOptions } from 'fastify'
 import type { Caller, Headers } from '../authorization/callers.ts'
 import { absentId } from '../authorization/fingerprint.ts'
 import type { Kind, World } from '../authorization/world.ts'
+import type { Route } from '../openapi/document.ts'
 import { arbitraryOf, type JsonSchema, mutatedFrom, objectOf, type Pool } from './from-json-schema.ts'
-import type { Route } from './openapi.ts'
 import { text } from './values.ts'
 
 /** A request with its caller, which is `nobody` if the credentials are bad. */

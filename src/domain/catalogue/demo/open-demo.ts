@@ -55,8 +55,8 @@ async function issue(db: Database): Promise<DemoCredentials> {
  *  newest ticket that the integration sold. Null after that; seeding again moves the demo to today. */
 export async function demoOffer(
   db: Database,
-): Promise<{ ticketRateId: string; priceId: string; ticketId: string | null } | null> {
-  const ticketRateId = 'rate_demo_8_1'
+): Promise<{ eventId: string; ticketRateId: string; priceId: string; ticketId: string | null } | null> {
+  const [eventId, ticketRateId] = ['evt_demo_8', 'rate_demo_8_1']
   const [price] = await db
     .select({ id: prices.id })
     .from(prices)
@@ -74,7 +74,7 @@ export async function demoOffer(
     .where(and(eq(tickets.ticketRateId, ticketRateId), eq(tickets.saleType, 'box_office')))
     .orderBy(desc(tickets.createdAt), desc(tickets.id))
     .limit(1)
-  return price ? { ticketRateId, priceId: price.id, ticketId: ticket?.id ?? null } : null
+  return price ? { eventId, ticketRateId, priceId: price.id, ticketId: ticket?.id ?? null } : null
 }
 
 /** Seeds an empty database with the demo catalogue, once, and issues keys for it. Stores the keys beside the

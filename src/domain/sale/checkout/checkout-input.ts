@@ -2,6 +2,21 @@ import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
 import { metadata } from '../../../shared/metadata.ts'
 
+const answer = z
+  .strictObject({
+    questionId: scalars.identifier.describe('Question identifier.'),
+    answer: scalars
+      .text(500)
+      .describe(
+        'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
+      ),
+  })
+  .meta({ id: 'CheckoutAnswer', description: 'Answer to a question of the ticket rate.' })
+
+const supplement = z
+  .strictObject({ supplementId: scalars.identifier.describe('Supplement identifier.') })
+  .meta({ id: 'CheckoutSupplement', description: 'Supplement to buy with a ticket.' })
+
 const entry = z.strictObject({
   priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
   qrCode: scalars.qrCode
@@ -22,23 +37,15 @@ const entry = z.strictObject({
     .describe('Type of identity document: `dni`, `nie`, `passport` or `other`.'),
   personalDocumentNumber: scalars.text(50).nullish().describe('Identity document number.'),
   answers: z
-    .array(
-      z.strictObject({
-        questionId: scalars.identifier.describe('Question identifier.'),
-        answer: scalars
-          .text(500)
-          .describe(
-            'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
-          ),
-      }),
-    )
+    .array(answer)
     .nullish()
     .describe("Answers to the rate's questions; required ones must be answered."),
-  supplements: z
-    .array(z.strictObject({ supplementId: scalars.identifier.describe('Supplement identifier.') }))
-    .nullish()
-    .describe('Supplements to buy, each at most once.'),
+  supplements: z.array(supplement).nullish().describe('Supplements to buy, each at most once.'),
   warranty: z.boolean().nullish().describe('True to buy the warranty; refused if the rate offers none.'),
+})
+entry.register(z.globalRegistry, {
+  id: 'CheckoutTicketEntry',
+  description: 'One ticket to buy, and who it is for.',
 })
 
 /** Input of a checkout that REST and GraphQL share (INTERFACE, POST /tickets/checkout; DECISIONS 4). */
@@ -65,6 +72,10 @@ export const checkoutBody = z.strictObject({
     .nullish()
     .describe('Code of a discount of the organization. Its case does not matter.'),
   metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
+})
+checkoutBody.register(z.globalRegistry, {
+  id: 'CheckoutRequest',
+  description: 'Tickets of one rate to buy together.',
 })
 
 /** Input of a checkout over GraphQL. REST takes the idempotency key in a header and has no expected total. */

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { Credentials } from '../../../auth/credentials.ts'
 import { type Context, requireChannel, type Services } from '../../../request/context.ts'
 import { authenticated } from '../../../rest/authenticate.ts'
-import { errorBody } from '../../../rest/error-body.ts'
 import { peekBody } from '../../../rest/peek-body.ts'
 import { inSnakeCase } from '../../../rest/snake-case.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -12,28 +11,63 @@ import { toMajor } from '../../../shared/money.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
+import { checkoutExample } from './checkout-example.ts'
 import { checkoutBody } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
 import { issuedTicketBody, toIssuedTicketBody } from './issued-body.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
-const checkoutAnswer = z
+const checkoutData = z
   .object({
-    data: z.object({
-      payment_id: z.string().describe('Payment identifier.'),
-      payment_url: z.url().describe('Payment page to send the buyer to.'),
-      total_amount: z.number().describe('Amount that the buyer pays, in major units.'),
-      tickets: z.array(issuedTicketBody).describe('Tickets, one per entry of the request.'),
-      conditions_changed: z
-        .boolean()
-        .describe(
-          "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
-        ),
-    }),
+    payment_id: z.string().describe('Payment identifier.'),
+    payment_url: z.url().describe('Payment page to send the buyer to.'),
+    total_amount: z.number().describe('Amount that the buyer pays, in major units.'),
+    tickets: z.array(issuedTicketBody).describe('Tickets, one per entry of the request.'),
+    conditions_changed: z
+      .boolean()
+      .describe(
+        "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
+      ),
   })
-  .describe(
-    'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
-  )
+  .meta({
+    id: 'Checkout',
+    description:
+      'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
+  })
+
+const checkoutAnswer = z
+  .object({ data: checkoutData })
+  .meta({ id: 'CheckoutResponse', description: 'Successful checkout.' })
+
+const checkoutRefusals = [
+  'NOT_FOUND',
+  'SOLD_OUT',
+  'INSUFFICIENT_AVAILABILITY',
+  'RATE_CLOSED',
+  'NOT_ON_SALE_YET',
+  'SALE_ENDED',
+  'EVENT_STARTED',
+  'DISCOUNT_USED_UP',
+  'QR_CODE_TAKEN',
+  'IDEMPOTENCY_KEY_IN_USE',
+  'METADATA_TOO_LARGE',
+  'MIN_TICKETS',
+  'MAX_TICKETS',
+  'PRICE_NOT_IN_RATE',
+  'SUPPLEMENT_NOT_IN_RATE',
+  'DUPLICATE_SUPPLEMENT',
+  'QUESTION_NOT_IN_RATE',
+  'DUPLICATE_ANSWER',
+  'ANSWER_REQUIRED',
+  'ANSWER_NOT_AN_ITEM',
+  'WARRANTY_NOT_OFFERED',
+  'UNDER_AGE',
+  'DISCOUNT_UNKNOWN',
+  'DISCOUNT_NOT_VALID',
+  'DISCOUNT_NOT_FOR_RATE',
+  'DUPLICATE_QR_CODE',
+  'IDEMPOTENCY_KEY_REUSED',
+] as const
 
 // Guesses the rate from the raw body, to prefetch its terms. The checkout itself uses the parsed body.
 const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
@@ -68,7 +102,7 @@ export const checkoutRoutes =
           description:
             'Holds tickets of one rate, all or none, until the payment expires. With a total of 0 they are paid already. Channels only. Retrying with the same `Idempotency-Key` and body returns the first response for 24 hours, marked `Idempotent-Replayed: true`.',
           tags: ['Channels'],
-          security: [{ apiKey: [] }],
+          security: [{ channelKey: [] }],
           headers: z.object({
             'idempotency-key': scalars.idempotencyKey
               .optional()
@@ -77,7 +111,10 @@ export const checkoutRoutes =
               ),
           }),
           body: inSnakeCase(checkoutBody),
-          response: { 200: checkoutAnswer, '4xx': errorBody },
+          response: { 200: checkoutAnswer },
+          refuses: checkoutRefusals,
+          sends: ['Idempotent-Replayed'],
+          example: checkoutExample,
         },
       },
       async ({ body, headers, ctx }, reply) => {

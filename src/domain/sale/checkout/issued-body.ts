@@ -10,6 +10,48 @@ const text = (description: string) => z.string().meta({ description })
 const optionalText = (description: string) => z.string().nullable().meta({ description })
 const timestamp = z.iso.datetime().nullable()
 
+const feesBody = z
+  .object({
+    organization: amount('Fee of the organization, added to the price, in major units.'),
+    platform: amount(
+      'Commission that the platform keeps from the organization, in major units. Not part of the total.',
+    ),
+  })
+  .meta({ id: 'TicketFees', description: 'Fees of the organization and of the platform.' })
+
+const answerBody = z
+  .object({
+    question_id: text('Identifier of the question.'),
+    answer: text('Answer text.'),
+  })
+  .meta({ id: 'Answer', description: 'Answer to a question of the ticket rate.' })
+
+const supplementBody = z
+  .object({
+    supplement_id: text('Supplement identifier.'),
+    price: amount('Price paid, in major units.'),
+  })
+  .meta({ id: 'IssuedSupplement', description: 'Supplement bought with a ticket, as the checkout shows it.' })
+
+const refundBody = z
+  .object({
+    channel_id: text('Identifier of the channel that sold the ticket.'),
+    amount: amount('Amount in major units.'),
+    at: z.iso.datetime().describe('Time of the refund.'),
+  })
+  .meta({ id: 'Refund', description: 'Completed refund of a ticket.' })
+
+const warrantyBody = z
+  .object({
+    total: amount('Cost in major units; 0 without a warranty.'),
+    hours: z
+      .int()
+      .describe(
+        'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
+      ),
+  })
+  .meta({ id: 'TicketWarranty', description: 'Warranty bought with the ticket; zeros if none.' })
+
 /** JSON shape of a ticket in a checkout response. Amounts in major units of the ticket's currency. */
 export const issuedTicketBody = z.object({
   _id: text('Ticket identifier.'),
@@ -22,14 +64,7 @@ export const issuedTicketBody = z.object({
   price: priceBody.describe('Price that the ticket was sold at.'),
   payment_currency: text('Currency of all amounts, as an ISO 4217 code.'),
   channel_id: text('Identifier of the channel that sold the ticket.'),
-  fees: z
-    .object({
-      organization: amount('Fee of the organization, added to the price, in major units.'),
-      platform: amount(
-        'Commission that the platform keeps from the organization, in major units. Not part of the total.',
-      ),
-    })
-    .describe('Fees of the organization and of the platform.'),
+  fees: feesBody,
   full_name: text('Full name of the attendee.'),
   phone: optionalText('Phone number in international format.'),
   email: text('E-mail address of the attendee.'),
@@ -40,52 +75,27 @@ export const issuedTicketBody = z.object({
   country_code: optionalText('Two-letter ISO 3166 country code.'),
   personal_document_type: optionalText('Type of identity document: `dni`, `nie`, `passport` or `other`.'),
   personal_document_number: optionalText('Number of the identity document.'),
-  answers: z
-    .array(
-      z.object({
-        question_id: text('Identifier of the question.'),
-        answer: text('Answer text.'),
-      }),
-    )
-    .describe('Answers to the questions of the ticket rate.'),
-  supplements: z
-    .array(
-      z.object({
-        supplement_id: text('Supplement identifier.'),
-        price: amount('Price paid, in major units.'),
-      }),
-    )
-    .describe('Supplements bought with the ticket.'),
+  answers: z.array(answerBody).describe('Answers to the questions of the ticket rate.'),
+  supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
   refunded: amount('Amount refunded so far, in major units.'),
   refunded_at: timestamp.describe('Time of the last refund; null if there was none.'),
-  refunds: z
-    .array(
-      z.object({
-        channel_id: text('Identifier of the channel that sold the ticket.'),
-        amount: amount('Amount in major units.'),
-        at: z.iso.datetime().describe('Time of the refund.'),
-      }),
-    )
-    .describe('Completed refunds.'),
+  refunds: z.array(refundBody).describe('Completed refunds.'),
   for: z.int().describe('Number of people that the ticket admits.'),
   enter: z.int().describe('Number of people inside now.'),
   entry_time: timestamp.describe('Time of the last entry; null if nobody has entered.'),
   total_supplements: amount('Total of the supplements, in major units.'),
   total_fees: amount('Total of the fees that the buyer pays, in major units.'),
   total_price: amount('Total of price, supplements, fees and warranty, minus the discount, in major units.'),
-  warranty: z
-    .object({
-      total: amount('Cost in major units; 0 without a warranty.'),
-      hours: z
-        .int()
-        .describe(
-          'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
-        ),
-    })
-    .describe('Warranty bought with the ticket; zeros if none.'),
+  warranty: warrantyBody,
+})
+issuedTicketBody.register(z.globalRegistry, {
+  id: 'IssuedTicket',
+  description: 'Ticket, as the checkout that created it shows it.',
 })
 
-export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeof issuedTicketBody> {
+export type IssuedTicketBody = z.output<typeof issuedTicketBody>
+
+export function toIssuedTicketBody(ticket: Ticket, price: Price): IssuedTicketBody {
   const major = (minor: number) => toMajor(minor, ticket.currency)
   return {
     _id: ticket.id,

@@ -1,7 +1,7 @@
-import type { Code } from '../shared/errors.ts'
-import { builder, type DescribedValues } from './builder.ts'
+import type { Code } from './errors.ts'
 
-const descriptions: Record<Code, string> = {
+/** Meaning of each error code, with field names in GraphQL's spelling. */
+export const errorDescriptions: Record<Code, string> = {
   BAD_REQUEST: 'The request is malformed.',
   INVALID: 'A field has an invalid value.',
   REQUIRED: 'A required field is missing.',
@@ -58,12 +58,3 @@ const descriptions: Record<Code, string> = {
   INTERNAL: 'The service failed. Report the request id.',
   BUSY: 'The service is busy. Retry after `retryAfter` seconds.',
 }
-
-const values = Object.fromEntries(
-  Object.entries(descriptions).map(([value, description]) => [value, { value, description }]),
-) as DescribedValues<Code>
-
-export const ErrorCodeRef = builder.enumType('ErrorCode', {
-  description: 'Machine-readable error code, the same in GraphQL and REST.',
-  values,
-})

@@ -1,0 +1,84 @@
+import type { z } from 'zod'
+import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import type { DocumentedWebhook } from '../../rest/openapi/webhooks.ts'
+import { changeDescriptions } from '../change/descriptions.ts'
+import { type Change, changeType } from '../change/table.ts'
+import { paymentChangeBody } from '../payment/change-body.ts'
+import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/change-body.ts'
+import { rateChangeBody } from '../ticket-rate/change-body.ts'
+
+const { eventId, ticketRateId, ticketId } = exampleIds
+const paymentId = 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'
+
+/** Subject of a change, and the state of it that the change tells. */
+type Payload = { subjectId: string; body: z.ZodType; data: Record<string, string | number> }
+
+const payment = (status: string, refunded = 0): Payload => ({
+  subjectId: paymentId,
+  body: paymentChangeBody,
+  data: {
+    payment_id: paymentId,
+    ticket_rate_id: ticketRateId,
+    status,
+    total_amount: 21.6,
+    refunded,
+    currency: 'EUR',
+  },
+})
+
+const ticket = (
+  status: string,
+  enter = 0,
+  body: z.ZodType = ticketChangeBody,
+  facts: Payload['data'] = {},
+): Payload => ({
+  subjectId: ticketId,
+  body,
+  data: {
+    ticket_id: ticketId,
+    payment_id: paymentId,
+    event_id: eventId,
+    ticket_rate_id: ticketRateId,
+    status,
+    for: 1,
+    enter,
+    ...facts,
+  },
+})
+
+const rate: Payload = {
+  subjectId: ticketRateId,
+  body: rateChangeBody,
+  data: { ticket_rate_id: ticketRateId, event_id: eventId },
+}
+
+const payloads: Record<Change['type'], Payload> = {
+  'payment.paid': payment('paid'),
+  'payment.failed': payment('failed'),
+  'payment.expired': payment('expired'),
+  'payment.refunded': payment('partially_refunded', 10),
+  'ticket.activated': ticket('activated'),
+  'ticket.cancelled': ticket('cancelled'),
+  'ticket.entered': ticket('activated', 1, ticketEnteredBody, { people: 1 }),
+  'ticket.updated': ticket('activated'),
+  'ticket.transferred': ticket('activated'),
+  'ticket.supplement_redeemed': ticket('activated', 1, supplementRedeemedBody, {
+    supplement_id: 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t',
+    redeemed: 1,
+    left: 2,
+  }),
+  'rate.sold_out': rate,
+  'rate.available': rate,
+}
+
+/** Messages that webhooks receive, one per type of change (DECISIONS 7). */
+export const sentMessages: DocumentedWebhook[] = changeType.enumValues.map((type) => {
+  const { subjectId, body, data } = payloads[type]
+  const timestamp = '2026-11-22T18:04:11.000Z'
+  return {
+    type,
+    description: changeDescriptions[type],
+    body,
+    example: { type, timestamp, subject_id: subjectId, sequence: 1, data },
+  }
+})

@@ -1,0 +1,93 @@
+import type { FastifySchema } from 'fastify'
+import { type DemoValues, withDemoIds } from './example-ids.ts'
+import { headerComponents } from './headers.ts'
+import { createSchemas } from './json-schemas.ts'
+import { type Operation, toOperation } from './operation.ts'
+import { type DocumentedWebhook, toWebhooks } from './webhooks.ts'
+
+/** OpenAPI 3.1 document. */
+export type OpenApiDocument = {
+  openapi: string
+  info: { title: string; version: string; [field: string]: unknown }
+  servers: { url: string; description: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, { post: Operation }>
+  components: Record<string, Record<string, unknown>>
+}
+
+export type DocumentedRoute = { method: string | string[]; url: string; schema?: FastifySchema }
+
+export type DocumentOptions = {
+  routes: readonly DocumentedRoute[]
+  webhooks: readonly DocumentedWebhook[]
+  /** Address of the service, without a slash at its end. */
+  publicUrl: string
+  version: string
+  demo?: DemoValues
+}
+
+const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
+
+/** Ways to authenticate, by which `security` of a route names them. */
+const securitySchemes = {
+  channelKey: inHeader('X-Api-Key', 'Method v2: key of a channel.'),
+  integrationKey: inHeader('X-Api-Key', 'Method v2: key of an integration.'),
+  integrationId: inHeader('integration_id', 'Method v1: identifier of the integration.'),
+  secret: inHeader('secret', 'Method v1: secret of the integration.'),
+}
+
+const tags = [
+  { name: 'Channels', description: 'What a channel may do: list events and sell their tickets.' },
+  { name: 'Integrations', description: "What an organization's integration may do: read its tickets." },
+  {
+    name: 'Webhooks',
+    description:
+      'Messages to the address that `registerWebhook` of the GraphQL interface was given, in the form of [Standard Webhooks](https://www.standardwebhooks.com). Verify them with one of its libraries.',
+  },
+]
+
+const description = `List events, check out tickets, look a ticket up. The GraphQL interface is at \`/graphql\`.
+
+- Bodies are JSON in UTF-8. Times are ISO 8601 in UTC with milliseconds, amounts are in major units of their currency.
+- An unknown parameter or field is refused. Responses may get new fields, and lists of values new values: ignore what is
+  unknown.
+- A refusal has the body \`Error\`, with a code for programs. A status lists its codes; a request may break several rules at
+  once, and the status is that of the first. Retry 429 and 503 after \`Retry-After\` seconds.`
+
+const toPath = (url: string) => url.replace(/:(\w+)/g, '{$1}')
+
+function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySchema) => Operation) {
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const { method, url, schema } of routes)
+    for (const name of [method].flat())
+      if (schema) paths[toPath(url)] = { ...paths[toPath(url)], [name.toLowerCase()]: toOne(schema) }
+  return paths
+}
+
+/** Builds the OpenAPI document of these routes and webhooks. */
+export function toDocument({ routes, webhooks, publicUrl, version, demo }: DocumentOptions): OpenApiDocument {
+  const schemas = createSchemas()
+  const paths = toPaths(routes, (schema) => toOperation(schema, schemas))
+  const sent = toWebhooks(webhooks, schemas)
+  const document: OpenApiDocument = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Boxoffice',
+      version,
+      description,
+      contact: { name: 'Operator of the service', url: publicUrl },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl, description: 'This service.' }],
+    tags,
+    paths,
+    webhooks: sent,
+    components: {
+      securitySchemes,
+      headers: headerComponents(JSON.stringify(paths)),
+      schemas: schemas.components(),
+    },
+  }
+  return demo ? withDemoIds(document, demo) : document
+}

@@ -1,0 +1,110 @@
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import { type HeaderName, refersToHeaders, usualHeaders } from './headers.ts'
+import type { JsonSchema, Schemas } from './json-schemas.ts'
+import { refusalsOf } from './refusals.ts'
+
+export type Operation = Record<string, unknown>
+
+const places = { params: 'path', querystring: 'query', headers: 'header' } as const
+
+// `idempotency-key` as `Idempotency-Key`, in the usual spelling of HTTP.
+const headerName = (name: string) => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
+
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of an earlier response. Answers 304 without a body if it still holds.',
+  schema: { type: 'string' },
+}
+
+function parametersOf(schema: FastifySchema, schemas: Schemas): Operation[] {
+  const { example, isConditional } = schema
+  const found = (Object.keys(places) as (keyof typeof places)[]).flatMap((part) => {
+    const type = schema[part]
+    if (!(type instanceof z.ZodType)) return []
+    const { properties = {}, required = [] } = schemas.convert(type, 'input')
+    const given = { params: example?.params, querystring: example?.query, headers: {} }[part] ?? {}
+    return Object.entries(properties).map(([name, { description, ...field }]) => ({
+      name: part === 'headers' ? headerName(name) : name,
+      in: places[part],
+      required: part === 'params' || required.includes(name),
+      description,
+      schema: field,
+      ...(name in given && { example: given[name] }),
+    }))
+  })
+  return isConditional ? [...found, ifNoneMatch] : found
+}
+
+// Fastify's form of a response with media types of its own.
+type WithContent = { description: string; content: Record<string, { schema: z.ZodType; example?: unknown }> }
+const hasContent = (answer: unknown): answer is WithContent =>
+  typeof answer === 'object' && answer !== null && 'content' in answer
+
+function contentOf(answer: unknown, example: unknown, schemas: Schemas) {
+  if (hasContent(answer)) {
+    const media = Object.entries(answer.content).map(([type, { schema, example: own }]) => {
+      const shown = own ?? (type === 'application/json' ? example : undefined)
+      return [
+        type,
+        { schema: schemas.convert(schema, 'output'), ...(shown !== undefined && { example: shown }) },
+      ]
+    })
+    return { description: answer.description, content: Object.fromEntries(media) }
+  }
+  if (!(answer instanceof z.ZodType)) throw new Error('a documented response is a zod schema, or has content')
+  const { description = '', ...schema } = schemas.convert(answer, 'output') as JsonSchema
+  return {
+    description: description || (answer.description ?? ''),
+    content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
+  }
+}
+
+function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, unknown> {
+  const { response = {}, sends = [], isConditional = false, example } = schema
+  const tags: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
+  const answered = Object.entries(response as Record<string, unknown>)
+    .filter(([status]) => /^2\d\d$/.test(status))
+    .map(([status, answer]) => {
+      const { description, content } = contentOf(answer, example?.answer, schemas)
+      return [
+        status,
+        { description, headers: refersToHeaders([...usualHeaders, ...tags, ...sends]), content },
+      ]
+    })
+  const notModified = {
+    description: 'The response that the client has still holds.',
+    headers: refersToHeaders([...usualHeaders, ...tags]),
+  }
+  return {
+    ...Object.fromEntries(answered),
+    ...(isConditional && { 304: notModified }),
+    ...refusalsOf(schema, schemas),
+  }
+}
+
+function requestBodyOf({ body, example }: FastifySchema, schemas: Schemas) {
+  if (!(body instanceof z.ZodType)) return {}
+  const { description = body.description, ...schema } = schemas.convert(body, 'input')
+  const media = { schema, ...(example?.body !== undefined && { example: example.body }) }
+  return { requestBody: { description, required: true, content: { 'application/json': media } } }
+}
+
+/** Documents one route as an operation: its input, its responses by status, and its examples. */
+export function toOperation(schema: FastifySchema, schemas: Schemas): Operation {
+  const { operationId, summary, description, tags, security = [], deprecated } = schema
+  const parameters = parametersOf(schema, schemas)
+  return {
+    operationId,
+    summary,
+    description,
+    tags,
+    security,
+    ...(deprecated && { deprecated }),
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBodyOf(schema, schemas),
+    responses: responsesOf(schema, schemas),
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
+import { openBrowser, openPage } from './browser.ts'
+
+// The REST documentation of the service with its demo, as `npm start` runs it, in a browser.
+
+let folder: string
+let server: ServerProcess
+let browser: Browser
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'documentation-'))
+  server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Opens an operation, presses Execute without typing anything, and returns the response. */
+async function tryOut(page: Page, operationId: string) {
+  const operation = page.locator(`.opblock[id$="-${operationId}"]`)
+  await operation.locator('.opblock-summary-control').click()
+  const answered = page.waitForResponse((response) => response.request().resourceType() === 'fetch')
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  const answer = await answered
+  await operation.locator('.live-responses-table', { hasText: String(answer.status()) }).waitFor()
+  return { status: answer.status(), body: await answer.json() }
+}
+
+test('"Try it out" lists events, sells a ticket, and reads one, as it is', async () => {
+  const { page, complaints, close } = await openPage(browser, server.url)
+  await page.goto(`${server.url}/docs`)
+  await page.locator('.opblock', { hasText: '/tickets/checkout' }).waitFor()
+
+  const events = await tryOut(page, 'listEvents')
+  expect(events.status).toBe(200)
+  expect(events.body.data).toHaveLength(5)
+  expect(events.body.data[0].ticket_rates[0].prices[0]._id).toMatch(/^price_demo_/)
+
+  const sold = await tryOut(page, 'checkoutTickets')
+  expect(sold.status).toBe(200)
+  expect(sold.body.data).toMatchObject({ conditions_changed: false, tickets: [{ status: 'active' }] })
+
+  const ticket = await tryOut(page, 'lookUpTicket')
+  expect(ticket.status).toBe(200)
+  expect(ticket.body.data).toMatchObject({ status: 'activated', sale_type: 'box_office' })
+
+  await page.goto(sold.body.data.payment_url)
+  await page.getByRole('button', { name: /^Pay/ }).click()
+  await page.getByRole('heading', { name: 'Paid' }).waitFor()
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('"Try it out" asks the address of the page, by whatever name', async () => {
+  const named = server.url.replace('127.0.0.1', 'localhost')
+  const { page, complaints, close } = await openPage(browser, named)
+  await page.goto(`${named}/docs`)
+  await page.locator('.opblock', { hasText: '/tickets/checkout' }).waitFor()
+  expect((await tryOut(page, 'listEvents')).status).toBe(200)
+  expect(complaints).toEqual([])
+  await close()
+})
+
+test('the page shows the messages to webhooks and the schemas', async () => {
+  const { page, close } = await openPage(browser, server.url)
+  await page.goto(`${server.url}/docs`)
+  await page.locator('.webhooks', { hasText: 'payment.paid' }).waitFor()
+  await page.locator('.models', { hasText: 'CheckoutTicketEntry' }).waitFor()
+  await close()
+})
+
+test('the document shows the identifiers of the demo in its examples', async () => {
+  const text = await (await fetch(`${server.url}/openapi.json`)).text()
+  expect(text).toContain('"ticket_rate_id":"rate_demo_8_1"')
+  expect(text).toContain('"event_id":"evt_demo_8"')
+  expect(text).not.toMatch(/"key":|box_(live|test)_/)
+})
