@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { announce } from '../../../src/database/announcements.ts'
+import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { watchRates } from '../../support/live.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { openSocket } from '../../support/sockets.ts'
+
+let sale: Sale
+beforeAll(async () => {
+  const events = [anEvent({ ticket_rates: [aRateOf(10_000)] })]
+  sale = await openSale(aCatalogue({ events }), { listen: true })
+})
+afterAll(() => sale.close())
+
+test('one event at most waits for a client that never reads, and others are told meanwhile', async () => {
+  // A long event, so that the kernel's buffers are full after some dozens.
+  const fields = Array.from({ length: 29 }, (_, n) => `a${n}${'x'.repeat(1_600)}: left`).join(' ')
+  const query = `subscription { rateAvailability(ticketRateIds: ["rate_1"]) { ${fields} } }`
+  const body = JSON.stringify({ query })
+  const eventBytes = query.length + 1_000
+  const accepted = once(sale.app.server, 'connection') as Promise<[Socket]>
+  const client = await openSocket(sale.url)
+  onTestFinished(() => void client.destroy())
+  const [served] = await accepted
+  client.pause()
+  client.write(
+    `POST /graphql HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\ncontent-type: application/json\r\nx-api-key: ${sale.channel['x-api-key']}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  const watched = watchRates(sale.url, sale.channel, 'rate_1')
+  await watched.until(() => true)
+  let most = 0
+  let blocked = 0
+  let sold = 0
+  while (blocked < 5 && sold < 400) {
+    sold++
+    await sale.db.execute(sql`update stock set sold_before = ${sold} where id = 'rate_1'`)
+    announce(sale.db, 'stock', ['rate_1'])
+    await watched.until(({ rateAvailability }) => rateAvailability.sold === sold)
+    await wait(10)
+    most = Math.max(most, served.writableLength)
+    if (served.writableLength > 0) blocked++
+  }
+  expect(blocked).toBe(5)
+  expect(most).toBeLessThan(eventBytes)
+})
