@@ -9,6 +9,7 @@ import type { PaymentProvider } from '../domain/payment/provider.ts'
 import type { FindDemo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
+import { readTrustedDocuments } from '../graphql-server/trusted-documents.ts'
 import { limitResponseTime } from '../http/answer-in-time.ts'
 import { defaultTimeouts, limitConnections, type RequestTimeouts } from '../http/connection-limits.ts'
 import { answerClientError, answerErrors } from '../http/error-handler.ts'
@@ -127,6 +128,10 @@ export async function createApp({
     privateWebhooks: config.privateWebhooks,
     publicUrl: publicUrlOf(app, config),
   }
+  const { trustedDocuments, trustedDocumentsOnly } = config
+  const trusted = trustedDocuments
+    ? await readTrustedDocuments(trustedDocuments, trustedDocumentsOnly)
+    : undefined
   const rateLimits = createRateLimits(db, config.rateLimit)
   const responseCache = createResponseCache(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
@@ -144,8 +149,8 @@ export async function createApp({
   refuseMalformedUrls(app)
   addDocumentation(app)
   addHealth(app, whyUnready)
-  addHome(app, printedSchema())
-  await addGraphql(app, services, responseCache, findDemo)
+  addHome(app, printedSchema(), { hasGraphiql: !trusted?.only })
+  await addGraphql(app, services, responseCache, { findDemo, trusted })
   await addRoutes(app, services, responseCache, config)
   await addPublicRoutes(app, services, rateLimits)
   await app.ready()

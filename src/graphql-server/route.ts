@@ -16,6 +16,7 @@ import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
 import type { FindDemo } from './graphiql/tabs.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
+import { PersistedDocuments, type TrustedDocuments } from './persisted-documents.ts'
 import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
@@ -38,13 +39,17 @@ const notAcceptable = () =>
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
-/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, whose example queries `findDemo` fills. */
+/** Options of the GraphQL API: `findDemo` fills the example queries of GraphiQL. */
+export type GraphqlOptions = { findDemo?: FindDemo; trusted?: TrustedDocuments }
+
+/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, unless only trusted documents are executed. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  findDemo: FindDemo | undefined,
+  { findDemo, trusted }: GraphqlOptions,
 ): Promise<void> {
+  const persisted = new PersistedDocuments(trusted)
   const documents = new PreparedDocuments()
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findDemo)
@@ -67,13 +72,15 @@ export async function addGraphql(
   async function answer(request: FastifyRequest): Promise<Representation> {
     const mediaType = chooseMediaType(request.headers.accept)
     if (!mediaType) throw notAcceptable()
-    const parameters = readParameters(request)
+    const sent = readParameters(request)
+    const parameters = persisted.resolve(sent)
     const { credentials } = request
     const prepared = documents.prepare(parameters.query)
     const isCatalogue = prepared.factsOf(parameters.operationName)?.isCatalogueRead ?? false
     const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
     if (cached) return cached
     const ctx = await createContextFor(parameters, prepared, credentials)
+    if (ctx.caller) persisted.keep(sent)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(
         await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),
@@ -98,7 +105,7 @@ export async function addGraphql(
         exposeHeadRoute: false,
         schema: { hide: true },
         handler: (request, reply) =>
-          sendRepresentation(request, reply, wantsPage(request) ? page() : answer(request)),
+          sendRepresentation(request, reply, wantsPage(request) && !trusted?.only ? page() : answer(request)),
       })
     },
     { prefix: graphqlPath },
