@@ -10,6 +10,7 @@ import { sentMessages } from '../domain/webhook/messages-rest.ts'
 import type { Demo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
+import { readTrustedDocuments } from '../graphql-server/trusted-documents.ts'
 import { limitResponseTime } from '../http/answer-in-time.ts'
 import { defaultTimeouts, limitConnections, type RequestTimeouts } from '../http/connection-limits.ts'
 import { answerClientError, answerErrors } from '../http/error-handler.ts'
@@ -130,6 +131,10 @@ export async function createApp({
     privateWebhooks: config.privateWebhooks,
     publicUrl: publicUrlOf(app, config),
   }
+  const { trustedDocuments, trustedDocumentsOnly } = config
+  const trusted = trustedDocuments
+    ? await readTrustedDocuments(trustedDocuments, trustedDocumentsOnly)
+    : undefined
   const rateLimits = createRateLimits(db, config.rateLimit)
   const responseCache = createResponseCache(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
@@ -147,9 +152,10 @@ export async function createApp({
   refuseMalformedUrls(app)
   addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })
   addHealth(app, whyUnready)
-  addHome(app, printedSchema())
+  addHome(app, printedSchema(), { hasGraphiql: !trusted?.only })
   await addGraphql(app, services, responseCache, {
     findDemo,
+    trusted,
     streamLimits: streamLimitsOf(config),
     isLeaving,
   })

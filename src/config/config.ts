@@ -48,6 +48,13 @@ const plainSettings = z.object({
   /** Number of events whose rows a process caches by revision; 0 disables that cache. */
   REMEMBERED_EVENTS: wholeNumber(0, 100_000).default(2000),
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
+  /** Manifest of documents that clients may name by an identifier. */
+  TRUSTED_DOCUMENTS: z
+    .string()
+    .transform((path) => resolve(path))
+    .optional(),
+  /** True to execute no other document. */
+  TRUSTED_DOCUMENTS_ONLY: trueOrFalse,
   ...httpSettings,
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
@@ -101,6 +108,8 @@ function contradictionsIn(settings: Settings): string[] {
     mistakes.push(
       'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
     )
+  if (settings.TRUSTED_DOCUMENTS_ONLY && !settings.TRUSTED_DOCUMENTS)
+    mistakes.push('TRUSTED_DOCUMENTS_ONLY: needs TRUSTED_DOCUMENTS')
   if (settings.DATABASE_URL) return mistakes
   if (settings.WEB_CONCURRENCY > 1)
     mistakes.push(

@@ -38,12 +38,17 @@ const maxExecutions = 16
 
 // Omits the parsed query string, because Yoga would append it to the URL again. Sets `accept` to the
 // negotiated media type, because Yoga would also offer multipart and event streams.
-const toYogaRequest = ({ request: { raw, method, headers, body }, mediaType }: GraphqlRequest) => ({
-  raw,
-  method,
-  headers: { ...headers, accept: mediaType },
-  body,
-})
+// Yoga knows nothing of named documents: it gets their text.
+function toYogaRequest({
+  request: { raw, method, headers, body },
+  mediaType,
+  parameters: { isNamed, query, variables, operationName },
+}: GraphqlRequest) {
+  const sent = { raw, method, headers: { ...headers, accept: mediaType }, body }
+  if (!isNamed) return sent
+  if (method === 'GET') return { ...sent, query: { query } }
+  return { ...sent, body: { query, variables, operationName } }
+}
 
 // Headers that concern a single connection (RFC 9110, 7.6.1), and the length, which the HTTP server sets.
 const hopByHop = new Set(

@@ -17,18 +17,51 @@ function hasFewLines(query: string): boolean {
 
 const object = z.record(z.string(), z.unknown(), 'must be a JSON object').nullish()
 
+/** Text of a GraphQL document, within the limits that are checked before it is parsed. */
+export const documentText = z
+  .string('must be text')
+  .min(1, 'must not be empty')
+  .max(maxDocumentLength, { error: `must be at most ${maxDocumentLength} characters`, abort: true })
+  .refine(hasFewLines, `must have at most ${maxDocumentLines} lines`)
+
+const documentId = z
+  .string('must be text')
+  .min(1, 'must not be empty')
+  .max(256, 'must be at most 256 characters')
+
+const extensions = z
+  .looseObject(
+    {
+      persistedQuery: z
+        .looseObject(
+          { version: z.literal(1, 'must be 1'), sha256Hash: documentId },
+          'must be an object with version and sha256Hash',
+        )
+        .nullish(),
+    },
+    'must be a JSON object',
+  )
+  .nullish()
+
 const parameters = z.strictObject({
-  query: z
-    .string('must be text')
-    .min(1, 'must not be empty')
-    .max(maxDocumentLength, { error: `must be at most ${maxDocumentLength} characters`, abort: true })
-    .refine(hasFewLines, `must have at most ${maxDocumentLines} lines`),
+  query: documentText.nullish(),
   variables: object,
   operationName: z.string().nullish(),
-  extensions: object,
+  extensions,
+  // Names of a document that was registered: of GraphQL over HTTP, and of usual clients.
+  documentId: documentId.nullish(),
+  id: documentId.nullish(),
+  doc_id: documentId.nullish(),
 })
 
-export type Parameters = z.output<typeof parameters>
+/** Parameters as sent, where a document may be named by an identifier. */
+export type SentParameters = z.output<typeof parameters>
+
+/** Parameters of a request, with the text of its document. `isNamed`: the client named it by an identifier. */
+export type Parameters = Pick<SentParameters, 'variables' | 'operationName'> & {
+  query: string
+  isNamed: boolean
+}
 
 // JSON text in a query string. JSON in a body is checked against the limits when the body is read.
 const json = z.string().transform((text, issues): unknown => {
@@ -45,7 +78,7 @@ const json = z.string().transform((text, issues): unknown => {
 
 const inQuery = parameters.extend({
   variables: json.pipe(object).optional(),
-  extensions: json.pipe(object).optional(),
+  extensions: json.pipe(extensions).optional(),
 })
 
 /** Validates the parameters of a GraphQL request before Yoga sees them. Yoga answers malformed variables with
@@ -59,7 +92,7 @@ export function readParameters({
   method: string
   query: unknown
   body: unknown
-}): Parameters {
+}): SentParameters {
   if (method === 'GET') return parse(inQuery, query)
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal({

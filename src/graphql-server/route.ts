@@ -28,6 +28,7 @@ import { sendOneEvent } from './live/event-stream.ts'
 import { LiveStreams } from './live/live-streams.ts'
 import type { StreamLimits } from './live/stream-limits.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
+import { PersistedDocuments, type TrustedDocuments } from './persisted-documents.ts'
 import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 import { schema } from './schema.ts'
 
@@ -62,20 +63,24 @@ const subscriptionsAreStreams = () =>
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
-type GraphqlOptions = {
-  findDemo: FindDemo | undefined
+/** Options of the GraphQL API. */
+export type GraphqlOptions = {
+  /** Fills the example queries of GraphiQL. */
+  findDemo?: FindDemo
+  trusted?: TrustedDocuments
   streamLimits: StreamLimits
   /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
   isLeaving(): boolean
 }
 
-/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, whose example queries `findDemo` fills. */
+/** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, unless only trusted documents are executed. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  { findDemo, streamLimits, isLeaving }: GraphqlOptions,
+  { findDemo, trusted, streamLimits, isLeaving }: GraphqlOptions,
 ): Promise<void> {
+  const persisted = new PersistedDocuments(trusted)
   const documents = new PreparedDocuments()
   const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
   const { execute, load } = createExecutor(documents)
@@ -100,7 +105,8 @@ export async function addGraphql(
     const { accept } = request.headers
     const mediaType = chooseMediaType(accept) ?? (acceptsEventStream(accept) ? 'application/json' : null)
     if (!mediaType) throw notAcceptable()
-    const parameters = readParameters(request)
+    const sent = readParameters(request)
+    const parameters = persisted.resolve(sent)
     const { credentials } = request
     const prepared = documents.prepare(parameters.query)
     const facts = prepared.factsOf(parameters.operationName)
@@ -115,6 +121,7 @@ export async function addGraphql(
     const ctx = await createContextFor(parameters, prepared, credentials)
     logCaller(request, ctx.caller)
     ctx.onRefused = (codes) => logCodes(request, codes)
+    if (ctx.caller) persisted.keep(sent)
     if (!ctx.caller || !isCatalogue)
       return toRepresentation(
         await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),
@@ -126,7 +133,8 @@ export async function addGraphql(
 
   // Answers a client that accepts event streams. A document that is not valid is left to Yoga, which says why.
   async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { query, operationName, variables } = readParameters(request)
+    const sent = readParameters(request)
+    const { query, operationName, variables } = persisted.resolve(sent)
     const prepared = documents.prepare(query)
     if (prepared.document && prepared.factsOf(operationName)?.isSubscription) {
       const authenticated = await authenticate(services.db, request.credentials)
@@ -136,6 +144,7 @@ export async function addGraphql(
         const operation = { document: prepared.document, operationName, variables: variables ?? {} }
         await streams.open(request, reply, operation, authenticated)
         documents.keep(query)
+        persisted.keep(sent)
         return reply
       }
     }
@@ -161,7 +170,7 @@ export async function addGraphql(
         exposeHeadRoute: false,
         schema: { hide: true },
         handler(request, reply) {
-          if (wantsPage(request)) return sendRepresentation(request, reply, page())
+          if (wantsPage(request) && !trusted?.only) return sendRepresentation(request, reply, page())
           if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
           return sendRepresentation(request, reply, answer(request))
         },

@@ -1,13 +1,8 @@
 import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
-import { eventById } from '../domain/event/loaders.ts'
-import { locationById } from '../domain/location/loaders.ts'
-import { organizationById } from '../domain/organization/loaders.ts'
-import { paymentById } from '../domain/payment/loaders.ts'
-import { ticketById } from '../domain/ticket/loaders.ts'
-import { ticketRateById } from '../domain/ticket-rate/loaders.ts'
 import { builder, NodeRef } from '../graphql/builder.ts'
 import { requireCaller } from '../request/context.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
+import { findNodes, lookupsOfNode } from './find-nodes.ts'
 import '../domain/organization/graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
@@ -37,33 +32,18 @@ import '../domain/webhook/graphql.ts'
 import '../domain/webhook/secret-graphql.ts'
 import '../domain/webhook/deliveries-graphql.ts'
 
-// Types that `node` can return. Imported identifiers have any shape, so each type is queried.
-const nodes = {
-  Event: eventById,
-  TicketRate: ticketRateById,
-  Ticket: ticketById,
-  Payment: paymentById,
-  Organization: organizationById,
-  Location: locationById,
-}
-
 builder.queryField('node', (t) =>
   t.field({
     type: NodeRef,
     nullable: true,
-    complexity: { field: Object.keys(nodes).length, multiplier: 1 },
+    complexity: { field: lookupsOfNode, multiplier: 1 },
     description:
-      'Finds an event, ticket rate, ticket, payment, organization or location by its identifier. Null if there is none or the caller may not see it.',
+      'Finds any object that has an identifier: what the catalogue offers, what was sold, refunds, changes and webhooks. Null if there is none or the caller may not see it.',
     args: { id: t.arg.id({ required: true, description: 'Identifier, the `_id` in REST.' }) },
     resolve: async (_root, { id }, ctx) => {
       requireCaller(ctx)
-      const found = await Promise.all(
-        Object.entries(nodes).map(async ([typename, definition]) => {
-          const row = await ctx.loaders.load<{ id: string } | null>(definition, id)
-          return row && { ...row, __typename: typename }
-        }),
-      )
-      return found.find((row) => row !== null) ?? null
+      const [found] = await findNodes([id], ctx)
+      return found ?? null
     },
   }),
 )

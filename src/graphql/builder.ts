@@ -82,7 +82,7 @@ builder.scalarType('JSON', {
 
 /** Types that `node(id:)` can return. */
 export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({
-  description: 'Object with a globally unique identifier, the same as its `_id` in REST.',
+  description: 'Object with a globally unique identifier, the same as its `_id` in REST. `node` finds it.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'Globally unique identifier.' }) }),
 })
 

@@ -15,11 +15,17 @@ li span { display: block; color: var(--soft); font-size: .9375rem }
 const link = (address: string, name: string, text: string): Html =>
   html`<li><a href="${address}"><strong>${name}</strong><span>${text}</span></a></li>`
 
-const body = html`<main class="padded stack">
+const graphiql = link(
+  '/graphql',
+  'GraphiQL',
+  'Try the GraphQL interface, with queries that are ready to run.',
+)
+
+const body = (hasGraphiql: boolean) => html`<main class="padded stack">
 <h1>Boxoffice</h1>
 <p class="soft">A ticketing gateway: list events, check out, pay, read the ticket back. Over GraphQL and over REST.</p>
 <ul>
-${link('/graphql', 'GraphiQL', 'Try the GraphQL interface, with queries that are ready to run.')}
+${hasGraphiql ? graphiql : ''}
 ${link('/docs', 'REST documentation', 'Every path, field and error, to read and to try.')}
 ${link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}
 ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
@@ -27,10 +33,14 @@ ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
 </main>`
 
 /** Adds `/`, an overview page, and `/schema.graphql`, the GraphQL schema as text. */
-export function addHome(app: FastifyInstance, printedSchema: string): void {
+export function addHome(
+  app: FastifyInstance,
+  printedSchema: string,
+  { hasGraphiql }: { hasGraphiql: boolean },
+): void {
   const options = { schema: { hide: true } }
   app.get('/', options, (_request, reply) =>
-    sendPage(reply, 200, { language: 'en', title: 'Boxoffice', body, style }),
+    sendPage(reply, 200, { language: 'en', title: 'Boxoffice', body: body(hasGraphiql), style }),
   )
   app.get('/schema.graphql', options, (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(printedSchema),

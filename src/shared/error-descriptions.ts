@@ -6,6 +6,8 @@ export const errorDescriptions: Record<Code, string> = {
   INVALID: 'A field has an invalid value.',
   REQUIRED: 'A required field is missing.',
   UNKNOWN_FIELD: 'The input has a field that does not exist.',
+  PERSISTED_QUERY_NOT_FOUND: 'No document is registered under this identifier: send its text as well.',
+  UNTRUSTED_DOCUMENT: 'The service executes only documents that were registered beforehand.',
   QUERY_TOO_COMPLEX: 'The query exceeds a limit, such as its complexity or depth.',
   UNAUTHENTICATED: 'The credentials are missing or invalid.',
   FORBIDDEN: 'The credentials are valid, but for the wrong kind of caller.',

@@ -2,6 +2,8 @@ import { requestLimits } from './request-limits.ts'
 
 /** All error codes of both surfaces, and their HTTP statuses in REST (DECISIONS 6). */
 export const statusOf = {
+  // Clients of persisted queries look for its error in an answer that succeeded.
+  PERSISTED_QUERY_NOT_FOUND: 200,
   BAD_REQUEST: 400,
   INVALID: 400,
   REQUIRED: 400,
@@ -9,6 +11,7 @@ export const statusOf = {
   QUERY_TOO_COMPLEX: 400,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
+  UNTRUSTED_DOCUMENT: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,

@@ -1,5 +1,5 @@
 import { and, asc, getTableColumns } from 'drizzle-orm'
-import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
+import { type Batch, loadMany, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isOwn } from '../../data/prepared.ts'
 import { type RefundAttempt, refunds } from './table.ts'
@@ -19,5 +19,13 @@ const byColumn = (name: string, column: 'ticketId' | 'paymentId'): Batch<RefundA
 const byTicketId = byColumn('refunds_by_ticket_id', 'ticketId')
 const byPaymentId = byColumn('refunds_by_payment_id', 'paymentId')
 
+const byId: Batch<RefundAttempt> = {
+  name: 'refund_by_id',
+  rows,
+  query: (select, keys) => select.from(refunds).where(and(anyOf(refunds.id, keys), isOwn(refunds))),
+  key: ({ id }) => id,
+}
+
+export const refundById = ({ own }: Readers) => loadOne(own, byId)
 export const refundsByTicketId = ({ own }: Readers) => loadMany(own, byTicketId)
 export const refundsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)

@@ -30,6 +30,13 @@ export async function findWebhook(id: string, ctx: Context): Promise<Webhook | n
   return webhook ?? null
 }
 
+/** Finds webhooks of the caller, in no order. */
+export const findWebhooks = (ids: string[], ctx: Context): Promise<Webhook[]> =>
+  ctx.db
+    .select()
+    .from(webhooks)
+    .where(and(isOwn(ctx), sql`${webhooks.id} = any(${sql.param(ids.filter(isIdentifier))}::text[])`))
+
 /** Lists the caller's webhooks, oldest first. */
 export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>
   ctx.db.select().from(webhooks).where(isOwn(ctx)).orderBy(webhooks.createdAt, webhooks.id)

@@ -88,7 +88,7 @@ test('an expired hold shows in GraphQL and in the lookup', async () => {
   expect((await sale.graphql(query, { id }, sale.channel)).data).toEqual({
     ticket: {
       status: 'EXPIRED',
-      checkoutStatus: 'expired',
+      checkoutStatus: 'EXPIRED',
       totalPaid: 0,
       raised: 0,
       payment: { status: 'EXPIRED' },

@@ -1,6 +1,6 @@
 import type { Caller } from './callers.ts'
-import { graphqlAsk, isChannel, organizationOf, type Row, type Rows } from './matrix-row.ts'
-import { seesCatalogue, seesSale } from './oracle.ts'
+import { graphqlAsk, isChannel, isIntegration, organizationOf, type Row, type Rows } from './matrix-row.ts'
+import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
 import { absentCursor, type Kind, type Thing } from './world.ts'
 
 // Matrix rows for reading the catalogue and sales, and for the identifiers in a checkout.
@@ -115,6 +115,18 @@ export const catalogueRows: Rows = {
   'Query.node(id) Organization': byId('node', 'organization', seesCatalogue, 'Organization'),
   'Query.node(id) Ticket': byId('node', 'ticket', seesSale, 'Ticket'),
   'Query.node(id) Payment': byId('node', 'payment', seesSale, 'Payment'),
+  'Query.node(id) RefundAttempt': byId('node', 'refund', seesSale, 'RefundAttempt'),
+  'Query.node(id) Price': byId('node', 'price', seesCatalogue, 'Price'),
+  'Query.node(id) Supplement': byId('node', 'supplement', seesCatalogue, 'Supplement'),
+  'Query.node(id) Question': byId('node', 'question', seesCatalogue, 'Question'),
+  'Query.node(id) Discount': byId(
+    'node',
+    'discount',
+    (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
+    'Discount',
+  ),
+  'Query.node(id) Change': byId('node', 'change', seesChange, 'Change'),
+  'Query.node(id) Webhook': byId('node', 'webhook', ownsWebhook, 'Webhook'),
   'Query.events': {
     open: true,
     isFor: ['channel'],

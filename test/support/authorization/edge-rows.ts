@@ -15,7 +15,7 @@ const edges: Record<Rule | 'part', string> = {
     DiscountConnection.nodes DiscountEdge.node`,
   webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
-  part: `Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability
+  part: `Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability Price.availability
     TicketRate.warranty Ticket.answers Ticket.fees Ticket.price Ticket.priceInfo Ticket.refunds Ticket.supplements
     Ticket.warranty CheckoutQuote.tickets ChangeConnection.edges ChangeConnection.pageInfo
     WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo

@@ -20,6 +20,8 @@ import type { Document } from '../openapi/document.ts'
 
 // A QR code identifies a ticket like its ID does, and a code a discount. A referral is a name of the client's own.
 const codes = ['qrCode', 'discountCode']
+// A cursor names the object that it stands on; that of `sales` is a key of its rows.
+const cursors = ['after', 'before']
 type IdPath = { path: string; isRequired: boolean }
 
 function idPathsOf(
@@ -29,17 +31,20 @@ function idPathsOf(
 ): IdPath[] {
   const type = getNamedType(given.type)
   const path = [...above, given.name]
-  if (type.name === 'ID' || codes.includes(given.name)) return [{ path: path.join('.'), isRequired }]
+  if (type.name === 'ID' || codes.includes(given.name) || cursors.includes(given.name))
+    return [{ path: path.join('.'), isRequired }]
   if (!isInputObjectType(type)) return []
   return Object.values(type.getFields()).flatMap((field) =>
-    idPathsOf(field, isRequired && isRequiredInputField(field), path),
+    idPathsOf(field, isRequired && (type.isOneOf || isRequiredInputField(field)), path),
   )
 }
 
 function entriesOfField(root: string, field: GraphQLField<unknown, unknown>, schema: GraphQLSchema) {
-  const ids = field.args.flatMap((arg) => idPathsOf(arg, isRequiredArgument(arg)))
-  const at = `${root}.${field.name}`
   const type = getNamedType(field.type)
+  const ids = field.args
+    .filter(({ name }) => type.name.endsWith('Connection') || !cursors.includes(name))
+    .flatMap((arg) => idPathsOf(arg, isRequiredArgument(arg)))
+  const at = `${root}.${field.name}`
   const kinds = isInterfaceType(type) ? schema.getPossibleTypes(type).map(({ name }) => ` ${name}`) : ['']
   const entries = ids.flatMap(({ path }) => kinds.map((kind) => `${at}(${path})${kind}`))
   return ids.some(({ isRequired }) => isRequired) ? entries : [at, ...entries]

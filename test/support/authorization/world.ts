@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { readCursor as readEventCursor, toCursor as toEventCursor } from '../../../src/domain/event/cursor.ts'
+import { refunds } from '../../../src/domain/refund/table.ts'
 import { anEntry, type Checkout } from '../checkouts.ts'
 import type { GatewayOptions } from '../harness.ts'
 import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
@@ -21,6 +22,7 @@ const kinds = [
     'discountCode',
     'payment',
     'ticket',
+    'refund',
     'code',
     'webhook',
     'change',
@@ -126,6 +128,15 @@ async function eventCursors(sale: StripeSale, callers: Callers): Promise<Thing[]
 export const absentCursor = (cursor: string, id: string): string =>
   toEventCursor({ ...readEventCursor(cursor), id }) ?? ''
 
+async function refundsIn({ db }: StripeSale): Promise<Thing[]> {
+  const rows = await db.select().from(refunds)
+  return rows.map(({ id, organizationId, channelId }) => ({
+    id,
+    organization: organizationId,
+    principal: channelId,
+  }))
+}
+
 type ChangePage = { changes: { nodes: { id: string }[]; pageInfo: { endCursor: string } } }
 
 async function changesOf(sale: StripeSale, caller: Caller) {
@@ -188,6 +199,7 @@ export async function openWorld(options: GatewayOptions = {}) {
     organization: catalogueThings('org'),
     payment: payments,
     ticket: tickets,
+    refund: await refundsIn(sale),
     code: codes,
     webhook: webhooks,
     change: feeds.flatMap(({ changes }) => changes),

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { parse } from 'graphql'
+import { z } from 'zod'
+import { requestLimits } from '../shared/request-limits.ts'
+import { documentText } from './params.ts'
+import type { TrustedDocuments } from './persisted-documents.ts'
+
+const id = z.string().min(1, 'an identifier must not be empty').max(256, 'an identifier is too long')
+
+// Relay's compiler and the client preset of GraphQL Code Generator write texts by identifier, Apollo's
+// manifest a list.
+const manifest = z.union([
+  z
+    .object({
+      format: z.literal('apollo-persisted-query-manifest'),
+      version: z.literal(1),
+      operations: z.array(z.object({ id, body: documentText })),
+    })
+    .transform(({ operations }) => operations.map(({ id, body }): [string, string] => [id, body])),
+  z.record(id, documentText).transform((texts) => Object.entries(texts)),
+])
+
+function problemWith([id, text]: [string, string]): string | null {
+  try {
+    parse(text, { maxTokens: requestLimits.maxDocumentTokens, noLocation: true })
+    return null
+  } catch (error) {
+    return `document ${JSON.stringify(id)}: ${error instanceof Error ? error.message : 'is malformed'}`
+  }
+}
+
+const wrong = (reason: string) => new Error(`Settings are wrong:\n  TRUSTED_DOCUMENTS: ${reason}`)
+
+function entriesOf(text: string): [string, string][] {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    throw wrong('the manifest is not JSON')
+  }
+  const parsed = manifest.safeParse(content)
+  if (!parsed.success)
+    throw wrong(
+      'the manifest must map identifiers to documents, as Relay and GraphQL Code Generator write it, or be one of Apollo',
+    )
+  return parsed.data
+}
+
+/** Reads the manifest of trusted documents. Throws an error that names the setting if it can't be read, is in
+ *  no known form, or holds a document that could never be executed. */
+export async function readTrustedDocuments(path: string, only: boolean): Promise<TrustedDocuments> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw wrong(`the manifest can't be read (${error.code ?? 'unknown error'})`)
+  })
+  const entries = entriesOf(text)
+  if (entries.length === 0) throw wrong('the manifest holds no documents')
+  const byId = new Map<string, string>()
+  for (const entry of entries) {
+    const problem = problemWith(entry)
+    if (problem) throw wrong(problem)
+    const [id, text] = entry
+    if (byId.has(id) && byId.get(id) !== text)
+      throw wrong(`two documents have the identifier ${JSON.stringify(id)}`)
+    byId.set(id, text)
+  }
+  return { byId, only }
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changes } from '../../../src/domain/change/table.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
+import { webhooksOf } from '../../support/webhooks.ts'
+
+// Objects of every type by their identifiers, and what is left of a price.
+
+let sale: Sale
+beforeAll(async () => {
+  const hidden = {
+    _id: 'rate_hidden',
+    show_all_prices: false,
+    prices: [aPrice({ _id: 'price_now' }), aPrice({ _id: 'price_later' })],
+  }
+  const rate = {
+    _id: 'rate_1',
+    prices: [aPrice({ _id: 'price_1', quantity: 5 }), aPrice({ _id: 'price_unlimited' })],
+    supplements: [aSupplement({ _id: 'sup_1' })],
+    questions: [aQuestion({ _id: 'que_1', required: false })],
+  }
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRate(rate), aRate(hidden)] })] }), {
+    provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
+    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
+  })
+})
+afterAll(() => sale.close())
+
+async function nodeOf(id: string, headers: Record<string, string> = sale.channel) {
+  const query = 'query ($id: ID!) { node(id: $id) { __typename id } }'
+  const { data, errors } = await sale.graphql<{ node: object | null }>(query, { id }, headers)
+  expect(errors).toBeUndefined()
+  return data?.node
+}
+
+test('prices, supplements, questions, refunds, changes and webhooks are nodes of those who may see them', async () => {
+  const checkout = await buyTickets(sale)
+  const refund = (await refundTicket(sale, ticketOf(checkout), { amount: 1 })).refund?.id ?? ''
+  const [change] = await sale.db.select().from(changes)
+  const { id: webhook } = await webhooksOf(sale).register('http://127.0.0.1:9/hook')
+  const door = sale.integration.v2
+  for (const [__typename, id, isBoths] of [
+    ['Price', 'price_1', true],
+    ['Supplement', 'sup_1', true],
+    ['Question', 'que_1', true],
+    ['RefundAttempt', refund, true],
+    ['Change', change?.id ?? '', true],
+    ['Webhook', webhook, false],
+  ] as const) {
+    expect(await nodeOf(id)).toEqual({ __typename, id })
+    expect(await nodeOf(id, door)).toEqual(isBoths ? { __typename, id } : null)
+  }
+  for (const id of [
+    'whk_none',
+    'chg_none',
+    'ref_none',
+    'price_none',
+    '',
+    'x\0',
+    '__proto__',
+    'constructor_x',
+  ])
+    expect(await nodeOf(id)).toBeNull()
+})
+
+test('a rate that shows only its current price hides the others as nodes too', async () => {
+  expect(await nodeOf('price_now')).toEqual({ __typename: 'Price', id: 'price_now' })
+  expect(await nodeOf('price_later')).toBeNull()
+})
+
+test('a node costs one statement beside the key, whatever its type', async () => {
+  await nodeOf('evt_1')
+  for (const id of ['evt_1', 'tkt_none', 'chg_none', 'anything']) {
+    sale.statements.reset()
+    await nodeOf(id)
+    expect(sale.statements.length).toBeLessThanOrEqual(3)
+  }
+})
+
+test('a price says how many tickets are left at it', async () => {
+  const query = '{ ticketRate(id: "rate_1") { prices { id availability { sold available } } } }'
+  const read = async () =>
+    (await sale.graphql<{ ticketRate: unknown }>(query, {}, sale.channel)).data?.ticketRate
+  const before = await read()
+  expect(before).toMatchObject({
+    prices: [
+      { id: 'price_1', availability: { available: expect.any(Number) } },
+      { id: 'price_unlimited', availability: { available: null } },
+    ],
+  })
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1'), anEntry('price_1')] })
+  const left = (of: unknown) =>
+    (of as { prices: { availability: { available: number } }[] }).prices[0]?.availability.available ?? 0
+  await expect.poll(async () => left(await read())).toBe(left(before) - 2)
+})
