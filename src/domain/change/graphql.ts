@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
+import { ModeRef } from '../../graphql/mode.ts'
 import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
+import { subjectOf } from './subject.ts'
 import { type Change, changeType } from './table.ts'
 
 const descriptions: Record<Change['type'], string> = {
@@ -37,9 +39,11 @@ export const ChangeRef = builder.objectRef<Change>('Change').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
     type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
-    subjectId: t.exposeID('subjectId', {
+    subjectId: t.id({
       description: 'Identifier of the payment, ticket or rate that changed.',
+      resolve: subjectOf,
     }),
+    mode: t.expose('mode', { type: ModeRef, description: 'Mode of what changed: that of the caller.' }),
     sequence: t.exposeInt('sequence', {
       description: 'Number of the change among those of its subject: 1, 2, 3.',
     }),

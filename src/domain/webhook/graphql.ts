@@ -1,4 +1,5 @@
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { ModeRef } from '../../graphql/mode.ts'
 import { catchRefusal, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -24,6 +25,7 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
     'Endpoint that receives changes as Standard Webhooks. Its secret is shown only when it is registered or rotated.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Webhook identifier.' }),
+    mode: t.expose('mode', { type: ModeRef, description: 'Mode of the changes that it receives.' }),
     url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
     types: t.expose('types', {
       type: [ChangeTypeRef],

@@ -39,6 +39,7 @@ export async function registerWebhook(
   const secret = newWebhookSecret()
   const row = {
     id: newId('whk'),
+    mode: ctx.mode,
     url: readUrl(url, ctx.services.privateWebhooks),
     types,
     secret,

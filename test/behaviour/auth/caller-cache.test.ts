@@ -172,7 +172,7 @@ const authenticated = (given: Partial<Authenticated> = {}): Authenticated => ({
 })
 
 test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found: string | null]>([
-  ['just authenticated', 60_000, () => ({}), 'channel org_1'],
+  ['just authenticated', 60_000, () => ({}), 'channel live org_1'],
   ['authenticated longer ago than the bound', 60_000, () => ({ since: performance.now() - 60_001 }), null],
   ['authenticated while caching is off', 0, () => ({}), null],
   ['authenticated with a key now expired', 60_000, () => ({ until: performance.now() - 1 }), null],

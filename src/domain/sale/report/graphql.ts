@@ -113,7 +113,8 @@ builder.queryField('sales', (t) =>
     resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
       const { organizationIds } = requireIntegration(ctx)
       const { first, after } = scalars.parse(page, { ...args, after: args.after || null })
-      return sumSales(ctx.db, organizationIds, { eventId, groupBy, first, after: after ?? null })
+      const asked = { eventId, groupBy, mode: ctx.mode, first, after: after ?? null }
+      return sumSales(ctx.db, organizationIds, asked)
     },
   }),
 )
