@@ -1,8 +1,8 @@
 -- migrate: no transaction
 -- Indexes are built, and constraints validated, while tickets are sold. What was sold before is live.
-ALTER TYPE "public"."invoice_kind" ADD VALUE IF NOT EXISTS 'test_invoice';
+ALTER TYPE "public"."invoice_kind" ADD VALUE IF NOT EXISTS 'test_invoice' AFTER 'corrective';
 --> statement-breakpoint
-ALTER TYPE "public"."invoice_kind" ADD VALUE IF NOT EXISTS 'test_corrective';
+ALTER TYPE "public"."invoice_kind" ADD VALUE IF NOT EXISTS 'test_corrective' AFTER 'test_invoice';
 --> statement-breakpoint
 CREATE TABLE IF NOT EXISTS "organization_secrets" (
 	"id" text PRIMARY KEY NOT NULL,

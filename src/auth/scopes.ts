@@ -30,7 +30,7 @@ export const scopeOfOperation: Readonly<Record<string, IntegrationScope>> = {
   'Node.Change': 'tickets:read',
   'Node.Webhook': 'tickets:read',
   'GET /integrations/tickets': 'tickets:read',
-  'GET /integrations/tickets/{id}': 'tickets:read',
+  'GET /integrations/tickets/{ticketId}': 'tickets:read',
   'Mutation.checkInTicket': 'door',
   'Mutation.checkInTickets': 'door',
   'Mutation.redeemSupplement': 'door',

@@ -26,7 +26,7 @@ export const lookupRoutes =
       {
         preParsing: authenticated<FastifyRequest<{ Params: { ticketId: string } }>>(
           services,
-          (ctx) => requireIntegration(ctx) && requireScope(ctx, 'GET /integrations/tickets/{id}'),
+          (ctx) => requireIntegration(ctx) && requireScope(ctx, 'GET /integrations/tickets/{ticketId}'),
           (services, credentials, { params }) => createLookupContext(services, credentials, params.ticketId),
         ),
         schema: {

@@ -111,7 +111,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
     'issued for the other mode',
     async () => {
       const { headers, id } = await issueKey()
-      await sale.db.update(keys).set({ mode: 'live' }).where(eq(keys.id, id))
+      await sale.db.update(keys).set({ mode: 'test' }).where(eq(keys.id, id))
       return headers
     },
   ],
