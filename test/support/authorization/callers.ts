@@ -12,7 +12,7 @@ export type Headers = Record<string, string>
 export type Caller = {
   name: string
   headers: Headers
-  kind: 'channel' | 'integration' | null
+  kind: 'channel' | 'integration' | 'publishable' | null
   principal: string | null
   /** Organizations whose catalogue it may see at the moment. */
   organizations: string[]
