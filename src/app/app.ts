@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { readCredentials } from '../auth/credentials.ts'
+import { isPublishableOrigin } from '../auth/publishable-origins.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { streamLimitsOf } from '../config/streams.ts'
@@ -135,7 +136,7 @@ export async function createApp({
   const trusted = trustedDocuments
     ? await readTrustedDocuments(trustedDocuments, trustedDocumentsOnly)
     : undefined
-  const rateLimits = createRateLimits(db, config.rateLimit)
+  const rateLimits = createRateLimits(db, config)
   const responseCache = createResponseCache(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
@@ -146,8 +147,11 @@ export async function createApp({
   closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)
   limitResponseTime(app, answerTimeoutMs)
-  await addSecurity(app, config.corsOrigins)
   readCredentials(app)
+  await addSecurity(app, config.corsOrigins, {
+    isKnown: (origin) => isPublishableOrigin(db, origin),
+    isPublic: ({ credentials }) => credentials.isPublishable,
+  })
   await rateLimits.addTo(app)
   refuseMalformedUrls(app)
   addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })

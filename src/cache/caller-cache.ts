@@ -16,9 +16,18 @@ export type CallerCache = {
   remember(credentials: Credentials, authenticated: Authenticated): void
 }
 
-/** Key of a caller's view of the catalogue: its kind and its organizations, in order. Callers with the same
- *  view get the same answers. */
-export const viewOf = ({ kind, organizationIds }: Caller): string => `${kind} ${organizationIds.join(' ')}`
+/** Key of a caller's view of the catalogue: its kind, its mode, the origin of its page and its organizations,
+ *  in order. Callers with the same view get the same answers. */
+export const viewOf = (caller: Caller): string =>
+  [
+    ...[caller.kind, caller.mode, ...caller.organizationIds],
+    // Last, because no identifier contains a slash, as every origin does.
+    ...(caller.kind === 'publishable' ? [caller.origin] : []),
+  ].join(' ')
+
+// The same publishable key is refused from another page.
+const nameOf = ({ hash, isPublishable, origin }: Credentials): string =>
+  isPublishable ? `${hash} ${origin}` : hash
 
 type Entry = { caller: Caller; view: string; since: number; until: number }
 
@@ -35,16 +44,16 @@ export function createCallerCache(db: Database, ms: number): CallerCache {
     sizeCalculation: ({ view }) => 4 * view.length + overhead,
   })
   return {
-    find({ hash }) {
-      const found = entries.get(hash)
+    find(credentials) {
+      const found = entries.get(nameOf(credentials))
       if (!found) return null
       const now = performance.now()
       const isValid = now - found.since < ms && now < found.until && found.since > invalidatedAt(db)
       return isValid ? found.view : null
     },
-    callerOf: ({ hash }) => entries.peek(hash)?.caller ?? null,
-    remember({ hash }, { caller, since, until }) {
-      if (ms > 0) entries.set(hash, { caller, view: viewOf(caller), since, until })
+    callerOf: (credentials) => entries.peek(nameOf(credentials))?.caller ?? null,
+    remember(credentials, { caller, since, until }) {
+      if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewOf(caller), since, until })
     },
   }
 }

@@ -17,6 +17,7 @@ import {
 import { findWebhooks } from '../domain/webhook/own-webhook.ts'
 import type { Context } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
+import { isInScope } from './scopes.ts'
 
 type Row = { id: string }
 type Definition = LoaderDefinition<{ load(key: string): Promise<Row | null> }>
@@ -58,12 +59,12 @@ type Node = Row & { __typename: string }
 async function findNode(id: string, ctx: Context, webhooks: Map<string, Row>): Promise<Node | null> {
   const load = async (typename: string, definition: Definition) => ({
     typename,
-    row: await ctx.loaders.load(definition, id),
+    row: isInScope(ctx, `Node.${typename}`) ? await ctx.loaders.load(definition, id) : null,
   })
   const named = byPrefix.get(prefixOf(id))
   const found = await Promise.all([
     ...Object.entries(catalogue).map(([typename, definition]) => load(typename, definition)),
-    findPrice(id, ctx).then((row) => ({ typename: 'Price', row })),
+    { typename: 'Price', row: isInScope(ctx, 'Node.Price') ? await findPrice(id, ctx) : null },
     ...(named ? [load(...named)] : []),
     { typename: 'Webhook', row: webhooks.get(id) ?? null },
   ])
@@ -74,7 +75,8 @@ async function findNode(id: string, ctx: Context, webhooks: Map<string, Row>): P
 /** Finds objects of any type by their identifiers, in the order of these; null for one that does not exist or
  *  that the caller may not see. The number of statements does not depend on the number of identifiers. */
 export async function findNodes(ids: readonly string[], ctx: Context): Promise<(Node | null)[]> {
-  const webhookIds = ids.filter((id) => prefixOf(id) === 'whk')
+  const mayOwn = ctx.caller?.kind !== 'publishable' && isInScope(ctx, 'Node.Webhook')
+  const webhookIds = mayOwn ? ids.filter((id) => prefixOf(id) === 'whk') : []
   const webhooks = webhookIds.length > 0 ? await findWebhooks(webhookIds, ctx) : []
   const webhookById = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
   return Promise.all(ids.map((id) => findNode(id, ctx, webhookById)))

@@ -3,6 +3,7 @@ import { builder, NodeRef } from '../graphql/builder.ts'
 import { requireCaller } from '../request/context.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
 import { findNodes, lookupsOfNode } from './find-nodes.ts'
+import { requireScopes } from './scopes.ts'
 import '../domain/organization/graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
@@ -49,6 +50,7 @@ builder.queryField('node', (t) =>
 )
 
 export const schema = builder.toSchema()
+requireScopes(schema)
 replayOutcomes(schema)
 
 // Fields that expose the property of the same name need no resolver: execution reads the property directly.

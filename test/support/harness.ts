@@ -123,7 +123,13 @@ const startStatements = () => {
 /** Starts the complete gateway on its own database, with clients for GraphQL and REST. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const { settings, provider = sandboxProvider, onLog, listen = false, timeouts } = options
-  const config = parseConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', SHARED_READS_MS: '0', ...settings })
+  const config = parseConfig({
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT: 'off',
+    PUBLISHABLE_RATE_LIMIT: 'off',
+    SHARED_READS_MS: '0',
+    ...settings,
+  })
   const statements = startStatements()
   const { statementTimeoutMs, answerTimeoutMs } = options
   const watch = { onStatement: (text: string) => void statements.push(text), statementTimeoutMs }

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { inMode } from '../../data/idempotency.ts'
 import { preparedSql } from '../../data/prepared.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { toCursor } from './cursor.ts'
@@ -8,7 +9,8 @@ const lastChange = preparedSql<{ id: string; position: string }>(
   'last_change_of_feed',
   () => sql`
   select id, feed_position::text as position from ${changes}
-  where organization_id = ${sql.placeholder('organizationId')} and feed_position is not null
+  where organization_id = ${sql.placeholder('organizationId')} and mode = ${sql.placeholder('mode')}::text::key_mode
+    and feed_position is not null
   order by feed_position desc limit 1`,
 )
 
@@ -17,9 +19,9 @@ const lastChange = preparedSql<{ id: string; position: string }>(
  *  Refuses: FORBIDDEN for a channel. */
 export async function feedHead(ctx: Context): Promise<string> {
   const [organizationId] = requireIntegration(ctx).organizationIds
-  const [last] = await lastChange(ctx.db, { organizationId })
+  const [last] = await lastChange(ctx.db, { organizationId, mode: ctx.mode })
   return toCursor(
-    organizationId,
+    inMode(ctx, organizationId),
     new Map(last ? [[0, { id: last.id, position: Number(last.position) }]] : []),
   )
 }

@@ -1,7 +1,7 @@
 import { and, getTableColumns, isNull, or } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, isOwn } from '../../data/prepared.ts'
+import { anyOf, isInMode, isOwn } from '../../data/prepared.ts'
 import { type Change, changes } from './table.ts'
 
 const byId: Batch<Change> = {
@@ -15,7 +15,11 @@ const byId: Batch<Change> = {
           anyOf(changes.id, keys),
           or(
             isOwn(changes),
-            and(isNull(changes.channelId), anyOf(changes.organizationId, 'organizationIds')),
+            and(
+              isNull(changes.channelId),
+              anyOf(changes.organizationId, 'organizationIds'),
+              isInMode(changes.mode),
+            ),
           ),
         ),
       ),

@@ -4,7 +4,7 @@ import { PullStream } from '../../data/pull-stream.ts'
 import { hearsAll, listenTo } from '../../database/announcements.ts'
 import { type Database, isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
-import { type Context, requireCaller } from '../../request/context.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
 import { changeFeeds, type NewChange } from './table.ts'
 
@@ -106,7 +106,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  *  and then each new one. Every change comes once, in the order of the feed; a reader that is slow reads them
  *  later. Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
 export async function watchChanges(after: string | null, ctx: Context): Promise<PullStream<FeedChange>> {
-  const caller = requireCaller(ctx)
+  const caller = requireConfidential(ctx)
   let page = await listChanges(after, pageSize, ctx)
   let cursor = after
   // True if changes may have come since the last read.

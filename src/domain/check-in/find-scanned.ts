@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
+import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 
@@ -11,10 +12,10 @@ type Scan = {
   supplementId: string
 }
 
-/** Finds and row-locks the ticket of a scan at the bar within these organizations; null if there is none. A
- *  code is unique only within its event: tickets with the supplement come first, then active ones, then those
- *  of the event nearest in time. */
-export async function findScanned(tx: Connection, organizationIds: string[], scan: Scan) {
+/** Finds and row-locks the ticket of a scan at the bar within these organizations and this mode; null if there
+ *  is none. A code is unique only within its event: tickets with the supplement come first, then active ones,
+ *  then those of the event nearest in time. */
+export async function findScanned(tx: Connection, organizationIds: string[], mode: Mode, scan: Scan) {
   const { qrCode, ticketId, supplementId } = scan
   const [found] = await tx
     .select(getTableColumns(tickets))
@@ -23,6 +24,7 @@ export async function findScanned(tx: Connection, organizationIds: string[], sca
     .where(
       and(
         sql`${tickets.organizationId} = any(${sql.param(organizationIds)}::text[])`,
+        eq(tickets.mode, mode),
         // The code of an expired ticket may have been reused.
         ticketId
           ? eq(tickets.id, ticketId)

@@ -3,6 +3,7 @@ import { arrayRows } from '../../data/array-params.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, preparedRows, preparedTogether } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
+import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import type { CheckInInput } from './check-in-input.ts'
@@ -14,6 +15,7 @@ const ticketColumns = {
   id: tickets.id,
   organizationId: tickets.organizationId,
   channelId: tickets.channelId,
+  mode: tickets.mode,
   paymentId: tickets.paymentId,
   eventId: tickets.eventId,
   ticketRateId: tickets.ticketRateId,
@@ -27,16 +29,20 @@ const ticketColumns = {
 const asked = arrayRows('asked', { place: 'integer', ticketId: 'text', qrCode: 'text', eventId: 'text' })
 const { place, ticketId, qrCode, eventId } = asked.cells
 
+// Of the organization, and sold in the mode of the caller: no test ticket enters at a real door.
+const isOwn = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
+  and ${sql.raw(table)}.mode = ${parameter('mode')}::text::key_mode`
+
 // A code is unique only within its event: a ticket of the event at the door comes first, then an active one,
 // then that of the event nearest in time. The code of an expired ticket may have been reused. `offset 0`
 // keeps the planner from looking for the ticket again for each row that it joins.
 const chosen = sql`(
   select ${place} as place, case
     when ${ticketId} is not null then (
-      select id from ${tickets} where id = ${ticketId} and organization_id = ${parameter('organizationId')})
+      select id from ${tickets} where id = ${ticketId} and ${isOwn('tickets')})
     else (
       select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
-      where scanned.qr_code = ${qrCode} and scanned.organization_id = ${parameter('organizationId')}
+      where scanned.qr_code = ${qrCode} and ${isOwn('scanned')}
         and scanned.status <> 'expired'
       order by scanned.event_id = coalesce(${eventId}, '') desc, scanned.status = 'active' desc,
         abs(extract(epoch from shown.start_date - now())), scanned.id
@@ -87,13 +93,13 @@ const findBoth = preparedTogether<[ScannedTicket & { place: number }, MadeCheckI
   made,
 ])
 
-type Asker = { integrationId: string; organizationId: string }
+type Asker = { integrationId: string; organizationId: string; mode: Mode }
 
 /** Finds the tickets of scans within an organization, by place, and the check-ins that were made with their
  *  nonces, by nonce. Locks nothing. */
 export async function findScans(
   tx: Connection,
-  { integrationId, organizationId }: Asker,
+  { integrationId, organizationId, mode }: Asker,
   scans: CheckInInput[],
 ) {
   const rows = scans.map(({ ticketId, qrCode, eventId }, place) => ({
@@ -105,7 +111,7 @@ export async function findScans(
   const nonces = scans.map(({ nonce }) => nonce)
   const [found, earlier] = await findBoth(tx, {
     ...asked.values(rows),
-    ...{ integrationId, organizationId, nonces },
+    ...{ integrationId, organizationId, mode, nonces },
   })
   return {
     tickets: new Map(found.map(({ place, ...ticket }) => [place, ticket])),

@@ -11,6 +11,7 @@ import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
+import { doorsOpenAt } from './decide-scan.ts'
 import {
   readScanListCursor,
   type ScanListPosition,
@@ -55,7 +56,8 @@ const entry = sql`json_build_object(
 type PageRow = { entries: string; last: string | null; more: boolean }
 
 // Tickets that may be shown at the door: what was never paid is unknown there.
-const isListed = sql`organization_id = ${parameter('organizationId')} and status in ('active', 'cancelled')`
+const isListed = sql`organization_id = ${parameter('organizationId')}
+  and mode = ${parameter('mode')}::text::key_mode and status in ('active', 'cancelled')`
 
 const printPage = (found: SQL) => sql`
   select coalesce(string_agg(entry, ',' order by place) filter (where place <= ${parameter('limit')}::integer), '') as entries,
@@ -124,7 +126,7 @@ export async function listScanCodes({ eventId, since, limit }: Request, ctx: Con
   if (!event) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
   const position = since === null ? null : readScanListCursor(eventId, since)
   const salt = saltOf(event)
-  const values = { organizationId, eventId, salt }
+  const values = { organizationId, mode: ctx.mode, eventId, salt }
 
   async function read(): Promise<{ entries: string; position: ScanListPosition; hasMore: boolean }> {
     if (position && position.lastTicketId === null) {
@@ -151,7 +153,7 @@ export async function listScanCodes({ eventId, since, limit }: Request, ctx: Con
   }
 
   const page = await pageBulkhead(ctx.db)(read)
-  const opensAt = new Date(event.startDate.getTime() - ctx.services.admissionHours * 3_600_000)
+  const opensAt = new Date(doorsOpenAt(event.startDate, ctx.services.admissionHours))
   const cursor = toScanListCursor(eventId, page.position)
   return { event, opensAt, salt, entries: page.entries, cursor, hasMore: page.hasMore }
 }

@@ -5,10 +5,11 @@ import { type Announcement, hearsAll, listenTo } from '../../database/announceme
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { groupBy } from '../../shared/group-by.ts'
+import { type Mode, perMode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { isAvailable, leftOf } from './current-price.ts'
-import { rateColumns, ratePrices } from './loaders.ts'
-import { type Price, stock, ticketRates } from './table.ts'
+import { nameIn, rateColumns, ratePrices } from './loaders.ts'
+import { isStockOf, ofStock, type Price, stock, ticketRates } from './table.ts'
 
 /** Counters of a rate, and whether it can be bought, at a time of the database's clock. */
 export type RateAvailability = {
@@ -31,21 +32,22 @@ const rows = fewRowsOf({
 })
 type Row = ReturnType<typeof rows.read>[number]
 
-const watchedRates: Find<Row> = {
-  rows,
-  query: (select, keys) =>
-    select
-      .from(ticketRates)
-      .innerJoin(stock, eq(stock.id, ticketRates.id))
-      .innerJoin(events, eq(events.id, ticketRates.eventId))
-      .where(anyOf(ticketRates.id, keys)),
-}
+const watchedRates = perMode(
+  (mode): Find<Row> => ({
+    rows,
+    query: (select, keys) =>
+      select
+        .from(ticketRates)
+        .innerJoin(stock, isStockOf(mode, ticketRates.id))
+        .innerJoin(events, eq(events.id, ticketRates.eventId))
+        .where(anyOf(ticketRates.id, keys)),
+  }),
+)
 
 /** Reads rates in one statement, whoever may see them: compare `organizationId`. */
-async function readRates(db: Database, keys: string[]): Promise<RateAvailability[]> {
-  const [rates, prices] = await findTogether<[Row, Price]>(db, 'watched_rates', [watchedRates, ratePrices], {
-    keys,
-  })
+async function readRates(db: Database, mode: Mode, keys: string[]): Promise<RateAvailability[]> {
+  const finds: [Find<Row>, Find<Price>] = [watchedRates[mode], ratePrices[mode]]
+  const [rates, prices] = await findTogether<[Row, Price]>(db, nameIn(mode, 'watched_rates'), finds, { keys })
   const pricesOf = groupBy(prices, ({ ticketRateId }) => ticketRateId)
   return rates.map((rate) => ({
     ticketRateId: rate.id,
@@ -68,11 +70,12 @@ const lookEveryMs = 1_000
 // Rates of a statement. Where every process is heard, a look takes one statement, and as many looks as needed.
 const maxTogether = 1_000
 
-/** Rates that somebody in this process watches, as they were read last: once for all who watch them. They are
+/** Rates that somebody in this process watches in one mode, as they were read last: once for all who watch them. They are
  *  read when a process announces that they moved. A look each second finds what no process announced: what
  *  the clock changes, or a process did that died before it could tell. */
 class RateWatch {
   readonly #db: Database
+  readonly #mode: Mode
   readonly #watched = new Map<string, Watched>()
   readonly #moved = new Set<string>()
   #stops: (() => void)[] = []
@@ -80,8 +83,9 @@ class RateWatch {
   /** Rates of the current look that are still to be read. */
   #looked: string[] = []
 
-  constructor(db: Database) {
+  constructor(db: Database, mode: Mode) {
     this.#db = db
+    this.#mode = mode
   }
 
   /** Reads the current state of rates, and watches them for as long as the returned function isn't called.
@@ -122,7 +126,9 @@ class RateWatch {
 
   #hear({ topic, names }: Announcement): void {
     if (topic !== 'stock') return
-    for (const id of names ?? this.#watched.keys()) if (this.#watched.has(id)) this.#moved.add(id)
+    const moved = names?.map(ofStock).filter(({ mode }) => mode === this.#mode)
+    for (const id of moved?.map(({ id }) => id) ?? this.#watched.keys())
+      if (this.#watched.has(id)) this.#moved.add(id)
     this.#readMoved()
   }
 
@@ -153,7 +159,7 @@ class RateWatch {
   }
 
   async #read(ids: string[]): Promise<void> {
-    for (const rate of await readRates(this.#db, ids)) {
+    for (const rate of await readRates(this.#db, this.#mode, ids)) {
       const watched = this.#watched.get(rate.ticketRateId)
       // Statements may overtake each other.
       if (!watched || isSame(rate, watched.current) || rate.at < (watched.current?.at ?? rate.at)) continue
@@ -163,5 +169,5 @@ class RateWatch {
   }
 }
 
-/** The rates of a database that this process watches. */
-export const rateWatch = perDatabase((db) => new RateWatch(db))
+/** The rates of a database that this process watches, by mode. */
+export const rateWatch = perDatabase((db) => perMode((mode) => new RateWatch(db, mode)))

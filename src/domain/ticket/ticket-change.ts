@@ -9,6 +9,7 @@ type ChangedTicket = Pick<
   | 'id'
   | 'organizationId'
   | 'channelId'
+  | 'mode'
   | 'paymentId'
   | 'eventId'
   | 'ticketRateId'
@@ -30,7 +31,9 @@ export const ticketChange = (
   subjectId: ticket.id,
   organizationId: ticket.organizationId,
   channelId: ticket.channelId,
+  mode: ticket.mode,
   data: {
+    ...(ticket.mode === 'test' && { test: true }),
     ticket_id: ticket.id,
     payment_id: ticket.paymentId,
     event_id: ticket.eventId,

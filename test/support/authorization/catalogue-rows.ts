@@ -1,5 +1,5 @@
 import type { Caller } from './callers.ts'
-import { graphqlAsk, isChannel, isIntegration, organizationOf, type Row, type Rows } from './matrix-row.ts'
+import { graphqlAsk, isIntegration, isSelling, organizationOf, type Row, type Rows } from './matrix-row.ts'
 import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
 import { absentCursor, type Kind, type Thing } from './world.ts'
 
@@ -14,7 +14,7 @@ const filtered = (name: string, kind: Kind): Row => {
   const ask = graphqlAsk('query', 'events', '$id: ID', `${name}: $id, first: 5`)
   return {
     kind,
-    sees: (caller, thing) => isChannel(caller) && seesCatalogue(caller, thing),
+    sees: (caller, thing) => isSelling(caller) && seesCatalogue(caller, thing),
     ask: (_caller, id) => ask({ id }),
   }
 }
@@ -72,7 +72,7 @@ function entryOf(organization: string, { rate, price, supplement, question, code
 }
 
 /** Row of an identifier in a checkout: which callers may use it, and the GraphQL input that contains it. */
-export const checkoutRow = (place: CheckoutPlace, isSeller = isChannel) => ({
+export const checkoutRow = (place: CheckoutPlace, isSeller = isSelling) => ({
   kind: kindOf[place],
   sees: (caller: Caller, thing: Thing): boolean | null => {
     if (!isSeller(caller) || caller.organizations.length === 0) return false
@@ -105,6 +105,11 @@ const inCheckout = (operation: 'query' | 'mutation', name: string) =>
   )
 
 export const catalogueRows: Rows = {
+  'Query.paymentByUrl': {
+    open: true,
+    isFor: ['channel', 'publishable'],
+    ask: () => graphqlAsk('query', 'paymentByUrl', '', 'url: "https://shop.example/pay/x"')(),
+  },
   'Query.event(id)': byId('event', 'event', seesCatalogue),
   'Query.ticketRate(id)': byId('ticketRate', 'rate', seesCatalogue),
   'Query.ticket(id)': byId('ticket', 'ticket', seesSale),
@@ -129,14 +134,14 @@ export const catalogueRows: Rows = {
   'Query.node(id) Webhook': byId('node', 'webhook', ownsWebhook, 'Webhook'),
   'Query.events': {
     open: true,
-    isFor: ['channel'],
+    isFor: ['channel', 'publishable'],
     ask: () => graphqlAsk('query', 'events', '', 'first: 5')(),
   },
   'Query.events(organizationId)': filtered('organizationId', 'organization'),
   'Query.events(locationId)': filtered('locationId', 'location'),
   'Query.events(after)': {
     kind: 'eventCursor',
-    sees: (caller, thing) => (isChannel(caller) && seesCatalogue(caller, thing) ? null : false),
+    sees: (caller, thing) => (isSelling(caller) && seesCatalogue(caller, thing) ? null : false),
     absent: (cursor) => absentCursor(cursor, 'evt_0'),
     ask: (_caller, after) => eventsAfter({ after }),
   },

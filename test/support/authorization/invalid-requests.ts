@@ -10,13 +10,13 @@ const graphql = (
 /** Invalid requests, and the kinds of caller that may send them. Other callers must not learn what is
  *  invalid. */
 export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
-  graphql('query', 'events', 'first: 0', 'channel'),
+  graphql('query', 'events', 'first: 0', 'channel publishable'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),
   graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
   graphql('query', 'discounts', 'first: 0', 'integration'),
   graphql('query', 'sales', 'eventId: "x", groupBy: RATE, first: 0', 'integration'),
-  graphql('query', 'quoteCheckout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
-  graphql('mutation', 'checkout', 'input: { ticketRateId: "", tickets: [] }', 'channel'),
+  graphql('query', 'quoteCheckout', 'input: { ticketRateId: "", tickets: [] }', 'channel publishable'),
+  graphql('mutation', 'checkout', 'input: { ticketRateId: "", tickets: [] }', 'channel publishable'),
   graphql(
     'mutation',
     'sellAtBoxOffice',
@@ -48,8 +48,12 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   ),
   graphql('mutation', 'registerWebhook', 'input: { url: "x" }', 'channel integration'),
   graphql('mutation', 'updateWebhook', 'input: { id: "x", url: "x" }', 'channel integration'),
-  ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel'],
-  ['POST /tickets/checkout', { method: 'POST', url: '/tickets/checkout', body: { nothing: 1 } }, 'channel'],
+  ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel publishable'],
+  [
+    'POST /tickets/checkout',
+    { method: 'POST', url: '/tickets/checkout', body: { nothing: 1 } },
+    'channel publishable',
+  ],
   [
     'GET /integrations/tickets/{ticketId}',
     { method: 'GET', url: '/integrations/tickets/%00?nothing=1' },

@@ -61,6 +61,8 @@ export function graphqlAsk(
 export const organizationOf = ({ organizations }: Caller): string => organizations[0]?.slice(-1) ?? '1'
 
 export const isChannel = ({ kind }: Caller) => kind === 'channel'
+/** A channel, or a page with a publishable key of one. */
+export const isSelling = ({ kind }: Caller) => kind === 'channel' || kind === 'publishable'
 export const isIntegration = ({ kind }: Caller) => kind === 'integration'
 
 /** The same row as a GET request. */

@@ -1,6 +1,6 @@
 import { toSnakeCase } from '../../../src/rest/snake-case.ts'
 import { checkoutPlaces, checkoutRow } from './catalogue-rows.ts'
-import { type Ask, isChannel, isIntegration, type Row, type Rows } from './matrix-row.ts'
+import { type Ask, isIntegration, isSelling, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
 
 // Matrix rows for REST: each operation of the OpenAPI document, and each identifier that it takes.
@@ -17,7 +17,7 @@ const get = (url: string): Ask => ({ method: 'GET', url })
 
 const filtered = (name: string, kind: Row['kind']): Row => ({
   kind,
-  sees: (caller, thing) => isChannel(caller) && seesCatalogue(caller, thing),
+  sees: (caller, thing) => isSelling(caller) && seesCatalogue(caller, thing),
   ask: (_caller, id) => get(`/events?${name}=${id}&populate=*`),
 })
 
@@ -48,14 +48,14 @@ const lookup: Row = {
 export const restRows: Rows = {
   'GET /events': {
     open: true,
-    isFor: ['channel'],
+    isFor: ['channel', 'publishable'],
     ask: () => get('/events?populate=*'),
   },
   'GET /events organization_id': filtered('organization_id', 'organization'),
   'GET /events location_id': filtered('location_id', 'location'),
   'POST /tickets/checkout': {
     open: true,
-    isFor: ['channel'],
+    isFor: ['channel', 'publishable'],
     ask: (): Ask => ({ method: 'POST', url: '/tickets/checkout', body: {} }),
   },
   ...checkoutRows,

@@ -36,11 +36,11 @@ async function read(file: string): Promise<DemoCredentials | null> {
 async function issue(db: Database): Promise<DemoCredentials> {
   const granting = await db.select({ id: organizations.id }).from(organizations)
   const organizationIds = granting.map(({ id }) => id)
-  const channel = await issueChannelKey(db, { name: 'Demo channel', organizationIds, mode: 'test' })
+  const channel = await issueChannelKey(db, { name: 'Demo channel', organizationIds, mode: 'live' })
   const integration = await issueIntegrationKey(db, {
     name: 'Demo integration',
     organizationId: firstOrganization,
-    mode: 'test',
+    mode: 'live',
   })
   return {
     channel_id: channel.channelId,

@@ -22,6 +22,8 @@ import { type Database, isDuplicate, isTransient, isUnavailable } from '../../..
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
+import { type Mode, perMode } from '../../../../shared/mode.ts'
+import { stockId } from '../../../ticket-rate/table.ts'
 import { type Checkout, type HoldJob, isPaidAtOnce } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
@@ -40,7 +42,8 @@ const needsExact = isPaidAtOnce
 // Rates of one organization share its discounts, and a statement can move a counter for one rate only.
 const hasDiscount = ({ plan }: HoldJob): boolean => plan.tickets.some(({ discountId }) => discountId !== null)
 
-const rateIdsOf = (jobs: HoldJob[]) => new Set(jobs.map(({ plan }) => plan.rate.id))
+const rateStockOf = (jobs: HoldJob[]) =>
+  new Set(jobs.map(({ plan, seller }) => stockId(seller.mode, plan.rate.id)))
 
 /** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
  *  one by one. */
@@ -51,7 +54,7 @@ async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]
     throw error
   })
   if (held.length === 0 || !held.every(isCheckout)) return holdStock(db, jobs)
-  announce(db, 'stock', rateIdsOf(jobs))
+  announce(db, 'stock', rateStockOf(jobs))
   return held
 }
 
@@ -63,19 +66,28 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout |
   const optimistic = jobs.filter(({ plan }) => !rateIds.has(plan.rate.id))
   const held = optimistic.length > 0 ? await writeHolds(db, optimistic, 'optimisticSkipLocked') : []
   const checkouts = new Map(optimistic.map((job, index) => [job, held[index]]))
-  announce(db, 'stock', rateIdsOf(optimistic))
+  announce(db, 'stock', rateStockOf(optimistic))
   return jobs.map((job) => checkouts.get(job) ?? deferred)
 }
 
+// Test checkouts wait in a queue of their own, because a statement holds jobs of one mode, and take fewer
+// connections.
+const limitsIn: Record<Mode, typeof limits> = {
+  live: limits,
+  test: { ...limits, maxMixed: 1, maxAlone: 1, maxOfKey: 1 },
+}
+
 const queueOf = perDatabase((db) =>
-  batchByKey<HoldJob, HoldOutcome>(
-    {
-      mixed: (jobs) => holdManyRates(db, jobs),
-      alone: (jobs) => holdOneRate(db, jobs),
-      concernsAll: (error) => isUnavailable(error) && !isTransient(error),
-      busy: () => busy('Too many checkouts of this rate at once. Try again.'),
-    },
-    limits,
+  perMode((mode) =>
+    batchByKey<HoldJob, HoldOutcome>(
+      {
+        mixed: (jobs) => holdManyRates(db, jobs),
+        alone: (jobs) => holdOneRate(db, jobs),
+        concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+        busy: () => busy('Too many checkouts of this rate at once. Try again.'),
+      },
+      limitsIn[mode],
+    ),
   ),
 )
 
@@ -87,5 +99,5 @@ export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutc
     const [outcome = null] = await holdStock(db, [job])
     return outcome
   }
-  return queueOf(db)(job.plan.rate.id, job)
+  return queueOf(db)[job.seller.mode](job.plan.rate.id, job)
 }
