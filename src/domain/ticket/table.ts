@@ -12,6 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
@@ -77,6 +78,8 @@ export const tickets = pgTable(
     /** Hours before the event at which the warranty ends; 0 without a warranty. */
     warrantyHours: integer('warranty_hours').notNull(),
     fullName: text('full_name').notNull(),
+    /** `fullName` without case and accents (see `searchNameOf`), which searches match by prefix. */
+    searchName: text('search_name').notNull().default(''),
     email: text().notNull(),
     phone: text(),
     gender: text(),
@@ -106,6 +109,11 @@ export const tickets = pgTable(
     correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
     createdAt: createdAt(),
     activatedAt: timestampMs('activated_at'),
+    /** Time of the last change of the row. Updates through Drizzle set it; a statement in SQL must. */
+    updatedAt: timestampMs('updated_at')
+      .notNull()
+      .defaultNow()
+      .$onUpdate(() => nowMs),
   },
   (ticket) => [
     // Composite keys check in one lookup what single ones would need several for: organization, channel and
@@ -126,7 +134,41 @@ export const tickets = pgTable(
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
     index().on(ticket.paymentId, ticket.position),
-    index().on(ticket.ticketRateId),
+    // Each list (list-paths.ts) walks one of these, in its order, for each channel of the organization.
+    index('tickets_created').on(ticket.organizationId, ticket.channelId, ticket.createdAt, ticket.id),
+    index('tickets_updated').on(ticket.organizationId, ticket.channelId, ticket.updatedAt, ticket.id),
+    index('tickets_paid')
+      .on(ticket.organizationId, ticket.channelId, ticket.activatedAt, ticket.id)
+      .where(sql`${ticket.activatedAt} is not null`),
+    index('tickets_ended')
+      .on(ticket.organizationId, ticket.channelId, ticket.status, ticket.createdAt, ticket.id)
+      .where(sql`${ticket.status} in ('cancelled', 'expired')`),
+    index('tickets_of_rate').on(
+      ticket.organizationId,
+      ticket.ticketRateId,
+      ticket.channelId,
+      ticket.createdAt,
+      ticket.id,
+    ),
+    index('tickets_email').on(
+      ticket.organizationId,
+      ticket.channelId,
+      sql`lower(${ticket.email})`,
+      ticket.createdAt,
+      ticket.id,
+    ),
+    index('tickets_name').on(
+      ticket.organizationId,
+      ticket.channelId,
+      sql`${ticket.searchName} collate "C"`,
+      ticket.id,
+    ),
+    index('tickets_phone')
+      .on(ticket.organizationId, ticket.channelId, sql`${ticket.phone} collate "C"`, ticket.id)
+      .where(sql`${ticket.phone} is not null`),
+    index('tickets_referral')
+      .on(ticket.organizationId, ticket.channelId, ticket.referralId, ticket.createdAt, ticket.id)
+      .where(sql`${ticket.referralId} is not null`),
     // The codes of an expired checkout can be used again, so that the channel can retry with them.
     uniqueIndex('tickets_qr_code_in_event')
       .on(ticket.qrCode, ticket.eventId)
