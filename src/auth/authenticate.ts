@@ -7,14 +7,24 @@ import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import type { Credentials } from './credentials.ts'
-import { hashSecret, isSameHash, readKey } from './key.ts'
+import { hashSecret, isSameHash, type KeyMode, readKey } from './key.ts'
 import { rememberValidity } from './known-credentials.ts'
+import { type IntegrationScope, integrationScopes } from './scopes.ts'
 import { grants, integrations, keys } from './table.ts'
 
-/** An authenticated client, and the organizations whose objects it may see, ordered by id. */
+/** An authenticated client, and the organizations whose objects it may see, ordered by id. A live client sees
+ *  and sells live tickets alone, a test client test tickets alone. `publishable` is a browser with a key of a
+ *  channel: it sees the catalogue, and never a person, a code or a document. */
 export type Caller =
-  | { kind: 'channel'; channelId: string; organizationIds: string[] }
-  | { kind: 'integration'; integrationId: string; organizationIds: [string] }
+  | { kind: 'channel'; channelId: string; organizationIds: string[]; mode: KeyMode }
+  | { kind: 'publishable'; channelId: string; organizationIds: string[]; mode: KeyMode }
+  | {
+      kind: 'integration'
+      integrationId: string
+      organizationIds: [string]
+      mode: KeyMode
+      scopes: IntegrationScope[]
+    }
 
 /** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
  *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
@@ -61,10 +71,16 @@ export const findKeys: Find<KeyRow> = {
       .where(anyOf(keys.id, keyIds)),
 }
 
-function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow): Caller {
-  if (channelId) return { kind: 'channel', channelId, organizationIds: granted }
+function ownerOf({ mode, channelId, integrationId, organizationId, granted }: KeyRow): Caller {
+  if (channelId) return { kind: 'channel', channelId, organizationIds: granted, mode }
   if (integrationId && organizationId)
-    return { kind: 'integration', integrationId, organizationIds: [organizationId] }
+    return {
+      kind: 'integration',
+      integrationId,
+      organizationIds: [organizationId],
+      mode,
+      scopes: [...integrationScopes],
+    }
   throw new Error('a key belongs to a channel or an integration')
 }
 
@@ -128,7 +144,13 @@ async function authenticateSecret(
   if (!integration || !isSameHash(hashSecret(secret), integration.secretHash))
     throw unauthenticated('The integration or its secret is not known.', 'secret')
   return {
-    caller: { kind: 'integration', integrationId, organizationIds: [integration.organizationId] },
+    caller: {
+      kind: 'integration',
+      integrationId,
+      organizationIds: [integration.organizationId],
+      mode: 'live',
+      scopes: [...integrationScopes],
+    },
     now: integration.now,
     since,
     until: Number.POSITIVE_INFINITY,

@@ -84,9 +84,19 @@ export function requireCaller({ caller }: Context): Caller {
   return caller
 }
 
-/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2). */
-export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' }> {
+/** Returns the caller, if its credentials are confidential: a channel's or an integration's. Refuses:
+ *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS 10). */
+export function requireConfidential(ctx: Context): Exclude<Caller, { kind: 'publishable' }> {
   const caller = requireCaller(ctx)
+  if (caller.kind === 'publishable')
+    throw new Refusal({ code: 'FORBIDDEN', message: 'A publishable key may not do this.' })
+  return caller
+}
+
+/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2) or a
+ *  publishable key. */
+export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' }> {
+  const caller = requireConfidential(ctx)
   if (caller.kind !== 'channel')
     throw new Refusal({
       code: 'FORBIDDEN',
@@ -95,9 +105,10 @@ export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' 
   return caller
 }
 
-/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2). */
+/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2) or a
+ *  publishable key. */
 export function requireIntegration(ctx: Context): Extract<Caller, { kind: 'integration' }> {
-  const caller = requireCaller(ctx)
+  const caller = requireConfidential(ctx)
   if (caller.kind !== 'integration')
     throw new Refusal({
       code: 'FORBIDDEN',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
-import { requireCaller } from '../../request/context.ts'
+import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
 import { type Change, changeType } from './table.ts'
@@ -76,7 +76,7 @@ builder.queryField('changes', (t) =>
       first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
     },
     resolve: async (_root, { after, first }, ctx) => {
-      requireCaller(ctx)
+      requireConfidential(ctx)
       const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
       const found = await listChanges(after || null, limit + 1, ctx)
       return toPage(found, limit, after)

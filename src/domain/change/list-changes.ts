@@ -3,7 +3,7 @@ import { channelOrganizations } from '../../auth/table.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { type Find, findTogether } from '../../data/prepared.ts'
-import { type Context, requireCaller } from '../../request/context.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { type Change, changes } from './table.ts'
@@ -94,7 +94,7 @@ export type FeedChange = Change & { cursor(): string }
  *  11). Changes of one organization keep its order; those of several are merged by time.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string | null, limit: number, ctx: Context): Promise<FeedChange[]> {
-  const caller = requireCaller(ctx)
+  const caller = requireConfidential(ctx)
   const isChannel = caller.kind === 'channel'
   const feed = isChannel ? caller.channelId : caller.organizationIds[0]
   const cursor = after === null ? null : readCursor(after)

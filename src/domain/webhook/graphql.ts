@@ -1,6 +1,6 @@
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { catchRefusal, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
-import { requireCaller } from '../../request/context.ts'
+import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import { deleteWebhook, disableWebhook, enableWebhook, updateWebhook } from './manage-webhook.ts'
@@ -93,7 +93,7 @@ builder.mutationFields((t) => {
       },
       resolve: (_root, { id, url, types }, ctx) =>
         catchRefusal(async () => {
-          requireCaller(ctx)
+          requireConfidential(ctx)
           const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
           return { webhook: await updateWebhook(id, changes, ctx) }
         }),

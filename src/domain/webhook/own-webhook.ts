@@ -1,12 +1,12 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
-import { type Context, requireCaller } from '../../request/context.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Webhook, webhooks } from './table.ts'
 
 /** Condition that matches the caller's webhooks, without deleted ones. Refuses: UNAUTHENTICATED. */
 export function isOwn(ctx: Context): SQL | undefined {
-  const caller = requireCaller(ctx)
+  const caller = requireConfidential(ctx)
   const owner =
     caller.kind === 'channel'
       ? eq(webhooks.channelId, caller.channelId)

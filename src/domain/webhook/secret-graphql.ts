@@ -1,6 +1,6 @@
 import { builder } from '../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
-import { requireCaller } from '../../request/context.ts'
+import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import { WebhookRef } from './graphql.ts'
@@ -43,7 +43,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { url, types }, ctx) =>
       catchRefusal(
         async () =>
-          requireCaller(ctx) &&
+          requireConfidential(ctx) &&
           registerWebhook(scalars.parse(webhookInput, { url, types: types ?? undefined }), ctx),
       ),
   }),

@@ -1,0 +1,5 @@
+/** Rights of an integration's key, in the order in which they are shown. A key has all of them where none is
+ *  named (DECISIONS 10). */
+export const integrationScopes = ['tickets:read', 'door', 'refunds', 'sales', 'catalogue'] as const
+
+export type IntegrationScope = (typeof integrationScopes)[number]
