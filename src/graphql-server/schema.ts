@@ -6,9 +6,11 @@ import { paymentById } from '../domain/payment/loaders.ts'
 import { ticketById } from '../domain/ticket/loaders.ts'
 import { ticketRateById } from '../domain/ticket-rate/loaders.ts'
 import { builder, NodeRef } from '../graphql/builder.ts'
-import { requireCaller } from '../request/context.ts'
+import { type Context, requireCaller } from '../request/context.ts'
+import { Refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
 import '../domain/organization/graphql.ts'
+import '../domain/organization/list-graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
 import '../domain/event/list-graphql.ts'
@@ -17,6 +19,8 @@ import '../domain/discount/graphql.ts'
 import '../domain/payment/graphql.ts'
 import '../domain/ticket/graphql.ts'
 import '../domain/ticket/lookup-graphql.ts'
+import '../domain/ticket/list-graphql.ts'
+import '../domain/ticket/list-payments-graphql.ts'
 import '../domain/sale/checkout/checkout-graphql.ts'
 import '../domain/sale/box-office/box-office-graphql.ts'
 import '../domain/sale/refund/cancel-ticket-graphql.ts'
@@ -43,6 +47,19 @@ const nodes = {
   Location: locationById,
 }
 
+const maxNodes = 100
+
+/** Finds each identifier as every type, all identifiers of a type in one statement. */
+async function findNodes(ids: string[], { loaders }: Context) {
+  const found = await Promise.all(
+    Object.entries(nodes).map(async ([typename, definition]) => {
+      const rows = await Promise.all(ids.map((id) => loaders.load<{ id: string } | null>(definition, id)))
+      return rows.map((row) => row && { ...row, __typename: typename })
+    }),
+  )
+  return ids.map((_id, index) => found.map((rows) => rows[index]).find((row) => row) ?? null)
+}
+
 builder.queryField('node', (t) =>
   t.field({
     type: NodeRef,
@@ -53,13 +70,32 @@ builder.queryField('node', (t) =>
     args: { id: t.arg.id({ required: true, description: 'Identifier, the `_id` in REST.' }) },
     resolve: async (_root, { id }, ctx) => {
       requireCaller(ctx)
-      const found = await Promise.all(
-        Object.entries(nodes).map(async ([typename, definition]) => {
-          const row = await ctx.loaders.load<{ id: string } | null>(definition, id)
-          return row && { ...row, __typename: typename }
-        }),
-      )
-      return found.find((row) => row !== null) ?? null
+      const [found] = await findNodes([id], ctx)
+      return found ?? null
+    },
+  }),
+)
+
+builder.queryField('nodes', (t) =>
+  t.field({
+    type: [NodeRef],
+    nullable: { list: false, items: true },
+    // The number of identifiers counts as those of a page do.
+    complexity: ({ ids }) => ({
+      field: Object.keys(nodes).length * 10,
+      multiplier: Math.min(maxNodes, Math.max(1, ids.length)),
+    }),
+    description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see.`,
+    args: { ids: t.arg.idList({ required: true, description: 'Identifiers, the `_id`s in REST.' }) },
+    resolve: (_root, { ids }, ctx) => {
+      requireCaller(ctx)
+      if (ids.length > maxNodes)
+        throw new Refusal({
+          code: 'INVALID',
+          message: `ids must be at most ${maxNodes} identifiers.`,
+          path: ['ids'],
+        })
+      return findNodes(ids, ctx)
     },
   }),
 )

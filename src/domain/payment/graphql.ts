@@ -5,7 +5,7 @@ import { paymentById } from './loaders.ts'
 import { paymentUrl } from './payment-url.ts'
 import type { Payment } from './table.ts'
 
-const PaymentStatusRef = builder.enumType('PaymentStatus', {
+export const PaymentStatusRef = builder.enumType('PaymentStatus', {
   description: 'Status of a payment.',
   values: {
     pending: { value: 'pending', description: 'Waiting for the buyer to pay. The tickets are held.' },

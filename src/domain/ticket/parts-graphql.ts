@@ -28,6 +28,15 @@ export const CheckoutStatusRef = builder.enumType('CheckoutStatus', {
   } satisfies Described<(typeof views.checkoutStatuses)[number]>,
 })
 
+export const SaleTypeRef = builder.enumType('SaleType', {
+  description: 'Way of selling.',
+  values: {
+    ONLINE: { value: 'online' as const, description: "By a channel's checkout." },
+    BOX_OFFICE: { value: 'box_office' as const, description: 'At the door, by the organization.' },
+    INVITATION: { value: 'invitation' as const, description: 'Given away by the organization.' },
+  },
+})
+
 export const AnswerRef = builder.objectRef<Answer>('Answer').implement({
   description: 'Answer to a question of the ticket rate.',
   fields: (t) => ({

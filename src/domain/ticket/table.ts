@@ -17,6 +17,7 @@ import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { listIndexes } from './list-indexes-table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
@@ -134,41 +135,7 @@ export const tickets = pgTable(
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
     index().on(ticket.paymentId, ticket.position),
-    // Each list (list-paths.ts) walks one of these, in its order, for each channel of the organization.
-    index('tickets_created').on(ticket.organizationId, ticket.channelId, ticket.createdAt, ticket.id),
-    index('tickets_updated').on(ticket.organizationId, ticket.channelId, ticket.updatedAt, ticket.id),
-    index('tickets_paid')
-      .on(ticket.organizationId, ticket.channelId, ticket.activatedAt, ticket.id)
-      .where(sql`${ticket.activatedAt} is not null`),
-    index('tickets_ended')
-      .on(ticket.organizationId, ticket.channelId, ticket.status, ticket.createdAt, ticket.id)
-      .where(sql`${ticket.status} in ('cancelled', 'expired')`),
-    index('tickets_of_rate').on(
-      ticket.organizationId,
-      ticket.ticketRateId,
-      ticket.channelId,
-      ticket.createdAt,
-      ticket.id,
-    ),
-    index('tickets_email').on(
-      ticket.organizationId,
-      ticket.channelId,
-      sql`lower(${ticket.email})`,
-      ticket.createdAt,
-      ticket.id,
-    ),
-    index('tickets_name').on(
-      ticket.organizationId,
-      ticket.channelId,
-      sql`${ticket.searchName} collate "C"`,
-      ticket.id,
-    ),
-    index('tickets_phone')
-      .on(ticket.organizationId, ticket.channelId, sql`${ticket.phone} collate "C"`, ticket.id)
-      .where(sql`${ticket.phone} is not null`),
-    index('tickets_referral')
-      .on(ticket.organizationId, ticket.channelId, ticket.referralId, ticket.createdAt, ticket.id)
-      .where(sql`${ticket.referralId} is not null`),
+    ...listIndexes(ticket),
     // The codes of an expired checkout can be used again, so that the channel can retry with them.
     uniqueIndex('tickets_qr_code_in_event')
       .on(ticket.qrCode, ticket.eventId)
