@@ -20,6 +20,7 @@ import {
   watchRoutes,
 } from '../support/authorization/entry-points.ts'
 import { invalidRequests } from '../support/authorization/invalid-requests.ts'
+import { graphqlListRows } from '../support/authorization/list-rows.ts'
 import { byGet, type OpenRow, type Row } from '../support/authorization/matrix-row.ts'
 import { ownerRows } from '../support/authorization/owner-rows.ts'
 import { checkPublic, checkTokens } from '../support/authorization/public-routes.ts'
@@ -30,7 +31,7 @@ import { openWorld } from '../support/authorization/world.ts'
 // point (DECISIONS 2).
 
 // Mutations come before reads, so that reads cover every state of a ticket.
-const graphqlRows = { ...ownerRows, ...boxOfficeRows, ...catalogueRows }
+const graphqlRows = { ...ownerRows, ...boxOfficeRows, ...catalogueRows, ...graphqlListRows }
 const rows = { ...graphqlRows, ...restRows, ...headRows }
 
 let matrix: Matrix

@@ -10,7 +10,7 @@ const graphql = (
 /** Invalid requests, and the kinds of caller that may send them. Other callers must not learn what is
  *  invalid. */
 export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
-  graphql('query', 'events', 'first: 0', 'channel'),
+  graphql('query', 'events', 'first: 0', 'channel integration'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),
   graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
   graphql('query', 'discounts', 'first: 0', 'integration'),
@@ -38,6 +38,14 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('mutation', 'redeemSupplement', 'input: { supplementId: "", nonce: "" }', 'integration'),
   graphql('mutation', 'registerWebhook', 'url: "x"', 'channel integration'),
   graphql('mutation', 'updateWebhook', 'id: "x", url: "x"', 'channel integration'),
+  graphql('query', 'tickets', 'first: 0', 'channel integration'),
+  graphql('query', 'payments', 'first: 0', 'channel integration'),
+  ['GET /tickets', { method: 'GET', url: '/tickets?limit=0&nothing=1' }, 'channel'],
+  [
+    'GET /integrations/tickets',
+    { method: 'GET', url: '/integrations/tickets?limit=0&nothing=1' },
+    'integration',
+  ],
   ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel'],
   ['POST /tickets/checkout', { method: 'POST', url: '/tickets/checkout', body: { nothing: 1 } }, 'channel'],
   [
