@@ -159,8 +159,8 @@ test('a field, an input field, a node type and an edge without a row are found',
   )
   const known = new Set(Object.keys({ ...catalogueRows, ...ownerRows, ...boxOfficeRows, ...graphqlListRows }))
   expect(graphqlEntryPoints(more).filter((at) => !known.has(at))).toEqual([
-    'Query.nodes(ids) Leak',
     'Query.node(id) Leak',
+    'Query.nodes(ids) Leak',
     'Query.quoteCheckout(input.leakId)',
     'Query.leak(id)',
     'Mutation.checkout(input.leakId)',

@@ -20,6 +20,8 @@ test('OpenAPI document has exactly the documented paths', async () => {
   ).toEqual([
     ['/events', 'get'],
     ['/tickets/checkout', 'post'],
+    ['/tickets', 'get'],
+    ['/integrations/tickets', 'get'],
     ['/integrations/tickets/{ticketId}', 'get'],
   ])
   expect(Object.keys(document.components.securitySchemes)).toEqual(['apiKey', 'integrationId', 'secret'])
@@ -34,6 +36,8 @@ test('OpenAPI document has the paths with their base paths', async () => {
     expect(Object.keys(document.paths)).toEqual([
       '/channels/events',
       '/channels/tickets/checkout',
+      '/channels/tickets',
+      '/partners/v2/integrations/tickets',
       '/partners/v2/integrations/tickets/{ticketId}',
     ])
   } finally {
