@@ -7,6 +7,7 @@ import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import { checkoutRoutes } from '../domain/sale/checkout/checkout-rest.ts'
 import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
 import { addProviderEvents } from '../domain/sale/settle/provider-webhook-rest.ts'
+import { channelTicketRoutes, organizationTicketRoutes } from '../domain/ticket/list-rest.ts'
 import { lookupRoutes } from '../domain/ticket/rest.ts'
 import type { Services } from '../request/context.ts'
 import type { RateLimits } from '../request/rate-limits.ts'
@@ -20,6 +21,8 @@ export async function addRoutes(
 ): Promise<void> {
   await app.register(eventRoutes(services, responseCache), { prefix: channelsBasePath })
   await app.register(checkoutRoutes(services), { prefix: channelsBasePath })
+  await app.register(channelTicketRoutes(services), { prefix: channelsBasePath })
+  await app.register(organizationTicketRoutes(services), { prefix: integrationsBasePath })
   await app.register(lookupRoutes(services), { prefix: integrationsBasePath })
   await app.register(scanListRoutes(services), { prefix: integrationsBasePath })
 }

@@ -39,6 +39,8 @@ export const channelOrganizations = pgTable(
   (pair) => [
     primaryKey({ columns: [pair.channelId, pair.organizationId] }),
     uniqueIndex('channel_organizations_number').on(pair.number),
+    // Channels of an organization, for its lists of sales.
+    index('channels_of_organization').on(pair.organizationId, pair.channelId),
   ],
 )
 

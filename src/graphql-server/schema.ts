@@ -1,10 +1,12 @@
 import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
 import { builder, NodeRef } from '../graphql/builder.ts'
 import { requireCaller } from '../request/context.ts'
+import { Refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
 import { findNodes, lookupsOfNode } from './find-nodes.ts'
 import { requireScopes } from './scopes.ts'
 import '../domain/organization/graphql.ts'
+import '../domain/organization/list-graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
 import '../domain/event/list-graphql.ts'
@@ -14,6 +16,8 @@ import '../domain/discount/graphql.ts'
 import '../domain/payment/graphql.ts'
 import '../domain/ticket/graphql.ts'
 import '../domain/ticket/lookup-graphql.ts'
+import '../domain/ticket/list-graphql.ts'
+import '../domain/ticket/list-payments-graphql.ts'
 import '../domain/sale/checkout/checkout-graphql.ts'
 import '../domain/sale/box-office/box-office-graphql.ts'
 import '../domain/sale/refund/cancel-ticket-graphql.ts'
@@ -33,6 +37,8 @@ import '../domain/webhook/graphql.ts'
 import '../domain/webhook/secret-graphql.ts'
 import '../domain/webhook/deliveries-graphql.ts'
 
+const maxNodes = 100
+
 builder.queryField('node', (t) =>
   t.field({
     type: NodeRef,
@@ -45,6 +51,30 @@ builder.queryField('node', (t) =>
       requireCaller(ctx)
       const [found] = await findNodes([id], ctx)
       return found ?? null
+    },
+  }),
+)
+
+builder.queryField('nodes', (t) =>
+  t.field({
+    type: [NodeRef],
+    nullable: { list: false, items: true },
+    // The number of identifiers counts as those of a page do.
+    complexity: ({ ids }) => ({
+      field: lookupsOfNode,
+      multiplier: Math.min(maxNodes, Math.max(1, ids.length)),
+    }),
+    description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see.`,
+    args: { ids: t.arg.idList({ required: true, description: 'Identifiers, the `_id`s in REST.' }) },
+    resolve: (_root, { ids }, ctx) => {
+      requireCaller(ctx)
+      if (ids.length > maxNodes)
+        throw new Refusal({
+          code: 'INVALID',
+          message: `ids must be at most ${maxNodes} identifiers.`,
+          path: ['ids'],
+        })
+      return findNodes(ids, ctx)
     },
   }),
 )

@@ -15,7 +15,8 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
       description: 'True if the list continues after this page.',
     }),
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-      description: 'True if this page was requested with `after`.',
+      description:
+        'True if the list continues before this page, as far as is known: behind `after` it is true.',
     }),
     startCursor: t.exposeString('startCursor', {
       nullable: true,
@@ -31,7 +32,16 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
 })
 
 /** A page of a list. `after` is the cursor that it was requested with; null for the first page. */
-export type Page<Node> = { nodes: Node[]; after: string | null; hasNextPage: boolean }
+export type Page<Node> = {
+  nodes: Node[]
+  after: string | null
+  hasNextPage: boolean
+  /** Set by lists that can be read backwards; by default true behind a cursor. */
+  hasPreviousPage?: boolean
+  /** Cursors of where the page begins and ends, if those are not of its first and last items. */
+  startCursor?: string | null
+  endCursor?: string | null
+}
 
 /** Makes a page of `first` items. Expects `found` to hold one item more if the list continues. */
 export const toPage = <Node>(found: Node[], first: number, after: string | null | undefined): Page<Node> => ({
@@ -96,14 +106,14 @@ export function connectionOf<
       pageInfo: t.field({
         type: PageInfoRef,
         description: 'Cursors of the page, and whether more pages follow.',
-        resolve: ({ nodes, after, hasNextPage }) => {
+        resolve: ({ nodes, after, hasNextPage, ...page }) => {
           const [first, last] = [nodes[0], nodes.at(-1)]
           const ofEmpty = emptyHasCursor ? after : null
           return {
             hasNextPage,
-            hasPreviousPage: after !== null,
-            startCursor: first ? toCursor(first) : ofEmpty,
-            endCursor: last ? toCursor(last) : ofEmpty,
+            hasPreviousPage: page.hasPreviousPage ?? after !== null,
+            startCursor: page.startCursor ?? (first ? toCursor(first) : ofEmpty),
+            endCursor: page.endCursor ?? (last ? toCursor(last) : ofEmpty),
           }
         },
       }),

@@ -14,6 +14,7 @@ import { edgeRules } from '../support/authorization/edge-rows.ts'
 import { checkEdges } from '../support/authorization/edges.ts'
 import { edgesOf, graphqlEntryPoints } from '../support/authorization/entry-points.ts'
 import { withLeakyGateway, withResolver } from '../support/authorization/leaky-gateway.ts'
+import { graphqlListRows } from '../support/authorization/list-rows.ts'
 import type { OpenRow, Row } from '../support/authorization/matrix-row.ts'
 import { seesSale } from '../support/authorization/oracle.ts'
 import { ownerRows } from '../support/authorization/owner-rows.ts'
@@ -156,9 +157,10 @@ test('a field, an input field, a node type and an edge without a row are found',
       extend input CheckoutInput { leakId: ID }
       type Leak implements Node { id: ID! owner: Organization }`),
   )
-  const known = new Set(Object.keys({ ...catalogueRows, ...ownerRows, ...boxOfficeRows }))
+  const known = new Set(Object.keys({ ...catalogueRows, ...ownerRows, ...boxOfficeRows, ...graphqlListRows }))
   expect(graphqlEntryPoints(more).filter((at) => !known.has(at))).toEqual([
     'Query.node(id) Leak',
+    'Query.nodes(ids) Leak',
     'Query.quoteCheckout(input.leakId)',
     'Query.leak(id)',
     'Mutation.checkout(input.leakId)',

@@ -6,6 +6,7 @@ import { type Context, catalogueContext, requireSelling, type Services } from '.
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { readCursor, toCursor } from '../event/cursor.ts'
 import { type EventFilter, searchEvents } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
@@ -52,7 +53,14 @@ const query = z.strictObject({
   limit: number(scalars.pageSize).default(50).describe('Number of events to return, 1 to 100.'),
   offset: number(scalars.offset)
     .default(0)
-    .describe('Number of events to skip, at most 10000. Page through a longer list by its dates.'),
+    .describe('Number of events to skip, at most 10000. Page through a longer list by `cursor`.'),
+  cursor: z
+    .string()
+    .max(200, 'must be at most 200 characters')
+    .optional()
+    .describe(
+      'Returns events after this place, however far into the list. Begin with an empty one: the `Link` header then carries the next.',
+    ),
 })
 
 type Query = z.output<typeof query>
@@ -110,17 +118,25 @@ async function toTicketRateBodies(events: Event[], { loaders, now }: Context): P
 }
 
 // Links to the next and previous pages (RFC 8288). `requestUrl` is a path or a full URL.
-function linksOf(address: string, requestUrl: string, { limit, offset }: Query, hasNext: boolean): string {
-  const link = (rel: string, to: number) => {
+function linksOf(address: string, requestUrl: string, query: Query, last: Event | undefined): string {
+  const { limit, offset, cursor } = query
+  const link = (rel: string, name: 'offset' | 'cursor', to: string) => {
     const { searchParams } = new URL(requestUrl, address)
     searchParams.set('limit', String(limit))
-    searchParams.set('offset', String(to))
+    searchParams.set(name, to)
     return `<${address}?${searchParams}>; rel="${rel}"`
   }
+  if (cursor !== undefined) return last ? link('next', 'cursor', toCursor(last)) : ''
   return [
-    ...(hasNext && offset + limit <= scalars.maxOffset ? [link('next', offset + limit)] : []),
-    ...(offset > 0 ? [link('prev', Math.max(0, offset - limit))] : []),
+    ...(last && offset + limit <= scalars.maxOffset ? [link('next', 'offset', String(offset + limit))] : []),
+    ...(offset > 0 ? [link('prev', 'offset', String(Math.max(0, offset - limit)))] : []),
   ].join(', ')
+}
+
+function pageOf({ limit, offset, cursor }: Query) {
+  if (cursor !== undefined && offset > 0)
+    throw new Refusal({ code: 'INVALID', message: 'cursor goes without offset.', path: ['cursor'] })
+  return { first: limit, offset, after: cursor ? readCursor(cursor, 'cursor') : null }
 }
 
 /** GET /events (INTERFACE, events; DECISIONS 3). */
@@ -154,12 +170,17 @@ export const eventRoutes =
         answerRead(responseCache, request, reply, async () => {
           const { query, url, routeOptions } = request
           const ctx = catalogueContext(request.ctx)
-          const { limit, offset, populate } = query
-          const found = await searchEvents(filterOf(query), { first: limit, offset }, ctx)
+          const { limit, populate } = query
+          const found = await searchEvents(filterOf(query), pageOf(query), ctx)
           const shown = found.slice(0, limit)
           const rates = populate && (await toTicketRateBodies(shown, ctx))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
-          const link = linksOf(`${services.publicUrl()}${routeOptions.url}`, url, query, found.length > limit)
+          const link = linksOf(
+            `${services.publicUrl()}${routeOptions.url}`,
+            url,
+            query,
+            found.length > limit ? shown.at(-1) : undefined,
+          )
           return { body: pageBytes({ success: true, data }), link }
         }),
     )

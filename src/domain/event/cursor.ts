@@ -12,11 +12,11 @@ export const toCursor = ({ startDate, id }: Position): string =>
 
 const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
 
-/** Decodes a cursor. Refuses: INVALID, for a text that is not such a cursor. */
-export function readCursor(cursor: string): Position {
+/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
+export function readCursor(cursor: string, name = 'after'): Position {
   const match = shape.exec(Buffer.from(cursor, 'base64url').toString())
   const startDate = new Date(Number(match?.[1]))
   if (!match?.[2] || !isStorableDate(startDate))
-    throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })
+    throw new Refusal({ code: 'INVALID', message: `${name} must be a cursor of this list.`, path: [name] })
   return { startDate, id: match[2] }
 }

@@ -1,10 +1,12 @@
 import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { requireCaller } from '../../request/context.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
+import { findEventBySlug } from './find-by-slug.ts'
 import { eventById } from './loaders.ts'
 import type { Artist, Event } from './table.ts'
 
@@ -87,8 +89,29 @@ builder.queryFields((t) => ({
     nullable: true,
     extensions: { shared: true },
     description:
-      'Finds an event by its identifier. Null if it does not exist or is not visible to the caller.',
-    args: { id: t.arg.id({ required: true, description: 'Event identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(eventById, id),
+      'Finds an event by its identifier, or by its slug and organization. Null if it does not exist or is not visible to the caller.',
+    args: {
+      id: t.arg.id({ description: 'Event identifier. Exactly one of `id` and `slug` is required.' }),
+      slug: t.arg.string({
+        description:
+          'Slug of the event. Of several events with it, finds the next one that has not ended, else the last one that has.',
+      }),
+      organizationId: t.arg.id({ description: 'Organization of the event. Required with `slug`.' }),
+    },
+    resolve: (_root, { id, slug, organizationId }, ctx) => {
+      requireCaller(ctx)
+      if (typeof id === 'string' && typeof slug !== 'string') return ctx.loaders.load(eventById, id)
+      if (typeof id === 'string')
+        throw new Refusal({ code: 'INVALID', message: 'slug goes without id.', path: ['slug'] })
+      if (typeof slug !== 'string')
+        throw new Refusal({ code: 'REQUIRED', message: 'id or slug is required.', path: ['id'] })
+      if (typeof organizationId !== 'string')
+        throw new Refusal({
+          code: 'REQUIRED',
+          message: 'organizationId is required with slug.',
+          path: ['organizationId'],
+        })
+      return findEventBySlug({ slug, organizationId }, ctx)
+    },
   }),
 }))

@@ -1,11 +1,18 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf, type Page, toPage } from '../../graphql/connection.ts'
 import { preload } from '../../graphql/lookahead.ts'
-import { type Context, requireSelling } from '../../request/context.ts'
+import { type Context, requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { readCursor, toCursor } from './cursor.ts'
 import { EventRef } from './graphql.ts'
-import { countEvents, type EventCount, type EventFilter, eventFilter, searchEvents } from './search-events.ts'
+import {
+  countEvents,
+  type EventCount,
+  type EventFilter,
+  type EventOrder,
+  eventFilter,
+  searchEvents,
+} from './search-events.ts'
 import type { Event } from './table.ts'
 
 type EventList = Page<Event> & {
@@ -21,7 +28,7 @@ function countOnce(list: EventList, ctx: Context): Promise<EventCount> {
 
 const EventConnectionRef = connectionOf<Event, Event, EventList>('Event', EventRef, {
   things: 'events',
-  description: 'Page of events, ordered by `startDate` and then by id.',
+  description: 'Page of events.',
   toCursor,
   texts: {
     edge: 'Event and its cursor in a list.',
@@ -63,13 +70,21 @@ const NearInput = builder.inputType('NearInput', {
   }),
 })
 
+const EventOrderRef = builder.enumType('EventOrder', {
+  description: 'Order of events; ties are ordered by id.',
+  values: {
+    START_DATE_ASC: { value: 'START_DATE_ASC', description: 'By start, earliest first.' },
+    START_DATE_DESC: { value: 'START_DATE_DESC', description: 'By start, latest first.' },
+  } satisfies DescribedValues<EventOrder>,
+})
+
 builder.queryFields((t) => ({
   events: t.field({
     type: EventConnectionRef,
     nullable: true,
     extensions: { shared: true },
     description:
-      'Lists the events of the organizations that have given the channel access, ordered by `startDate` and then by id. Channels only. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
+      'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `startDate` and then by id. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
     // A search costs the database about as much as resolving thousands of fields. `first` is clamped here so
     // that a value out of range is refused as invalid, and not as too complex.
     complexity: ({ first }) => ({ field: 5_000, multiplier: Math.min(100, Math.max(1, first)) }),
@@ -89,13 +104,27 @@ builder.queryFields((t) => ({
           'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
       }),
       near: t.arg({ type: NearInput, description: 'Returns only events at locations within this circle.' }),
+      city: t.arg.string({
+        description: 'Returns only events at locations in this city, whose case does not matter.',
+      }),
+      countryCode: t.arg.string({
+        description: 'Returns only events at locations in this country, a two-letter ISO 3166 code.',
+      }),
+      genre: t.arg.string({ description: 'Returns only events with this music genre, as it is written.' }),
+      orderBy: t.arg({
+        type: EventOrderRef,
+        required: true,
+        defaultValue: 'START_DATE_ASC',
+        description: 'Order of the events.',
+      }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
       after: t.arg.string({ description: 'Returns events after this cursor; from the first if omitted.' }),
     },
-    resolve: async (_root, { after, ...args }, ctx, info) => {
-      requireSelling(ctx)
+    resolve: async (_root, { after, orderBy, ...args }, ctx, info) => {
+      requireCaller(ctx)
       const { first, ...filter } = scalars.parse(pageInput, args)
-      const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
+      const page = { first, after: after ? readCursor(after) : null, orderBy }
+      const found = await searchEvents(filter, page, ctx)
       const list: EventList = { ...toPage(found, first, after || null), filter }
       await preload([list], info, ctx)
       return list

@@ -1,9 +1,9 @@
-import { and, asc, between, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, between, desc, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, rowStatement, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
-import { type Context, requireSelling } from '../../request/context.ts'
+import { type Context, requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { locations } from '../location/table.ts'
 import { eventById } from './loaders.ts'
@@ -19,12 +19,25 @@ export const eventFilter = z.object({
   /** Matches events that end at or before this time. */
   endDate: z.date().nullish(),
   search: scalars.search.nullish(),
+  /** Its case does not matter. */
+  city: scalars.text(200).nullish(),
+  countryCode: scalars.countryCode.nullish(),
+  /** Matches events that have exactly this among their music genres. */
+  genre: scalars.text(100).nullish(),
   near: z.object({ lat: scalars.latitude, lng: scalars.longitude, radius: scalars.radius }).nullish(),
 })
 export type EventFilter = z.output<typeof eventFilter>
 
 /** Page of the list: after the last event of the previous page, or by offset. */
-type EventPage = { first: number; after?: { startDate: Date; id: string } | null; offset?: number }
+type EventPage = {
+  first: number
+  after?: { startDate: Date; id: string } | null
+  offset?: number
+  orderBy?: EventOrder
+}
+
+/** Orders of the list; ties are ordered by id. */
+export type EventOrder = 'START_DATE_ASC' | 'START_DATE_DESC'
 
 // Mean radius, in kilometres.
 const earthRadius = 6371.0088
@@ -54,7 +67,17 @@ const conditions = {
       ))) <= ${parameter('radius')}`,
     )})`,
   ),
+  city: inArray(
+    events.locationId,
+    sql`(select ${locations.id} from ${locations} where lower(${locations.city}) = lower(${parameter('city')}))`,
+  ),
+  countryCode: inArray(
+    events.locationId,
+    sql`(select ${locations.id} from ${locations} where ${locations.countryCode} = ${parameter('countryCode')})`,
+  ),
+  genre: sql`${events.musicGenres} @> array[${parameter('genre')}::text]`,
   after: sql`(${events.startDate}, ${events.id}) > (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
+  afterDown: sql`(${events.startDate}, ${events.id}) < (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
 } satisfies Record<string, SQL>
 
 type Condition = keyof typeof conditions
@@ -73,13 +96,16 @@ function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: num
 function readFilter(filter: EventFilter) {
   const words = searchWords(filter.search ?? '')
   const { near, startDate, endDate, ...plain } = filter
-  const active: Record<Exclude<Condition, 'after'>, unknown> = {
+  const active: Record<Exclude<Condition, 'after' | 'afterDown'>, unknown> = {
     organizationId: plain.organizationId,
     locationId: plain.locationId,
     startDate,
     endDate,
     notEnded: !startDate && !endDate,
     search: words.length,
+    city: plain.city,
+    countryCode: plain.countryCode,
+    genre: plain.genre,
     near,
   }
   const names = (Object.keys(active) as (keyof typeof active)[]).filter((name) => active[name])
@@ -97,14 +123,14 @@ const where = (names: Condition[]) =>
 
 // Only ids and revisions: the loader usually has the rest of the rows cached.
 const pageRows = rowsOf({ id: events.id, revision: events.revision })
-const eventPage = (db: Database, names: Condition[]) =>
-  rowStatement(db, `events_${names.join('_')}`, {
+const eventPage = (db: Database, names: Condition[], isDescending: boolean) =>
+  rowStatement(db, `events_${names.join('_')}${isDescending ? '_down' : ''}`, {
     rows: pageRows,
     query: (select) =>
       select
         .from(events)
         .where(where(names))
-        .orderBy(asc(events.startDate), asc(events.id))
+        .orderBy(...[events.startDate, events.id].map(isDescending ? desc : asc))
         .limit(parameter('limit'))
         .offset(parameter('offset')),
   })
@@ -127,12 +153,14 @@ const eventCount = (db: Database, names: Condition[]) =>
     ),
   )
 
-/** Finds events that a channel may see, ordered by `startDate` and id. Returns one more than `first` if the
+/** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
  *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context): Promise<Event[]> {
-  const { organizationIds } = requireSelling(ctx)
+  const { organizationIds } = requireCaller(ctx)
   const { names, values } = readFilter(filter)
-  const found = await eventPage(ctx.catalogue, page.after ? [...names, 'after'] : names).execute({
+  const isDescending = page.orderBy === 'START_DATE_DESC'
+  const conditions: Condition[] = page.after ? [...names, isDescending ? 'afterDown' : 'after'] : names
+  const found = await eventPage(ctx.catalogue, conditions, isDescending).execute({
     ...values,
     organizationIds,
     afterDate: page.after?.startDate.toISOString(),
@@ -146,7 +174,7 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
 
 /** Counts the events that a filter finds, up to 10,000. */
 export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
-  const { organizationIds } = requireSelling(ctx)
+  const { organizationIds } = requireCaller(ctx)
   const { names, values } = readFilter(filter)
   const [row] = await eventCount(ctx.catalogue, names).execute({ ...values, organizationIds })
   const count = row?.count ?? 0

@@ -40,6 +40,8 @@ export const events = pgTable(
   (event) => [
     index().on(event.startDate, event.id),
     index().on(event.organizationId, event.startDate, event.id),
+    index('events_slug').on(event.organizationId, event.slug, event.startDate, event.id),
+    index('events_music_genres').using('gin', event.musicGenres),
     index().on(event.locationId, event.startDate, event.id),
     index().using('gin', event.searchWords),
     // Finds the longest event, which bounds the start of events that have not ended.

@@ -17,6 +17,8 @@ export const locations = pgTable(
   },
   (location) => [
     index().on(location.latitude, location.longitude),
+    index('locations_city').on(sql`lower(${location.city})`),
+    index('locations_country').on(location.countryCode),
     check(
       'locations_on_the_globe',
       sql`${location.latitude} between -90 and 90 and ${location.longitude} between -180 and 180`,

@@ -1,7 +1,8 @@
-import { and, getTableColumns } from 'drizzle-orm'
+import { and, asc, getTableColumns, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf } from '../../data/prepared.ts'
+import { anyOf, rowStatement } from '../../data/prepared.ts'
+import type { Database } from '../../database/database.ts'
 import { type Organization, organizations } from './table.ts'
 
 const byId: Batch<Organization> = {
@@ -16,3 +17,26 @@ const byId: Batch<Organization> = {
 
 /** Loads organizations that the caller sees. */
 export const organizationById = ({ catalogue }: Readers) => loadOne(catalogue, byId)
+
+const rows = rowsOf(getTableColumns(organizations))
+
+/** Lists the organizations among these, ordered by id: those after `after`, at most `limit`. */
+export const listOrganizations = (
+  db: Database,
+  organizationIds: string[],
+  { after, limit }: { after: string; limit: number },
+): Promise<Organization[]> =>
+  rowStatement(db, 'organizations', {
+    rows,
+    query: (select) =>
+      select
+        .from(organizations)
+        .where(
+          and(
+            anyOf(organizations.id, 'organizationIds'),
+            sql`${organizations.id} > ${sql.placeholder('after')}::text`,
+          ),
+        )
+        .orderBy(asc(organizations.id))
+        .limit(sql.placeholder('limit')),
+  }).execute({ organizationIds, after, limit })

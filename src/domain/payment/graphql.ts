@@ -6,7 +6,7 @@ import { findPaymentByToken, paymentById } from './loaders.ts'
 import { paymentUrl, tokenInUrl } from './payment-url.ts'
 import type { Payment } from './table.ts'
 
-const PaymentStatusRef = builder.enumType('PaymentStatus', {
+export const PaymentStatusRef = builder.enumType('PaymentStatus', {
   description: 'Status of a payment.',
   values: upperCase<Payment['status']>({
     pending: 'Waiting for the buyer to pay. The tickets are held.',

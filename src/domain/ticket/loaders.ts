@@ -45,7 +45,7 @@ export const findTicket = async (db: Database, id: string): Promise<LookupTicket
 
 /** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event
  *  if the organization has revoked the grant. */
-function toVisible(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
+export function toVisible<Found extends LookupTicket>(ticket: Found | null, scope: Scope): Found | null {
   if (!ticket) return null
   const { channelId, organizationId, mode } = ticket
   if (mode !== scope.mode) return null

@@ -13,11 +13,13 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { modeColumn } from '../../auth/table.ts'
+import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { documentTypes } from '../../shared/input-types.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { listIndexes } from './list-indexes-table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
@@ -80,6 +82,8 @@ export const tickets = pgTable(
     /** Hours before the event at which the warranty ends; 0 without a warranty. */
     warrantyHours: integer('warranty_hours').notNull(),
     fullName: text('full_name').notNull(),
+    /** `fullName` without case and accents (see `searchNameOf`), which searches match by prefix. */
+    searchName: text('search_name').notNull().default(''),
     email: text().notNull(),
     phone: text(),
     gender: text(),
@@ -109,6 +113,11 @@ export const tickets = pgTable(
     correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
     createdAt: createdAt(),
     activatedAt: timestampMs('activated_at'),
+    /** Time of the last change of the row. Updates through Drizzle set it; a statement in SQL must. */
+    updatedAt: timestampMs('updated_at')
+      .notNull()
+      .defaultNow()
+      .$onUpdate(() => nowMs),
   },
   (ticket) => [
     // Composite keys check in one lookup what single ones would need several for: organization, channel and
@@ -129,7 +138,7 @@ export const tickets = pgTable(
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
     index().on(ticket.paymentId, ticket.position),
-    index().on(ticket.ticketRateId),
+    ...listIndexes(ticket),
     // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
     // tickets have codes of their own.
     uniqueIndex('tickets_qr_code_in_event_by_mode')

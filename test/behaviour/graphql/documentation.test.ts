@@ -20,6 +20,8 @@ test('OpenAPI document has exactly the documented paths', async () => {
   ).toEqual([
     ['/events', 'get'],
     ['/tickets/checkout', 'post'],
+    ['/tickets', 'get'],
+    ['/integrations/tickets', 'get'],
     ['/integrations/tickets/{ticketId}', 'get'],
     ['/integrations/events/{eventId}/scan-list', 'get'],
   ])
@@ -40,6 +42,8 @@ test('OpenAPI document has the paths with their base paths', async () => {
     expect(Object.keys(document.paths)).toEqual([
       '/channels/events',
       '/channels/tickets/checkout',
+      '/channels/tickets',
+      '/partners/v2/integrations/tickets',
       '/partners/v2/integrations/tickets/{ticketId}',
       '/partners/v2/integrations/events/{eventId}/scan-list',
     ])

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
+import { searchNameOf } from '../../../src/domain/ticket/search-name.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import {
@@ -100,7 +101,9 @@ test.each([
     ...{ gender: null, birthday: null, address: null, postalCode: null, countryCode: null },
     ...{ personalDocumentType: null, personalDocumentNumber: null },
     ...{ qrCode: after?.qrCode, documentToken: after?.documentToken },
+    ...{ searchName: searchNameOf(berta.fullName), updatedAt: after?.updatedAt },
   })
+  expect(Number(after?.updatedAt)).toBeGreaterThan(Number(before?.updatedAt))
   expect(await refunds.paymentRow(sale, checkout)).toEqual(paid)
   expect(await retiredOf(sale, id)).toEqual([before?.documentToken])
 })

@@ -90,7 +90,14 @@ test('a correction leaves code, document and fields that it does not name, and a
   const id = refunds.ticketOf(await refunds.buyTickets(sale, 1, { phone: '+34600000001', address: 'Here' }))
   const before = await refunds.ticketRow(sale, id)
   await updateAttendee(sale, id, { fullName: ' Ana Gil ' })
-  expect(await refunds.ticketRow(sale, id)).toEqual({ ...before, fullName: 'Ana Gil' })
+  const after = await refunds.ticketRow(sale, id)
+  expect(after).toEqual({
+    ...before,
+    fullName: 'Ana Gil',
+    searchName: 'ana gil',
+    updatedAt: after?.updatedAt,
+  })
+  expect(Number(after?.updatedAt)).toBeGreaterThan(Number(before?.updatedAt))
   const { ticket } = await updateAttendee(sale, id, { fullName: 'Ana Gil', address: 'Here' })
   expect(ticket).toMatchObject({ fullName: 'Ana Gil', phone: '+34600000001', address: 'Here' })
   expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.updated'])

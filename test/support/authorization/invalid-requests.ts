@@ -10,7 +10,7 @@ const graphql = (
 /** Invalid requests, and the kinds of caller that may send them. Other callers must not learn what is
  *  invalid. */
 export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
-  graphql('query', 'events', 'first: 0', 'channel publishable'),
+  graphql('query', 'events', 'first: 0', 'channel publishable integration'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),
   graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
   graphql('query', 'discounts', 'first: 0', 'integration'),
@@ -48,6 +48,14 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   ),
   graphql('mutation', 'registerWebhook', 'input: { url: "x" }', 'channel integration'),
   graphql('mutation', 'updateWebhook', 'input: { id: "x", url: "x" }', 'channel integration'),
+  graphql('query', 'tickets', 'first: 0', 'channel integration'),
+  graphql('query', 'payments', 'first: 0', 'channel integration'),
+  ['GET /tickets', { method: 'GET', url: '/tickets?limit=0&nothing=1' }, 'channel'],
+  [
+    'GET /integrations/tickets',
+    { method: 'GET', url: '/integrations/tickets?limit=0&nothing=1' },
+    'integration',
+  ],
   ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel publishable'],
   [
     'POST /tickets/checkout',

@@ -1,5 +1,6 @@
 import { toSnakeCase } from '../../../src/rest/snake-case.ts'
 import { checkoutPlaces, checkoutRow } from './catalogue-rows.ts'
+import { restListRows } from './list-rows.ts'
 import { type Ask, isIntegration, isSelling, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
 
@@ -59,6 +60,7 @@ export const restRows: Rows = {
     ask: (): Ask => ({ method: 'POST', url: '/tickets/checkout', body: {} }),
   },
   ...checkoutRows,
+  ...restListRows,
   'GET /integrations/tickets/{ticketId}': {
     open: true,
     isFor: ['integration'],
@@ -110,6 +112,8 @@ export const routeKinds: Record<string, RouteKind> = Object.fromEntries([
   ['POST /graphql', 'graphql'],
   ...both('/events', 'keyed'),
   ['POST /tickets/checkout', 'keyed'],
+  ...['', '.csv', '.ndjson'].flatMap((form) => both(`/tickets${form}`, 'keyed')),
+  ...['', '.csv', '.ndjson'].flatMap((form) => both(`/integrations/tickets${form}`, 'keyed')),
   ...both('/integrations/tickets/:ticketId', 'keyed'),
   ...both('/integrations/events/:eventId/scan-list', 'keyed'),
   ...both('/pay/*', 'token'),

@@ -8,6 +8,7 @@ import { newQrCode } from '../../../shared/ids.ts'
 import { queueTransfer } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
+import { searchNameOf } from '../../ticket/search-name.ts'
 import { retiredDocuments, type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { recordChanges } from '../record-changes.ts'
@@ -38,6 +39,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
     .set({
       ...forgotten,
       fullName: to.fullName,
+      searchName: searchNameOf(to.fullName),
       email: to.email,
       phone: to.phone ?? null,
       language: to.language ?? language,

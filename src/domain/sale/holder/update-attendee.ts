@@ -4,6 +4,7 @@ import { type Context, requireConfidential } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
+import { searchNameOf } from '../../ticket/search-name.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { checkAge } from '../checkout/check-entries.ts'
@@ -37,7 +38,12 @@ export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ct
     refuseIf(checkAge(given, terms))
     const changed = differences(locked, given, terms.language)
     if (Object.keys(changed).length === 0) return locked
-    const [updated] = await tx.update(tickets).set(changed).where(eq(tickets.id, id)).returning()
+    const searchName = searchNameOf(changed.fullName ?? locked.fullName)
+    const [updated] = await tx
+      .update(tickets)
+      .set({ ...changed, searchName })
+      .where(eq(tickets.id, id))
+      .returning()
     if (!updated) throw new Error(`ticket ${id} was not updated under its lock`)
     await recordChanges(tx, [ticketChange('ticket.updated', updated)])
     return updated

@@ -64,7 +64,7 @@ export type SalesRow = {
 // without sales makes one row without counts.
 const statementOf = ({ key, label }: { key: SQL; label: SQL }) => sql`
   with event as (
-    select ${events.id}, ${organizations.currency}, coalesce(${locations.timezone}, 'UTC') as timezone
+    select ${events.id}, ${events.organizationId}, ${organizations.currency}, coalesce(${locations.timezone}, 'UTC') as timezone
     from ${events} join ${organizations} on ${organizations.id} = ${events.organizationId}
     left join ${locations} on ${locations.id} = ${events.locationId}
     where ${events.id} = ${sql.placeholder('eventId')}::text
@@ -73,8 +73,9 @@ const statementOf = ({ key, label }: { key: SQL; label: SQL }) => sql`
   summed as (
     select ${key} as key, ${sums}
     from event join ${ticketRates} on ${ticketRates.eventId} = event.id
-    join ${tickets} on ${tickets.ticketRateId} = ${ticketRates.id} and ${tickets.activatedAt} is not null
+    join ${tickets} on ${tickets.organizationId} = event.organization_id
       and ${tickets.mode} = ${sql.placeholder('mode')}::text::key_mode
+      and ${tickets.ticketRateId} = ${ticketRates.id} and ${tickets.activatedAt} is not null
     group by 1
   ),
   page as (

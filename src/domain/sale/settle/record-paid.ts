@@ -114,7 +114,7 @@ const mark = preparedSql<ActivatedTicket>(
     returning ${payments.id}, ${payments.invoiceReference}
   )
   update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${newToken},
-    invoice_reference = paid.invoice_reference
+    invoice_reference = paid.invoice_reference, updated_at = ${nowMs}
   from paid where ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
   returning ${tickets.id}, ${tickets.documentToken} as "documentToken",
     (extract(epoch from ${nowMs}) * 1000)::float8 as now`,

@@ -2,6 +2,7 @@ import type { Idempotency } from '../../../../data/idempotency.ts'
 import { newId, newQrCode, newSecret } from '../../../../shared/ids.ts'
 import type { Mode } from '../../../../shared/mode.ts'
 import type { Payment } from '../../../payment/table.ts'
+import { searchNameOf } from '../../../ticket/search-name.ts'
 import type { Ticket } from '../../../ticket/table.ts'
 import { type StockMove, stockMoves } from '../../../ticket-rate/move-stock.ts'
 import type { CheckoutInput } from '../checkout-input.ts'
@@ -81,6 +82,7 @@ export const defaultedTicketColumns = [
   'cancelledAt',
   'invoiceReference',
   'correctiveInvoiceReferences',
+  'updatedAt',
 ] satisfies (keyof Ticket)[]
 
 // Spelled out column by column: with spreads, these objects were a fifth of everything that a checkout
@@ -117,6 +119,7 @@ const toTicket = (
   refunds: [],
   warrantyHours: ticket.warrantyHours,
   fullName: ticket.entry.fullName,
+  searchName: searchNameOf(ticket.entry.fullName),
   email: ticket.entry.email,
   phone: ticket.entry.phone ?? null,
   gender: ticket.entry.gender ?? null,
@@ -141,6 +144,7 @@ const toTicket = (
   correctiveInvoiceReferences: [],
   createdAt: unsetTime,
   activatedAt: null,
+  updatedAt: unsetTime,
 })
 
 /** Builds the rows of a checkout, complete but for their times. The checkout returns these same rows: nothing
@@ -157,7 +161,7 @@ export function toCheckout(job: HoldJob): Checkout {
 export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, now: Date): void {
   payment.createdAt = now
   payment.expiresAt = new Date(now.getTime() + holdMinutes * 60_000)
-  for (const ticket of tickets) ticket.createdAt = now
+  for (const ticket of tickets) ticket.createdAt = ticket.updatedAt = now
 }
 
 /** Stock that checkouts of one mode take from their rates, prices and discounts, with one entry for each of these. */

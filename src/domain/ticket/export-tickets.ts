@@ -1,0 +1,140 @@
+import { Readable } from 'node:stream'
+import { stringify } from 'csv-stringify/sync'
+import { createBulkhead } from '../../data/bulkhead.ts'
+import { perDatabase } from '../../database/per-database.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
+import { busy } from '../../shared/errors.ts'
+import { type Placed, toPlaceCursor } from './list-cursor.ts'
+import type { ListPage } from './list-request.ts'
+import { listLookups, type TicketFilter, type TicketOrder } from './list-tickets.ts'
+import { type ListedTicketBody, listedTicketBody, toListedTicketBody } from './listed-body.ts'
+import { toVisible } from './loaders.ts'
+import type { LookupTicket } from './table.ts'
+
+export type ExportFormat = 'csv' | 'ndjson'
+
+const pageSize = 100
+// Exports in a process: each holds one page in memory, and no connection while its reader reads.
+const maxExports = 20
+// Exports for one caller, so that slow readers of one leave others their own.
+const maxOfCaller = 4
+// Time for a reader to take a page, and for a whole export.
+const maxPauseMs = 30_000
+const maxDurationMs = 30 * 60_000
+
+type State = { count: number; byCaller: Map<string, number>; read: ReturnType<typeof createBulkhead> }
+
+const stateOf = perDatabase(
+  (): State => ({
+    count: 0,
+    byCaller: new Map(),
+    read: createBulkhead({ maxAtOnce: 2, maxWaiting: maxExports }),
+  }),
+)
+
+// Takes a place among the exports. Refuses: BUSY.
+function enter(ctx: Context): () => void {
+  const caller = requireConfidential(ctx)
+  const state = stateOf(ctx.db)
+  const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
+  const own = state.byCaller.get(owner) ?? 0
+  if (state.count >= maxExports || own >= maxOfCaller) throw busy('Too many exports at once. Try again.')
+  state.count++
+  state.byCaller.set(owner, own + 1)
+  let isIn = true
+  return () => {
+    if (!isIn) return
+    isIn = false
+    state.count--
+    const left = (state.byCaller.get(owner) ?? 1) - 1
+    if (left > 0) state.byCaller.set(owner, left)
+    else state.byCaller.delete(owner)
+  }
+}
+
+const columns = Object.keys(listedTicketBody.shape).filter((name) => name !== 'price_info')
+
+// Numbers, texts and times; lists as JSON.
+const toCell = (value: unknown) =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+
+// A cell that begins like a formula is escaped, because spreadsheets would run it.
+const toCsv = (bodies: object[], header: boolean): string =>
+  stringify(
+    bodies.map((body) => columns.map((name) => toCell((body as Record<string, unknown>)[name]))),
+    { columns, header, escape_formulas: true, record_delimiter: 'windows' },
+  )
+const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stringify(body)}\n`).join('')
+
+/** Converts found tickets to their JSON shapes, as the caller may see them. */
+export const toBodies = (rows: Placed<LookupTicket>[], { loaders }: Context): ListedTicketBody[] =>
+  rows.flatMap((row) => {
+    const ticket = toVisible(row, loaders.own.scope)
+    return ticket ? [toListedTicketBody(ticket)] : []
+  })
+
+/** Reads a list to its end, a page at a time, as CSV or as a JSON object a line. Reads the first page before
+ *  it resolves, so that a refusal comes before the answer. Each later one is read when the reader has taken
+ *  the one before: no connection is held meanwhile. The stream is destroyed if a page can't be read, or if
+ *  the reader takes too long. Refuses: BUSY with too many exports, and as `listTickets` does. */
+export async function exportTickets(
+  format: ExportFormat,
+  filter: TicketFilter,
+  { orderBy, after }: { orderBy: TicketOrder | undefined; after: string | undefined },
+  ctx: Context,
+): Promise<Readable> {
+  const leave = enter(ctx)
+  const { read } = stateOf(ctx.db)
+  const readAfter = (cursor: string | undefined) =>
+    read(() =>
+      listLookups(
+        filter,
+        orderBy,
+        { after: cursor, afterName: 'cursor', size: pageSize, isBackward: false },
+        ctx,
+      ),
+    )
+  const toText = (page: ListPage<LookupTicket>, isFirst: boolean) =>
+    format === 'csv' ? toCsv(toBodies(page.rows, ctx), isFirst) : toNdjson(toBodies(page.rows, ctx))
+  try {
+    let page = await readAfter(after)
+    const end = performance.now() + maxDurationMs
+    const pages = async function* () {
+      yield toText(page, true)
+      while (page.hasNextPage && page.end) {
+        if (performance.now() > end) throw new Error('an export took too long')
+        page = await readAfter(toPlaceCursor(page.sortKey, page.end))
+        if (page.rows.length > 0) yield toText(page, false)
+      }
+    }
+    const stream = Readable.from(pages(), { objectMode: true, highWaterMark: 1 })
+    return watchReader(stream, leave)
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+// Destroys the stream of a reader that pauses for too long.
+function watchReader(stream: Readable, leave: () => void): Readable {
+  let timer: NodeJS.Timeout | undefined
+  const wait = () => {
+    clearTimeout(timer)
+    timer = setTimeout(
+      () => stream.destroy(new Error('the reader of an export paused for too long')),
+      maxPauseMs,
+    )
+    timer.unref()
+  }
+  wait()
+  const push = stream.push.bind(stream)
+  stream.push = (...chunk) => {
+    wait()
+    return push(...chunk)
+  }
+  stream.once('close', () => {
+    clearTimeout(timer)
+    leave()
+  })
+  return stream
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { connectionOf } from '../../graphql/connection.ts'
+import { preload } from '../../graphql/lookahead.ts'
+import { requireConfidential } from '../../request/context.ts'
+import * as scalars from '../../shared/input-types.ts'
+import { TicketRef } from './graphql.ts'
+import { type Placed, toCursor } from './list-cursor.ts'
+import { listTickets, type TicketOrder, ticketFilter } from './list-tickets.ts'
+import { pageArgs, toConnection } from './page-args-graphql.ts'
+import { SaleTypeRef, TicketStatusRef } from './parts-graphql.ts'
+import type { Ticket } from './table.ts'
+
+const TicketConnectionRef = connectionOf<Ticket, Placed<Ticket>>('Ticket', TicketRef, {
+  things: 'tickets',
+  description:
+    'Page of tickets. It may hold fewer than asked for, even none, although `hasNextPage` is true: a page looks through 10000 tickets of a channel at most for filters that are rare among them, and `endCursor` goes on from there.',
+  toCursor,
+})
+
+const TicketFilterInput = builder.inputType('TicketFilter', {
+  description: 'Filter of tickets. All of its fields must match.',
+  fields: (t) => ({
+    eventId: t.id({ description: 'Returns only tickets for this event.' }),
+    ticketRateId: t.id({ description: 'Returns only tickets of this ticket rate.' }),
+    paymentId: t.id({ description: 'Returns only tickets of this payment.' }),
+    status: t.field({ type: TicketStatusRef, description: 'Returns only tickets with this status.' }),
+    saleType: t.field({ type: SaleTypeRef, description: 'Returns only tickets that were sold in this way.' }),
+    referralId: t.string({ description: 'Returns only tickets of checkouts with this `referralId`.' }),
+    email: t.string({
+      description: 'Returns only tickets with this e-mail address, whose case does not matter.',
+    }),
+    code: t.string({
+      description: 'Returns only tickets that this code is scanned for; those that expired have none.',
+    }),
+    name: t.string({
+      description:
+        "Returns only tickets whose attendee's full name begins with this, without case and accents. They are ordered by it.",
+    }),
+    phone: t.string({
+      description:
+        'Returns only tickets whose phone number begins with these digits, country code first. They are ordered by it, or by `name` if that is given too.',
+    }),
+    paidFrom: t.field({
+      type: 'DateTime',
+      description: 'Returns only tickets that were paid at or after this time.',
+    }),
+    paidUntil: t.field({
+      type: 'DateTime',
+      description: 'Returns only tickets that were paid before this time.',
+    }),
+    updatedSince: t.field({
+      type: 'DateTime',
+      description:
+        'Returns only tickets that changed at or after this time. A change shows once it is committed, up to half a minute after its `updatedAt`: go that far back, or follow `changes`, which misses nothing.',
+    }),
+  }),
+})
+
+const TicketOrderRef = builder.enumType('TicketOrder', {
+  description: 'Order of tickets; ties are ordered by identifier.',
+  values: {
+    CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
+    CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
+    PAID_ASC: { value: 'PAID_ASC', description: 'By payment, oldest first. Tickets that were paid only.' },
+    PAID_DESC: { value: 'PAID_DESC', description: 'By payment, newest first. Tickets that were paid only.' },
+    UPDATED_ASC: { value: 'UPDATED_ASC', description: 'By their last change, oldest first.' },
+    UPDATED_DESC: { value: 'UPDATED_DESC', description: 'By their last change, newest first.' },
+  } satisfies DescribedValues<TicketOrder>,
+})
+
+const input = z.object({ filter: ticketFilter })
+
+builder.objectField(TicketRef, 'updatedAt', (t) =>
+  t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last change of the ticket.' }),
+)
+
+builder.queryField('tickets', (t) =>
+  t.field({
+    type: TicketConnectionRef,
+    nullable: true,
+    description:
+      'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else by their last change with `updatedSince`, by payment with `paidFrom` or `paidUntil`, else newest first. Null if the field fails, so that an error here leaves the rest of the query intact.',
+    complexity: ({ first, last }) => ({
+      field: 1_000,
+      multiplier: Math.min(100, Math.max(1, first ?? last ?? 50)),
+    }),
+    args: {
+      ...pageArgs(t, 'tickets'),
+      filter: t.arg({ type: TicketFilterInput, description: 'Filter; all tickets if omitted.' }),
+      orderBy: t.arg({
+        type: TicketOrderRef,
+        description:
+          'Order. With `name` or `phone` there is none to choose; with `email` or `referralId` it is by creation.',
+      }),
+    },
+    resolve: async (_root, { filter, orderBy, ...args }, ctx, info) => {
+      requireConfidential(ctx)
+      const { filter: parsed } = scalars.parse(input, { filter: filter ?? {} })
+      const list = await toConnection(args, (page) => listTickets(parsed, orderBy, page, ctx))
+      await preload([list], info, ctx)
+      return list
+    },
+  }),
+)

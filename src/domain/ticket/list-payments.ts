@@ -1,0 +1,84 @@
+import { getTableColumns, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { rowsOf } from '../../data/json-rows.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
+import * as scalars from '../../shared/input-types.ts'
+import { type Payment, paymentStatus, payments } from '../payment/table.ts'
+import { isEqual, isGiven } from './list-paths.ts'
+import { type ListPage, type PageRequest, type Plan, readPage } from './list-request.ts'
+import { createPageSearch, placeColumns } from './list-search.ts'
+import { tickets } from './table.ts'
+
+export type PaymentOrder = 'CREATED_ASC' | 'CREATED_DESC'
+
+/** Filter of the list of payments. All of its fields must match. */
+export const paymentFilter = z.object({
+  eventId: scalars.identifier.nullish(),
+  ticketRateId: scalars.identifier.nullish(),
+  status: z.enum(paymentStatus.enumValues).nullish(),
+  /** Matches payments that were created at or after this time. */
+  createdFrom: z.date().nullish(),
+  /** Matches payments that were created before this time. */
+  createdUntil: z.date().nullish(),
+  /** Matches payments with a ticket of this address, whose case does not matter. */
+  email: scalars.email.nullish(),
+})
+export type PaymentFilter = z.output<typeof paymentFilter>
+
+const shown = {
+  rows: rowsOf({ ...getTableColumns(payments), ...placeColumns }),
+  from: sql`page cross join lateral (select * from ${payments} where ${payments.id} = page.payment_id limit 1) as "payments"`,
+  rest: sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
+    and ${isGiven(
+      'paymentStatus',
+      sql`exists (select from ${payments} where ${payments.id} = ${tickets.paymentId}
+        and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
+    )}`,
+}
+const email = sql`lower(${sql.placeholder('email')}::text)`
+
+// A payment is found by one of its tickets, which have its times: payments need no index for lists.
+const search = createPageSearch<Payment>({
+  ...shown,
+  name: 'list_payments',
+  where: sql`${tickets.position} = 0`,
+})
+const searchByEmail = createPageSearch<Payment>({
+  ...shown,
+  name: 'list_payments_with',
+  where: sql`not exists (select from ${tickets} as other where other.payment_id = ${tickets.paymentId}
+    and lower(other.email) = ${email} and other.id < ${tickets.id})`,
+})
+
+// Tickets of a payment that was never paid, or was given up, have expired with it.
+const isEnded = (status: Payment['status'] | null | undefined) =>
+  status === 'failed' || status === 'expired' || status === 'cancelled'
+
+function pathOf({ email, ticketRateId, eventId, status }: PaymentFilter): Omit<Plan, 'isDescending'> {
+  if (email) return { path: 'email', served: ['email'] }
+  if (ticketRateId) return { path: 'rate', served: ['ticketRateId'] }
+  if (eventId) return { path: 'event', served: ['eventId'] }
+  return { path: isEnded(status) ? 'expired' : 'created', served: [] }
+}
+
+/** Lists payments, by the time of their checkouts, newest first by default: those of a channel's checkouts,
+ *  or all of an integration's organization. Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of
+ *  another list. */
+export function listPayments(
+  filter: PaymentFilter,
+  orderBy: PaymentOrder | null | undefined,
+  page: PageRequest,
+  ctx: Context,
+): Promise<ListPage<Payment>> {
+  requireConfidential(ctx)
+  const { createdFrom: from, createdUntil: until } = filter
+  const plan = { ...pathOf(filter), isDescending: orderBy !== 'CREATED_ASC', from, until }
+  const filters = {
+    eventId: filter.eventId ?? null,
+    ticketRateId: filter.ticketRateId ?? null,
+    paymentStatus: filter.status ?? null,
+    email: filter.email ?? null,
+    saleType: null,
+  }
+  return readPage(filter.email ? searchByEmail : search, plan, filters, page, ctx)
+}

@@ -1,0 +1,103 @@
+import type { Context } from '../../request/context.ts'
+import { isTime, type Place, type Placed, placeOf, readCursor, type SortKey } from './list-cursor.ts'
+import { type PathName, paths } from './list-paths.ts'
+import type { createPageSearch, Values } from './list-search.ts'
+
+/** Page that is asked for: the first rows after a cursor, or the last ones before one. */
+export type PageRequest = {
+  after?: string | null | undefined
+  before?: string | null | undefined
+  /** Name of the argument that holds `after`, for refusals. */
+  afterName?: string
+  size: number
+  /** True for the last rows of the range. */
+  isBackward: boolean
+}
+
+/** Page of a list, and whether there is more on either side. The cursors are of the places where the page
+ *  begins and ends, which is further than its rows where the search stopped early. */
+export type ListPage<Row> = {
+  sortKey: SortKey
+  rows: Placed<Row>[]
+  hasNextPage: boolean
+  hasPreviousPage: boolean
+  start: Place | null
+  end: Place | null
+}
+
+/** Way to find the rows of a list, the part of its order (from a time on, before a time, or with a prefix),
+ *  and the filters that both serve by themselves. */
+export type Plan = {
+  path: PathName
+  isDescending: boolean
+  served: string[]
+  from?: Date | null | undefined
+  until?: Date | null | undefined
+  prefix?: string | undefined
+}
+
+type Bounds = { lower: Place; upper: Place }
+type Filters = Record<string, string | null>
+
+const isBefore = (sortKey: SortKey, one: Place, other: Place): boolean => {
+  if (one.key === other.key) return one.id < other.id
+  return isTime(sortKey)
+    ? Number(one.key) < Number(other.key)
+    : Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)) < 0
+}
+
+// Follows every text that begins with the prefix, byte by byte.
+const afterPrefix = (prefix: string) => `${prefix}\u{10ffff}`
+const timeKey = (date: Date | null | undefined, otherwise: string) =>
+  date ? String(date.getTime()) : otherwise
+
+// Part of the order that the plan leaves.
+function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan): Bounds {
+  const at = (key: string): Place => ({ key, id: '' })
+  return isTime(sortKey)
+    ? { lower: at(timeKey(from, '-Infinity')), upper: at(timeKey(until, 'Infinity')) }
+    : { lower: at(prefix), upper: at(afterPrefix(prefix)) }
+}
+
+/** Reads a page of a list of the caller's sales. Refuses: INVALID, for a cursor of another order. */
+export async function readPage<Row>(
+  search: ReturnType<typeof createPageSearch<Row>>,
+  plan: Plan,
+  filters: Filters,
+  { after, before, afterName = 'after', size, isBackward }: PageRequest,
+  { db, loaders }: Context,
+): Promise<ListPage<Row>> {
+  const { path, isDescending, served } = plan
+  const { sortKey } = paths[path]
+  const first = after ? readCursor(sortKey, after, afterName) : null
+  const last = before ? readCursor(sortKey, before, 'before') : null
+  const bounds = boundsOf(sortKey, plan)
+  const [above, below] = isDescending ? [last, first] : [first, last]
+  const lower = above && isBefore(sortKey, bounds.lower, above) ? above : bounds.lower
+  const upper = below && isBefore(sortKey, below, bounds.upper) ? below : bounds.upper
+  // Online sales are parts of the list by themselves.
+  const isOpen = ([name, value]: [string, string | null]) =>
+    value !== null && !served.includes(name) && !(name === 'saleType' && value === 'online')
+  const isFiltered = Object.entries(filters).some(isOpen)
+  const { channelId, ownOrganizationIds, mode } = loaders.own.scope
+  const values: Values = { ...filters, channelId, ownOrganizationIds, mode }
+  const range = { lower, upper, isDescending: isDescending !== isBackward, limit: size + 1 }
+  const { rows, stoppedAt } = await search(db, path, values, range, isFiltered)
+  const hasMore = rows.length > size
+  const shown = rows.slice(0, size)
+  const isStopped = !hasMore && stoppedAt !== null
+  const [nearest, farthest] = [shown[0], shown.at(-1)]
+  const near = nearest ? placeOf(nearest) : null
+  const far = isStopped ? stoppedAt : farthest ? placeOf(farthest) : null
+  const isMore = hasMore || isStopped
+  if (isBackward)
+    return {
+      sortKey,
+      rows: shown.reverse(),
+      hasNextPage: last !== null,
+      hasPreviousPage: isMore,
+      start: far,
+      end: near,
+    }
+  return { sortKey, rows: shown, hasNextPage: isMore, hasPreviousPage: first !== null, start: near, end: far }
+}

@@ -1,0 +1,125 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Rows } from '../../data/json-rows.ts'
+import { isInMode, preparedSql } from '../../data/prepared.ts'
+import type { Connection } from '../../database/database.ts'
+import { isTime, keyPrefix, type Place, type Placed, type SortKey } from './list-cursor.ts'
+import { type Path, type PathName, paths, sortKeys } from './list-paths.ts'
+import { tickets } from './table.ts'
+
+/** Kind of rows that a list shows: their columns, and the query for them by the tickets of `page`. `where`
+ *  keeps those tickets that stand for a row, and `rest` applies the filters that the path leaves open. */
+export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: SQL; where: SQL; rest: SQL }
+
+/** Columns that each kind of rows has: its place in the list. */
+export const placeColumns = {
+  placeKey: sql<string>`page.place_key`,
+  placeId: sql<string>`page.id`,
+}
+
+type Side = 'lower' | 'upper'
+
+/** Part of a list: everything between two places, neither included, from one end. */
+export type Range = { lower: Place; upper: Place; isDescending: boolean; limit: number }
+
+/** Rows of a part in its direction. `stoppedAt` is set if the search ended there for now. */
+export type Found<Row> = { rows: Placed<Row>[]; stoppedAt: Place | null }
+
+/** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. */
+export const maxScanned = 10_000
+
+// A time travels as milliseconds.
+const placeKeyOf = (sortKey: SortKey) =>
+  isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
+
+function pageStatement<Row>(path: Path, shown: Shown<Row>, isDescending: boolean, isFiltered: boolean): SQL {
+  const { sortKey, parts, where, isSmall } = path
+  const { key, type } = sortKeys[sortKey]
+  const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
+  const idOf = (side: Side) => sql`${sql.placeholder(`${side}Id`)}::text`
+  const orderBy = (key: SQL, id: SQL) =>
+    isDescending ? sql`order by ${key} desc, ${id} desc` : sql`order by ${key}, ${id}`
+  const ordered = orderBy(sql`key`, sql`id`)
+  const limited = sql`limit ${sql.placeholder('limit')}::integer`
+  const place = sql`(${key}, ${tickets.id})`
+  const inRange = sql`from ${tickets} where ${tickets.organizationId} = parts.organization_id
+    and ${isInMode(tickets.mode)} and ${tickets.channelId} = parts.channel_id and ${where}
+    and ${place} > (${keyOf('lower')}, ${idOf('lower')}) and ${place} < (${keyOf('upper')}, ${idOf('upper')})`
+  const inOrder = orderBy(key, sql`${tickets.id}`)
+  const isBounded = isFiltered && !isSmall
+  // Far enough in the list that a page must not look further, whatever it finds.
+  const stop = isBounded
+    ? sql`select key, id from parts cross join lateral (
+        select ${key} as key, ${tickets.id} ${inRange} ${inOrder}
+        offset ${sql.placeholder('maxScanned')}::integer limit 1
+      ) as scanned ${ordered} limit 1`
+    : sql`select ${keyOf('lower')} as key, null::text as id where false`
+  const side = isDescending ? 'lower' : 'upper'
+  const beforeStop = isBounded
+    ? sql`and ${place} ${sql.raw(isDescending ? '>=' : '<=')}
+        ((select coalesce((select key from stop), ${keyOf(side)})),
+          (select coalesce((select id from stop), ${idOf(side)})))`
+    : sql``
+  const columns = Object.entries(shown.rows.fields).map(
+    ([name, field]) => sql`${field.sql} as ${sql.identifier(name)}`,
+  )
+  const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from}`
+  return sql`with parts as materialized (${parts}), stop as materialized (${stop}),
+    page as materialized (
+      select key, id, payment_id, ${sql.raw(`'${keyPrefix[sortKey]}'`)} || ${placeKeyOf(sortKey)} as place_key from (
+        select found.* from parts cross join lateral (
+          select ${key} as key, ${tickets.id}, ${tickets.paymentId} ${inRange} ${beforeStop}
+            and ${shown.where} ${isFiltered ? sql`and ${shown.rest}` : sql``}
+          ${inOrder} ${limited}
+        ) as found ${ordered} ${limited}
+      ) as found
+    )
+    select wrapped.*, (select ${placeKeyOf(sortKey)} from stop) as "stopKey", (select id from stop) as "stopId"
+    from (${shown.rows.wrap(sql`${selected} ${orderBy(sql`page.key`, sql`page.id`)}`)}) as wrapped`
+}
+
+const toSqlKey = (sortKey: SortKey, key: string): string =>
+  isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
+
+export type Values = Record<string, string | number | string[] | null>
+type PageRow = Record<string, string | null> & { stopKey: string | null; stopId: string | null }
+
+/** Creates the search for a page of a list, with a statement for each path and direction, with and without a
+ *  filter beyond the path's own. Reads a bounded number of rows: those of the page for each channel, and with
+ *  such a filter at most `maxScanned` of each. */
+export function createPageSearch<Row>(shown: Shown<Row>) {
+  const statements = new Map<string, ReturnType<typeof preparedSql<PageRow>>>()
+  const statementOf = (name: PathName, isDescending: boolean, isFiltered: boolean) => {
+    const full = `${shown.name}_by_${name}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
+    const known = statements.get(full)
+    if (known) return known
+    const made = preparedSql<PageRow>(full, () => pageStatement(paths[name], shown, isDescending, isFiltered))
+    statements.set(full, made)
+    return made
+  }
+  return async (
+    db: Connection,
+    path: PathName,
+    values: Values,
+    { lower, upper, isDescending, limit }: Range,
+    isFiltered: boolean,
+  ): Promise<Found<Row>> => {
+    const { sortKey } = paths[path]
+    const [found] = await statementOf(
+      path,
+      isDescending,
+      isFiltered,
+    )(db, {
+      ...values,
+      lowerKey: toSqlKey(sortKey, lower.key),
+      lowerId: lower.id,
+      upperKey: toSqlKey(sortKey, upper.key),
+      upperId: upper.id,
+      limit,
+      maxScanned,
+    })
+    if (!found) throw new Error('a page is one row')
+    const { stopKey, stopId } = found
+    const isStopped = stopKey !== null && stopId !== null
+    return { rows: shown.rows.read(found), stoppedAt: isStopped ? { key: stopKey, id: stopId } : null }
+  }
+}

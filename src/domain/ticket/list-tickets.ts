@@ -1,0 +1,174 @@
+import { getTableColumns, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { rowsOf } from '../../data/json-rows.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
+import { Refusal } from '../../shared/errors.ts'
+import * as scalars from '../../shared/input-types.ts'
+import { events } from '../event/table.ts'
+import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { restOfFilter } from './list-paths.ts'
+import { type ListPage, type PageRequest, type Plan, readPage } from './list-request.ts'
+import { createPageSearch, placeColumns } from './list-search.ts'
+import { searchNameOf } from './search-name.ts'
+import { type LookupTicket, saleType, type Ticket, tickets } from './table.ts'
+import { lookupStatuses } from './views.ts'
+
+/** Orders of the list of tickets. Each is total: ties are ordered by identifier. */
+export const ticketOrders = ['CREATED', 'PAID', 'UPDATED'].flatMap(
+  (key) => [`${key}_ASC`, `${key}_DESC`] as const,
+) as TicketOrder[]
+export type TicketOrder = `${'CREATED' | 'PAID' | 'UPDATED'}_${'ASC' | 'DESC'}`
+
+const namePrefix = scalars
+  .text(200)
+  .transform(searchNameOf)
+  .refine((name) => name !== '', 'must have a letter or a digit')
+const phonePrefix = z
+  .string()
+  .regex(/^[+\d\s().-]{1,40}$/, 'must be the first digits of an international number')
+  .transform((phone) => phone.replace(/\D/g, ''))
+  .refine((digits) => digits !== '' && digits.length <= 15, 'must have 1 to 15 digits')
+
+/** Filter of the list of tickets. All of its fields must match. */
+export const ticketFilter = z.object({
+  eventId: scalars.identifier.nullish(),
+  ticketRateId: scalars.identifier.nullish(),
+  paymentId: scalars.identifier.nullish(),
+  status: z.enum(lookupStatuses).nullish(),
+  saleType: z.enum(saleType.enumValues).nullish(),
+  referralId: scalars.reference.nullish(),
+  /** Its case does not matter. */
+  email: scalars.email.nullish(),
+  code: scalars.qrCode.nullish(),
+  /** First letters of the full name, without case and accents. */
+  name: namePrefix.nullish(),
+  /** First digits of the phone number, with its country code. */
+  phone: phonePrefix.nullish(),
+  /** Matches tickets that were paid at or after this time. */
+  paidFrom: z.date().nullish(),
+  /** Matches tickets that were paid before this time. */
+  paidUntil: z.date().nullish(),
+  /** Matches tickets that changed at or after this time. */
+  updatedSince: z.date().nullish(),
+})
+export type TicketFilter = z.output<typeof ticketFilter>
+
+const columns = { ...getTableColumns(tickets), ...placeColumns }
+const ofPage = sql`page cross join lateral (select * from ${tickets} where ${tickets.id} = page.id limit 1) as "tickets"`
+
+const searchTickets = createPageSearch<Ticket>({
+  name: 'list_tickets',
+  rows: rowsOf(columns),
+  from: ofPage,
+  where: sql`true`,
+  rest: restOfFilter,
+})
+
+const searchLookups = createPageSearch<LookupTicket>({
+  name: 'list_lookups',
+  rows: rowsOf({
+    ...columns,
+    rateName: ticketRates.name,
+    rateSlug: ticketRates.slug,
+    eventAge: events.age,
+    priceIncludes: prices.includes,
+    priceAdditionalInfo: prices.additionalInfo,
+  }),
+  from: sql`${ofPage} join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
+    join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
+  where: sql`true`,
+  rest: restOfFilter,
+})
+
+const refuseOrder = (message: string) =>
+  new Refusal({ code: 'INVALID', message: `orderBy ${message}`, path: ['orderBy'] })
+
+function defaultOrder(filter: TicketFilter): TicketOrder {
+  if (filter.email || filter.referralId) return 'CREATED_DESC'
+  if (filter.updatedSince) return 'UPDATED_ASC'
+  return filter.paidFrom || filter.paidUntil ? 'PAID_DESC' : 'CREATED_DESC'
+}
+
+function createdPath({
+  email,
+  referralId,
+  ticketRateId,
+  eventId,
+  status,
+}: TicketFilter): Omit<Plan, 'isDescending'> {
+  if (email) return { path: 'email', served: ['email'] }
+  if (referralId) return { path: 'referral', served: ['referralId'] }
+  if (ticketRateId) return { path: 'rate', served: ['ticketRateId'] }
+  if (eventId) return { path: 'event', served: ['eventId'] }
+  if (status === 'cancelled' || status === 'expired') return { path: status, served: ['status'] }
+  return { path: 'created', served: [] }
+}
+
+// Chooses the way that finds the fewest tickets, in the order that is asked for.
+function planOf(filter: TicketFilter, orderBy: TicketOrder | null | undefined): Plan {
+  const { name, phone, paymentId, code, email, referralId } = filter
+  if (name || phone) {
+    if (orderBy) throw refuseOrder('must be absent with name or phone: they are the order then.')
+    return name
+      ? { path: 'name', served: ['name'], prefix: name, isDescending: false }
+      : { path: 'phone', served: ['phone'], prefix: `+${phone}`, isDescending: false }
+  }
+  const order = orderBy ?? defaultOrder(filter)
+  const isDescending = order.endsWith('_DESC')
+  const sortKey = order.replace(/_.*/, '').toLowerCase() as 'created' | 'paid' | 'updated'
+  if (paymentId) return { path: `payment_${sortKey}`, served: ['paymentId'], isDescending }
+  if (code) return { path: `code_${sortKey}`, served: ['code'], isDescending }
+  if (sortKey === 'created') return { ...createdPath(filter), isDescending }
+  if (email || referralId) throw refuseOrder('must be by creation with email or referralId.')
+  const { paidFrom, paidUntil, updatedSince } = filter
+  return sortKey === 'paid'
+    ? { path: 'paid', served: ['paidFrom', 'paidUntil'], isDescending, from: paidFrom, until: paidUntil }
+    : { path: 'updated', served: ['updatedSince'], isDescending, from: updatedSince }
+}
+
+const isoOf = (date: Date | null | undefined) => date?.toISOString() ?? null
+const rowStatus = {
+  pending: 'held',
+  activated: 'active',
+  cancelled: 'cancelled',
+  expired: 'expired',
+} as const
+
+const valuesOf = (filter: TicketFilter) => ({
+  eventId: filter.eventId ?? null,
+  ticketRateId: filter.ticketRateId ?? null,
+  paymentId: filter.paymentId ?? null,
+  status: filter.status ? rowStatus[filter.status] : null,
+  saleType: filter.saleType ?? null,
+  referralId: filter.referralId ?? null,
+  email: filter.email ?? null,
+  code: filter.code ?? null,
+  name: filter.name ?? null,
+  phone: filter.phone ? `+${filter.phone}` : null,
+  paidFrom: isoOf(filter.paidFrom),
+  paidUntil: isoOf(filter.paidUntil),
+  updatedSince: isoOf(filter.updatedSince),
+})
+
+const list =
+  <Row>(search: ReturnType<typeof createPageSearch<Row>>) =>
+  (
+    filter: TicketFilter,
+    orderBy: TicketOrder | null | undefined,
+    page: PageRequest,
+    ctx: Context,
+  ): Promise<ListPage<Row>> => {
+    requireConfidential(ctx)
+    return readPage(search, planOf(filter, orderBy), valuesOf(filter), page, ctx)
+  }
+
+/** Lists tickets: those that a channel sold, or all of an integration's organization. Without an order, by
+ *  `name` or `phone` if they are given, else by the last change with `updatedSince` alone, by payment with
+ *  `paidFrom` or `paidUntil`, else by creation, newest first. Orders by payment have paid tickets only.
+ *  Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of another order, and for an order that
+ *  no index serves with the filter. */
+export const listTickets = list(searchTickets)
+
+/** Lists tickets with the facts of their rates, events and prices that the REST lookup shows. See
+ *  `listTickets`. */
+export const listLookups = list(searchLookups)

@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aBuyer, mustSell } from '../../support/box-office.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  channelHeaders,
+} from '../../support/factories.ts'
+import { cancelTicket, fullPaymentOf, ticketRow } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+
+// Lists of tickets over GraphQL: filters, orders and pages in both directions.
+
+const rate = (name: string) => aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })] })
+
+let sale: Sale
+let rival: Record<string, string>
+// Tickets in the order of their checkouts, by a name for each.
+const ids: Record<string, string> = {}
+const nameOf = (id: string) => Object.keys(ids).find((name) => ids[name] === id) ?? id
+
+const people = {
+  ana: { full_name: 'Ana Núñez', email: 'Ana@Example.com', phone: '+34600111222' },
+  anabel: { full_name: 'ANABEL Ruiz', email: 'anabel@example.com', phone: '+34600111333' },
+  bjorn: { full_name: 'Bjørn Öst', email: 'bjorn@example.com', phone: '+4670000111' },
+  luz: { full_name: 'Luz-María Ñandú', email: 'luz@example.com' },
+  rivals: { full_name: 'Ana Rival', email: 'ana@example.com', phone: '+34600111000' },
+  far: { full_name: 'Ana Far', email: 'ana@example.com' },
+}
+
+const otto = { fullName: 'Otto Maier', email: 'otto@example.com' }
+
+async function buy(name: keyof typeof people, more: Record<string, unknown> = {}, headers = {}) {
+  const { rate = '1', paid = true, ...body } = more
+  const checkout = await mustCheckOut(
+    sale,
+    { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`, people[name])], ...body },
+    headers,
+  )
+  if (paid) await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  const [ticket] = checkout.tickets
+  ids[name] = ticket?._id ?? ''
+  return checkout
+}
+
+beforeAll(async () => {
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+      events: [
+        anEvent({ _id: 'evt_1', ticket_rates: [rate('1'), rate('2')] }),
+        anEvent({ _id: 'evt_2', ticket_rates: [rate('3')] }),
+        anEvent({
+          _id: 'evt_far',
+          organization_id: 'org_2',
+          location_id: undefined,
+          ticket_rates: [rate('far')],
+        }),
+      ],
+    }),
+  )
+  rival = await channelHeaders(sale.db, 'org_1')
+  await buy('ana', { referral_id: 'blog' })
+  await buy('anabel', { rate: '2' })
+  await buy('bjorn', { rate: '3', paid: false })
+  await buy('luz', { rate: '1' })
+  await buy('rivals', {}, rival)
+  await buy('far', { rate: 'far' })
+  ids.door = (await mustSell(sale, { tickets: [aBuyer('price_1', otto)] })).tickets[0]?.id ?? ''
+  await cancelTicket(sale, ids.luz ?? '')
+})
+afterAll(() => sale.close())
+
+type Page = {
+  nodes: { id: string }[]
+  edges: { cursor: string; node: { id: string } }[]
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string }
+}
+
+const query = `query ($filter: TicketFilter, $orderBy: TicketOrder, $first: Int, $after: ID, $last: Int, $before: ID) {
+  tickets(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) {
+    nodes { id } edges { cursor node { id } }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
+
+const ask = (variables: object, headers: Record<string, string>) =>
+  sale.graphql<{ tickets: Page | null }>(query, variables as Record<string, unknown>, headers)
+
+async function pageOf(
+  variables: object,
+  headers: Record<string, string> = sale.integration.v2,
+): Promise<Page> {
+  const { data, errors } = await ask(variables, headers)
+  expect(errors).toBeUndefined()
+  if (!data?.tickets) throw new Error('the list has data')
+  return data.tickets
+}
+
+const namesOf = async (variables: object, headers?: Record<string, string>) =>
+  (await pageOf(variables, headers)).nodes.map(({ id }) => nameOf(id))
+
+test('an integration lists all of its organization, newest first', async () => {
+  expect(await namesOf({})).toEqual(['door', 'rivals', 'luz', 'bjorn', 'anabel', 'ana'])
+})
+
+test('a channel lists what it sold itself, for any organization', async () => {
+  expect(await namesOf({}, sale.channel)).toEqual(['far', 'luz', 'bjorn', 'anabel', 'ana'])
+  expect(await namesOf({}, rival)).toEqual(['rivals'])
+})
+
+const filters: [filter: object, found: string[]][] = [
+  [{ eventId: 'evt_1' }, ['door', 'rivals', 'luz', 'anabel', 'ana']],
+  [{ eventId: 'evt_far' }, []],
+  [{ eventId: 'evt_0' }, []],
+  [{ ticketRateId: 'rate_1' }, ['door', 'rivals', 'luz', 'ana']],
+  [{ ticketRateId: 'rate_1', eventId: 'evt_2' }, []],
+  [{ status: 'pending' }, ['bjorn']],
+  [{ status: 'activated' }, ['door', 'rivals', 'anabel', 'ana']],
+  [{ status: 'cancelled' }, ['luz']],
+  [{ status: 'expired' }, []],
+  [{ saleType: 'ONLINE' }, ['rivals', 'luz', 'bjorn', 'anabel', 'ana']],
+  [{ saleType: 'BOX_OFFICE' }, ['door']],
+  [{ saleType: 'INVITATION' }, []],
+  [{ referralId: 'blog' }, ['ana']],
+  [{ email: 'ANA@example.COM' }, ['rivals', 'ana']],
+  [{ email: 'ana@example.com', eventId: 'evt_2' }, []],
+  [{ name: 'ana' }, ['anabel', 'ana', 'rivals']],
+  [{ name: 'ana n' }, ['ana']],
+  [{ name: 'ÀNA' }, ['anabel', 'ana', 'rivals']],
+  [{ name: 'bjorn ost' }, ['bjorn']],
+  [{ name: 'luz maria' }, ['luz']],
+  [{ name: 'nunez' }, []],
+  [{ name: 'ana', status: 'activated', phone: '+34 600 111 2' }, ['ana']],
+  [{ phone: '34 600-111' }, ['rivals', 'ana', 'anabel']],
+  [{ phone: '600' }, []],
+]
+
+test.each(filters)('%j finds its tickets', async (filter, found) => {
+  const names = await namesOf({ filter })
+  expect(names.toSorted()).toEqual(found.toSorted())
+  if (!('name' in filter)) expect(names).toEqual(found)
+})
+
+test('names and numbers are in their own order', async () => {
+  // Folded: «ana nunez», «ana rival», «anabel ruiz».
+  expect(await namesOf({ filter: { name: 'ana' } })).toEqual(['ana', 'rivals', 'anabel'])
+  expect(await namesOf({ filter: { name: 'ana' }, last: 1 })).toEqual(['anabel'])
+})
+
+test('payment and code find their tickets, in any order', async () => {
+  const row = await ticketRow(sale, ids.ana ?? '')
+  for (const orderBy of ['CREATED_ASC', 'PAID_DESC', 'UPDATED_ASC']) {
+    expect(await namesOf({ filter: { paymentId: row?.paymentId }, orderBy })).toEqual(['ana'])
+    expect(await namesOf({ filter: { code: row?.qrCode }, orderBy })).toEqual(['ana'])
+    expect(await namesOf({ filter: { code: row?.qrCode }, orderBy }, rival)).toEqual([])
+  }
+})
+
+test('orders by payment have paid tickets only', async () => {
+  expect(await namesOf({ orderBy: 'PAID_ASC' })).toEqual(['ana', 'anabel', 'luz', 'rivals', 'door'])
+  expect(await namesOf({ orderBy: 'PAID_DESC', filter: { status: 'activated' } })).toEqual([
+    'door',
+    'rivals',
+    'anabel',
+    'ana',
+  ])
+})
+
+test('orders by the last change, and whatever changed since a time', async () => {
+  expect(await namesOf({ orderBy: 'UPDATED_DESC', first: 2 })).toEqual(['luz', 'door'])
+  const { data } = await sale.graphql<{ ticket: { updatedAt: string } }>(
+    `{ ticket(id: "${ids.door}") { updatedAt } }`,
+    {},
+    sale.integration.v2,
+  )
+  expect(await namesOf({ filter: { updatedSince: data?.ticket.updatedAt } })).toEqual(['door', 'luz'])
+})
+
+test('a range of payment times includes its beginning and not its end', async () => {
+  const { data } = await sale.graphql<{ ticket: { activationDate: string } }>(
+    `{ ticket(id: "${ids.anabel}") { activationDate } }`,
+    {},
+    sale.integration.v2,
+  )
+  const at = data?.ticket.activationDate
+  expect(await namesOf({ filter: { paidFrom: at } })).toEqual(['door', 'rivals', 'luz', 'anabel'])
+  expect(await namesOf({ filter: { paidUntil: at } })).toEqual(['ana'])
+  expect(await namesOf({ filter: { paidFrom: at, email: 'anabel@example.com' } })).toEqual(['anabel'])
+  expect(await namesOf({ filter: { paidUntil: at }, orderBy: 'CREATED_ASC' })).toEqual(['ana'])
+})
+
+test.each(['CREATED_ASC', 'CREATED_DESC', 'PAID_ASC', 'PAID_DESC', 'UPDATED_ASC', 'UPDATED_DESC'])(
+  'pages of %s lead through the list and back',
+  async (orderBy) => {
+    const all = await namesOf({ orderBy })
+    const forth: string[] = []
+    let after: string | undefined
+    for (;;) {
+      const page = await pageOf({ orderBy, first: 2, after })
+      forth.push(...page.nodes.map(({ id }) => nameOf(id)))
+      expect(page.pageInfo.hasPreviousPage).toBe(after !== undefined)
+      after = page.pageInfo.endCursor
+      if (!page.pageInfo.hasNextPage) break
+    }
+    expect(forth).toEqual(all)
+    const back: string[] = []
+    let before: string | undefined
+    for (;;) {
+      const page = await pageOf({ orderBy, last: 2, before })
+      back.unshift(...page.nodes.map(({ id }) => nameOf(id)))
+      expect(page.pageInfo.hasNextPage).toBe(before !== undefined)
+      before = page.pageInfo.startCursor
+      if (!page.pageInfo.hasPreviousPage) break
+    }
+    expect(back).toEqual(all)
+  },
+)
+
+test('a page between two cursors', async () => {
+  const { edges } = await pageOf({})
+  const [after, before] = [edges[0]?.cursor, edges[4]?.cursor]
+  expect(await namesOf({ after, before })).toEqual(edges.slice(1, 4).map(({ node }) => nameOf(node.id)))
+  expect(await namesOf({ after, before, last: 1 })).toEqual(
+    edges.slice(3, 4).map(({ node }) => nameOf(node.id)),
+  )
+})
+
+const refused: [variables: object, path: string][] = [
+  [{ first: 0 }, 'first'],
+  [{ first: 101 }, 'first'],
+  [{ last: 101 }, 'last'],
+  [{ first: 1, last: 1 }, 'last'],
+  [{ after: 'x' }, 'after'],
+  [{ before: 'x' }, 'before'],
+  [{ filter: { name: '-' } }, 'filter.name'],
+  [{ filter: { phone: 'x' } }, 'filter.phone'],
+  [{ filter: { email: 'x' } }, 'filter.email'],
+  [{ filter: { code: '' } }, 'filter.code'],
+  [{ filter: { eventId: '%' } }, 'filter.eventId'],
+  [{ filter: { name: 'a' }, orderBy: 'CREATED_ASC' }, 'orderBy'],
+  [{ filter: { email: 'a@b.cc' }, orderBy: 'PAID_ASC' }, 'orderBy'],
+]
+
+test.each(refused)('%j is refused where it is wrong', async (variables, path) => {
+  const { data, errors } = await ask(variables, sale.channel)
+  expect(data?.tickets).toBeNull()
+  expect(errors?.map(({ extensions }) => extensions)).toMatchObject([{ code: 'INVALID' }])
+  expect(JSON.stringify(errors?.[0]?.extensions)).toContain(path)
+})
+
+test('a cursor of another order is refused', async () => {
+  const { pageInfo } = await pageOf({ orderBy: 'PAID_ASC', first: 1 })
+  const { errors } = await ask({ orderBy: 'CREATED_ASC', after: pageInfo.endCursor }, sale.integration.v2)
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID' })
+})

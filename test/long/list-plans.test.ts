@@ -1,0 +1,140 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { explain, type SeenStatement } from '../support/explain.ts'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { openTestDatabase } from '../support/harness.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// Query plans of lists among a million tickets, for the service's exact statements: every filter and order
+// reads a bounded number of them, from an index.
+
+const ticketCount = Number(process.env.LISTED_TICKETS ?? 1_000_000)
+const rateCount = 100
+const perPayment = 4
+
+let sale: Sale
+const seen: SeenStatement[] = []
+
+beforeAll(async () => {
+  const database = await openTestDatabase({
+    onStatement: (text, parameters) => seen.push({ text, parameters }),
+    statementTimeoutMs: 600_000,
+  })
+  const events = Array.from({ length: rateCount }, (_, number) =>
+    anEvent({
+      _id: `evt_${number}`,
+      ticket_rates: [
+        aRate({
+          _id: `rate_${number}`,
+          prices: [aPrice({ _id: `price_${number}` })],
+          availability: { sold: 0, available: null },
+        }),
+      ],
+    }),
+  )
+  sale = await openSale(aCatalogue({ organizations: [anOrganization()], events }), {
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
+  const payments = ticketCount / perPayment
+  await sale.db.execute(sql`insert into payments
+    (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, created_at, expires_at, paid_at)
+    select 'pay_' || n, 'org_1', 'org_1', 'rate_' || n % ${rateCount}::integer, 'paid', 'sandbox', 0, 'EUR', 'token_' || n,
+      now() - n * interval '1 second', now(), now()
+    from generate_series(1, ${payments}::integer) as n`)
+  await sale.db.execute(sql`insert into tickets
+    (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, sale_type, qr_code,
+      currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount,
+      total_amount, warranty_hours, full_name, search_name, email, phone, referral_id, created_at, activated_at,
+      updated_at, document_token)
+    select 'tkt_' || n || '_' || m, 'pay_' || n, m, 'org_1', 'org_1', 'evt_' || n % ${rateCount}::integer,
+      'rate_' || n % ${rateCount}::integer, 'price_' || n % ${rateCount}::integer,
+      (case when n % 1000 = 0 then 'cancelled' when n % 500 = 1 then 'expired' else 'active' end)::ticket_status,
+      'invitation', 'code_' || n || '_' || m, 'EUR', 0, 0, 0, 0, 0, 0, 0, 'Ana ' || n, 'ana ' || n,
+      'ana' || n % 50000 || '@example.com', '+34' || 600000000 + n, 'ref_' || n % 50, now() - n * interval '1 second',
+      case when n % 500 <> 1 then now() - n * interval '1 second' end, now() - n * interval '1 second',
+      'document_' || n || '_' || m
+    from generate_series(1, ${payments}::integer) as n, generate_series(0, ${perPayment - 1}::integer) as m`)
+  await sale.db.execute(sql`vacuum analyze`)
+})
+afterAll(() => sale?.close())
+
+/** Plan of a list with its numbers of rows, after the statement has been run. */
+async function planOf(name: string, args: string): Promise<string> {
+  seen.length = 0
+  const query = `{ ${name}${args && `(${args})`} { nodes { id } } }`
+  const { data, errors } = await sale.graphql<Record<string, { nodes: unknown[] }>>(
+    query,
+    {},
+    sale.integration.v2,
+  )
+  expect(errors).toBeUndefined()
+  expect(data?.[name]?.nodes.length).toBeGreaterThan(0)
+  const found = seen.find(({ text }) => text.includes('with parts as materialized'))
+  expect(found).toBeDefined()
+  const { text = '', parameters = [] } = found ?? {}
+  return explain(sale.db, { text: `(analyze, costs off, timing off, summary off) ${text}`, parameters })
+}
+
+/** Most tickets that a scan of a plan reads, those that a filter removes included, and most rows that a
+ *  node sorts. */
+function countsIn(plan: string) {
+  let [read, sorted, loops, rows, isScan] = [0, 0, 0, 0, false]
+  for (const line of plan.split('\n')) {
+    const actual = line.match(/actual rows=([\d.]+) loops=(\d+)/)
+    const removed = line.match(/Rows Removed by (?:Filter|Index Recheck): (\d+)/)
+    if (actual) {
+      loops = Number(actual[2])
+      rows = Number(actual[1]) * loops
+      isScan = /Scan.* on tickets|Scan.* on tickets_/.test(line)
+      if (/\bSort\b/.test(line)) sorted = Math.max(sorted, rows)
+    } else if (removed) rows += Number(removed[1]) * loops
+    if (isScan) read = Math.max(read, rows)
+  }
+  return { read, sorted }
+}
+
+const before = () => new Date(Date.now() - 10_000_000).toISOString()
+const lists: [name: string, args: () => string, index: string][] = [
+  ['tickets', () => '', 'tickets_created'],
+  ['tickets', () => 'orderBy: CREATED_ASC', 'tickets_created'],
+  ['tickets', () => 'last: 50', 'tickets_created'],
+  ['tickets', () => 'orderBy: PAID_DESC', 'tickets_paid'],
+  ['tickets', () => 'orderBy: UPDATED_ASC', 'tickets_updated'],
+  ['tickets', () => `filter: { updatedSince: "${before()}" }`, 'tickets_updated'],
+  ['tickets', () => `filter: { paidFrom: "${before()}" }`, 'tickets_paid'],
+  ['tickets', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
+  ['tickets', () => 'filter: { ticketRateId: "rate_7" }', 'tickets_of_rate'],
+  ['tickets', () => 'filter: { paymentId: "pay_7" }', 'tickets_payment_id_position_index'],
+  ['tickets', () => 'filter: { status: cancelled }', 'tickets_ended'],
+  ['tickets', () => 'filter: { status: expired }', 'tickets_ended'],
+  ['tickets', () => 'filter: { status: activated }', 'tickets_created'],
+  ['tickets', () => 'filter: { saleType: INVITATION }', 'tickets_created'],
+  ['tickets', () => 'filter: { referralId: "ref_7" }', 'tickets_referral'],
+  ['tickets', () => 'filter: { email: "ANA7@example.com" }', 'tickets_email'],
+  ['tickets', () => 'filter: { code: "code_7_1" }', 'tickets_qr_code_in_event'],
+  ['tickets', () => 'filter: { name: "Ana 77" }', 'tickets_name'],
+  ['tickets', () => 'filter: { phone: "34 6000" }', 'tickets_phone'],
+  ['tickets', () => 'filter: { eventId: "evt_7" }, orderBy: PAID_DESC', 'tickets_paid'],
+  ['payments', () => '', 'tickets_created'],
+  ['payments', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
+  ['payments', () => 'filter: { email: "ana7@example.com" }', 'tickets_email'],
+  ['payments', () => 'filter: { status: paid }', 'tickets_created'],
+]
+
+// A filter without an index of its own may look through 10,000 tickets of each of two channels.
+const maxRead = 20_002
+
+test.each(lists)('%s(%s) reads from %s', async (name, args, index) => {
+  const plan = await planOf(name, args())
+  expect(plan).toContain(index)
+  expect(plan).not.toContain('Seq Scan on tickets')
+  const { read, sorted } = countsIn(plan)
+  expect(read, plan).toBeLessThanOrEqual(maxRead)
+  expect(sorted, plan).toBeLessThanOrEqual(1_000)
+})
+
+test('control: without the index of names, more tickets are read', async () => {
+  await sale.db.execute(sql`drop index tickets_name`)
+  const { read } = countsIn(await planOf('tickets', 'filter: { name: "Ana 77" }'))
+  expect(read).toBeGreaterThan(maxRead)
+})
