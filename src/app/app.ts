@@ -27,6 +27,7 @@ import { addDocumentation } from '../rest/openapi.ts'
 import { validatorCompiler } from '../rest/validator.ts'
 import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
+import { addShop } from '../shop/page.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
 
@@ -42,6 +43,8 @@ export type AppOptions = {
   answerTimeoutMs?: number
   /** Finds what fills the GraphiQL tabs, if the demo catalogue is seeded. */
   findDemo?: FindDemo
+  /** Publishable key that the shop of the demo shows to browsers; without one there is no shop. */
+  shopKey?: string
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Fields that are added to each log line, such as the process that wrote it. */
@@ -88,6 +91,7 @@ export async function createApp({
   isLeaving = () => false,
   answerTimeoutMs,
   findDemo,
+  shopKey,
   logTo,
   logFacts,
   timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
@@ -144,7 +148,8 @@ export async function createApp({
   refuseMalformedUrls(app)
   addDocumentation(app)
   addHealth(app, whyUnready)
-  addHome(app, printedSchema())
+  addHome(app, printedSchema(), shopKey !== undefined)
+  if (shopKey) await addShop(app, { key: shopKey, publicUrl: services.publicUrl })
   await addGraphql(app, services, responseCache, findDemo)
   await addRoutes(app, services, responseCache, config)
   await addPublicRoutes(app, services, rateLimits)

@@ -15,10 +15,11 @@ li span { display: block; color: var(--soft); font-size: .9375rem }
 const link = (address: string, name: string, text: string): Html =>
   html`<li><a href="${address}"><strong>${name}</strong><span>${text}</span></a></li>`
 
-const body = html`<main class="padded stack">
+const bodyOf = (hasShop: boolean) => html`<main class="padded stack">
 <h1>Boxoffice</h1>
 <p class="soft">A ticketing gateway: list events, check out, pay, read the ticket back. Over GraphQL and over REST.</p>
 <ul>
+${hasShop && link('/shop', 'The shop', 'Buy a ticket in a browser: live places, a discount code, a payment page.')}
 ${link('/graphql', 'GraphiQL', 'Try the GraphQL interface, with queries that are ready to run.')}
 ${link('/docs', 'REST documentation', 'Every path, field and error, to read and to try.')}
 ${link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}
@@ -27,8 +28,9 @@ ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
 </main>`
 
 /** Adds `/`, an overview page, and `/schema.graphql`, the GraphQL schema as text. */
-export function addHome(app: FastifyInstance, printedSchema: string): void {
+export function addHome(app: FastifyInstance, printedSchema: string, hasShop: boolean): void {
   const options = { schema: { hide: true } }
+  const body = bodyOf(hasShop)
   app.get('/', options, (_request, reply) =>
     sendPage(reply, 200, { language: 'en', title: 'Boxoffice', body, style }),
   )

@@ -200,7 +200,10 @@ test("an organization's own channel gets neither a key nor a grant", async () =>
     () => issueChannelKey(sale.db, { channelId: 'org_1', mode: 'live' }),
     () => changeGrant(sale.db, { channelId: 'org_1', organizationId: 'org_1', granted: true }),
   ])
-    await expect(refused()).rejects.toMatchObject({ code: absent.code, message: 'There is no channel org_1.' })
+    await expect(refused()).rejects.toMatchObject({
+      code: absent.code,
+      message: 'There is no channel org_1.',
+    })
   expect(await sale.db.$count(keys)).toBe(before)
 })
 

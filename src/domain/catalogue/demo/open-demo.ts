@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { issueChannelKey, issueIntegrationKey } from '../../../auth/issue-key.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
+import { events } from '../../event/table.ts'
 import { organizations } from '../../organization/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices } from '../../ticket-rate/table.ts'
@@ -75,6 +76,16 @@ export async function demoOffer(
     .orderBy(desc(tickets.createdAt), desc(tickets.id))
     .limit(1)
   return price ? { ticketRateId, priceId: price.id, ticketId: ticket?.id ?? null } : null
+}
+
+/** Puts the addresses of the posters into the demo's events, whose catalogue is older than the address that
+ *  the service listens on. */
+export async function setPosters(db: Database, publicUrl: string): Promise<void> {
+  const url = sql<string>`${`${publicUrl}/shop/posters/`} || ${events.id} || '.svg'`
+  await db
+    .update(events)
+    .set({ imageUrl: url })
+    .where(and(like(events.id, 'evt\\_demo\\_%'), sql`${events.imageUrl} is distinct from ${url}`))
 }
 
 /** Seeds an empty database with the demo catalogue, once, and issues keys for it. Stores the keys beside the
