@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { readCredentials } from '../auth/credentials.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
+import { streamLimitsOf } from '../config/streams.ts'
 import { trustProxyOf } from '../config/trust-proxy.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
@@ -150,7 +151,11 @@ export async function createApp({
   addHealth(app, whyUnready)
   addHome(app, printedSchema(), shopKey !== undefined)
   if (shopKey) await addShop(app, { key: shopKey, publicUrl: services.publicUrl })
-  await addGraphql(app, services, responseCache, findDemo)
+  await addGraphql(app, services, responseCache, {
+    findDemo,
+    streamLimits: streamLimitsOf(config),
+    isLeaving,
+  })
   await addRoutes(app, services, responseCache, config)
   await addPublicRoutes(app, services, rateLimits)
   await app.ready()

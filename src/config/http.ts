@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { commaSeparated, wholeNumber } from './setting-types.ts'
+import { streamSettings } from './streams.ts'
 import { trustProxySetting } from './trust-proxy.ts'
 
 // '' and '/' are the root; '/v1/' is '/v1'.
@@ -19,6 +20,7 @@ export const httpSettings = {
     .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
     .default(1000)
     .transform((limit) => (limit === 'off' ? null : limit)),
+  ...streamSettings,
   CORS_ORIGINS: commaSeparated
     .pipe(
       z.array(

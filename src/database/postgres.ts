@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import { assumeEverything, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { migratePostgres } from './migrate-postgres.ts'
+import { deafLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
 import { hostFinder } from './pool/find-host.ts'
 import { openPool } from './pool/pool.ts'
@@ -82,7 +84,8 @@ function settingsOf(url: string, isOnlyRead: boolean, options: object): postgres
   return Object.assign(settings, { target_session_attrs: wanted })
 }
 
-/** Opens PostgreSQL: up to ten connections, made on demand, and one for readiness checks. */
+/** Opens PostgreSQL: up to ten connections, made on demand, one for readiness checks, and one for
+ *  announcements. */
 export function openPostgres(
   { url, isPooled, directUrl, isOnlyRead = false }: PostgresAddress,
   options: DatabaseOptions,
@@ -111,6 +114,17 @@ export function openPostgres(
   const readinessPool = openPool({ settings, findHost, ...single })
   const check = readiness(drizzle(driverOver(settings, readinessPool)), { isOnlyRead })
   let running: ReturnType<typeof check> | null = null
+  const directSettings = isPooled && directUrl ? settingsOf(directUrl, isOnlyRead, {}) : settings
+  const link =
+    isPooled && !directUrl
+      ? null
+      : openNotifyLink({
+          settings: directSettings,
+          findHost: isPooled ? hostFinder(directSettings) : findHost,
+          onMessage: (message) => receiveAnnouncement(db, message),
+          onConnected: () => assumeEverything(db),
+        })
+  linkAnnouncements(db, link ?? deafLink)
 
   async function whyUnready() {
     running ??= check().finally(() => {
@@ -144,7 +158,7 @@ export function openPostgres(
     replica: () => db,
     followReplicas: async () => {},
     async close() {
-      await Promise.all([pool.close(5), readinessPool.close(1)])
+      await Promise.all([pool.close(5), readinessPool.close(1), link?.close()])
     },
   }
 }

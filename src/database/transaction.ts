@@ -1,28 +1,38 @@
+import { announce, type Topic } from './announcements.ts'
 import { invalidateCatalogue } from './catalogue-version.ts'
 import type { Connection, Database } from './database.ts'
 
-// True for transactions that change the catalogue.
-const open = new WeakMap<Connection, boolean>()
+/** Work to be done once a transaction is committed. */
+type AfterCommit = { changesCatalogue: boolean; announced: [topic: Topic, names: string[] | null][] }
+
+const open = new WeakMap<Connection, AfterCommit>()
 
 /** Marks a transaction as one that changes what a catalogue read must show at once: its commit
  *  invalidates. Throws unless `transaction` runs it. */
 export function changesCatalogue(tx: Connection): void {
-  if (!open.has(tx)) throw new Error('only a transaction of `transaction` can change the catalogue')
-  open.set(tx, true)
+  const after = open.get(tx)
+  if (!after) throw new Error('only a transaction of `transaction` can change the catalogue')
+  after.changesCatalogue = true
 }
 
-/** Runs a transaction, and invalidates the catalogue after the commit if the transaction was marked. */
+/** Announces rows that a transaction changes, or null for any of the topic, once it is committed. Does
+ *  nothing unless `transaction` runs it: listeners then find the change by their next look. */
+export function announceOnCommit(tx: Connection, topic: Topic, names: string[] | null): void {
+  open.get(tx)?.announced.push([topic, names])
+}
+
+/** Runs a transaction. After the commit, invalidates the catalogue if the transaction was marked, and sends
+ *  its announcements. */
 export async function transaction<Result>(
   db: Database,
   work: (tx: Connection) => Promise<Result>,
 ): Promise<Result> {
-  let isChanged = false
+  const after: AfterCommit = { changesCatalogue: false, announced: [] }
   const result = await db.transaction(async (tx) => {
-    open.set(tx, false)
-    const result = await work(tx)
-    isChanged = open.get(tx) ?? false
-    return result
+    open.set(tx, after)
+    return work(tx)
   })
-  if (isChanged) invalidateCatalogue(db)
+  if (after.changesCatalogue) invalidateCatalogue(db)
+  for (const [topic, names] of after.announced) announce(db, topic, names)
   return result
 }

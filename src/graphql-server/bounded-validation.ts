@@ -7,11 +7,14 @@ import {
   GraphQLError,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
+  type GraphQLSchema,
   getNamedType,
   isObjectType,
   Kind,
   type SelectionSetNode,
+  specifiedRules,
   type ValidationContext,
+  type ValidationRule,
   validate,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
@@ -115,15 +118,21 @@ function withoutSourceText<Result>({ loc }: DocumentNode, check: () => Result): 
   }
 }
 
+/** Validates a document, and stops at the maximum number of errors. */
+export const validateBounded = (
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  rules: readonly ValidationRule[] = specifiedRules,
+): readonly GraphQLError[] =>
+  withoutSourceText(document, () => {
+    const [excess] = validate(schema, document, countingRules)
+    return excess ? [excess] : validate(schema, document, rules, { maxErrors: maxGraphqlErrors })
+  })
+
 /** Validates documents, and stops at the maximum number of errors. Counts aliases and introspected values
  *  first, because the rules of GraphQL are slow on documents that exceed these limits. */
 export const boundedValidation: Plugin = {
   onValidate({ setValidationFn }) {
-    setValidationFn((schema, document, rules) =>
-      withoutSourceText(document, () => {
-        const [excess] = validate(schema, document, countingRules)
-        return excess ? [excess] : validate(schema, document, rules, { maxErrors: maxGraphqlErrors })
-      }),
-    )
+    setValidationFn(validateBounded)
   },
 }

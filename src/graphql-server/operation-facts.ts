@@ -19,6 +19,8 @@ export type OperationFacts = {
   /** True for a query whose root fields are all marked `shared`. Its response then contains nothing that
    *  another caller with the same view may not see. */
   isCatalogueRead: boolean
+  /** True for a subscription, which is answered by an event stream alone. */
+  isSubscription: boolean
   /** Ticket that the operation looks up; null for any other operation. */
   ticket: ReadId | null
   /** Rate that the operation checks out or quotes; null for any other operation. */
@@ -77,6 +79,7 @@ function factsOf(operation: OperationDefinitionNode, document: DocumentNode): Op
   const name = field?.name.value
   const isCheckout = name === 'checkout' || name === 'quoteCheckout'
   return {
+    isSubscription: operation.operation === OperationTypeNode.SUBSCRIPTION,
     isCatalogueRead: isQuery && isShared(operation.selectionSet, document, new Set()),
     ticket: isQuery && name === 'ticket' ? idReader(named(field?.arguments, 'id')?.value) : null,
     rate: isCheckout ? rateIdReader(named(field?.arguments, 'input')?.value) : null,

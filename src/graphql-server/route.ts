@@ -1,22 +1,34 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { authenticate } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
 import { createLookupContext } from '../domain/ticket/loaders.ts'
-import { chooseMediaType, type MediaType } from '../http/accept.ts'
+import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/accept.ts'
 import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
-import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
+import {
+  type Context,
+  catalogueContext,
+  createContext,
+  type Services,
+  unauthenticated,
+} from '../request/context.ts'
 import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
+import { validateBounded } from './bounded-validation.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
 import type { FindDemo } from './graphiql/tabs.ts'
+import { sendOneEvent } from './live/event-stream.ts'
+import { LiveStreams } from './live/live-streams.ts'
+import type { StreamLimits } from './live/stream-limits.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
+import { schema } from './schema.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   const retryAfter = retryAfterOf(refusal.problems[0])
@@ -32,20 +44,35 @@ const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: P
 const notAcceptable = () =>
   new Refusal({
     code: 'NOT_ACCEPTABLE',
-    message: 'GraphQL is answered as application/json or application/graphql-response+json.',
+    message:
+      'GraphQL is answered as application/json, application/graphql-response+json or text/event-stream.',
+  })
+
+const subscriptionsAreStreams = () =>
+  new Refusal({
+    code: 'NOT_ACCEPTABLE',
+    message: 'Subscriptions are answered as text/event-stream alone: name it in the header Accept.',
   })
 
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
+
+type GraphqlOptions = {
+  findDemo: FindDemo | undefined
+  streamLimits: StreamLimits
+  /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
+  isLeaving(): boolean
+}
 
 /** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, whose example queries `findDemo` fills. */
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  findDemo: FindDemo | undefined,
+  { findDemo, streamLimits, isLeaving }: GraphqlOptions,
 ): Promise<void> {
   const documents = new PreparedDocuments()
+  const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findDemo)
 
@@ -65,12 +92,15 @@ export async function addGraphql(
   }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
-    const mediaType = chooseMediaType(request.headers.accept)
+    const { accept } = request.headers
+    const mediaType = chooseMediaType(accept) ?? (acceptsEventStream(accept) ? 'application/json' : null)
     if (!mediaType) throw notAcceptable()
     const parameters = readParameters(request)
     const { credentials } = request
     const prepared = documents.prepare(parameters.query)
-    const isCatalogue = prepared.factsOf(parameters.operationName)?.isCatalogueRead ?? false
+    const facts = prepared.factsOf(parameters.operationName)
+    if (facts?.isSubscription && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
+    const isCatalogue = facts?.isCatalogueRead ?? false
     const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
     if (cached) return cached
     const ctx = await createContextFor(parameters, prepared, credentials)
@@ -83,6 +113,26 @@ export async function addGraphql(
     )
   }
 
+  // Answers a client that accepts event streams. A document that is not valid is left to Yoga, which says why.
+  async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { query, operationName, variables } = readParameters(request)
+    const prepared = documents.prepare(query)
+    if (prepared.document && prepared.factsOf(operationName)?.isSubscription) {
+      const authenticated = await authenticate(services.db, request.credentials)
+      if (!authenticated) throw unauthenticated()
+      prepared.isValid ||= validateBounded(schema, prepared.document).length === 0
+      if (prepared.isValid) {
+        const operation = { document: prepared.document, operationName, variables: variables ?? {} }
+        await streams.open(request, reply, operation, authenticated)
+        return documents.keep(query)
+      }
+    }
+    const pending = answer(request)
+    if (chooseMediaType(request.headers.accept)) return sendRepresentation(request, reply, pending)
+    sendOneEvent(reply, (await pending).body.toString())
+  }
+
+  app.addHook('preClose', () => streams.close())
   // Loads Yoga in the background, so that startup is fast. A request that arrives earlier waits for it.
   app.addHook('onListen', (done) => {
     setImmediate(() => load().catch((error) => logFailure(app.log, error, 'GraphQL could not be loaded')))
@@ -97,8 +147,11 @@ export async function addGraphql(
         url: '',
         exposeHeadRoute: false,
         schema: { hide: true },
-        handler: (request, reply) =>
-          sendRepresentation(request, reply, wantsPage(request) ? page() : answer(request)),
+        handler(request, reply) {
+          if (wantsPage(request)) return sendRepresentation(request, reply, page())
+          if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
+          return sendRepresentation(request, reply, answer(request))
+        },
       })
     },
     { prefix: graphqlPath },

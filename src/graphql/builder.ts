@@ -8,6 +8,21 @@ import { requestLimits } from '../shared/request-limits.ts'
 const { maxComplexity, maxDepth, maxBreadth } = requestLimits
 const limit = { complexity: maxComplexity, depth: maxDepth, breadth: maxBreadth }
 
+type Cost = { complexity: number; depth: number; breadth: number }
+
+const tooCostly = (kind: string, { complexity, depth, breadth }: Cost) =>
+  new GraphQLError(
+    `The query is too complex (${kind}): complexity ${complexity} of ${limit.complexity}, depth ${depth} of ${limit.depth}, breadth ${breadth} of ${limit.breadth}.`,
+    { extensions: { code: 'QUERY_TOO_COMPLEX' } },
+  )
+
+/** Returns the error for an operation that costs too much; null if it doesn't. For operations that are
+ *  measured before they are executed. */
+export function complexityError(cost: Cost): GraphQLError | null {
+  const kind = (['depth', 'breadth', 'complexity'] as const).find((kind) => cost[kind] > limit[kind])
+  return kind ? tooCostly(kind, cost) : null
+}
+
 /** Enum values with a description each. */
 export type DescribedValues<Value extends string> = {
   [Name in Value]: { value: Name; description: string }
@@ -29,11 +44,7 @@ export const builder = new SchemaBuilder<{
     // Typical length of a list below an event: a handful of rates, prices, supplements.
     defaultListMultiplier: 4,
     limit: ({ isMeasured }) => (isMeasured ? {} : limit),
-    complexityError: (kind, { complexity, depth, breadth }) =>
-      new GraphQLError(
-        `The query is too complex (${kind.toLowerCase()}): complexity ${complexity} of ${limit.complexity}, depth ${depth} of ${limit.depth}, breadth ${breadth} of ${limit.breadth}.`,
-        { extensions: { code: 'QUERY_TOO_COMPLEX' } },
-      ),
+    complexityError: (kind, cost) => tooCostly(kind.toLowerCase(), cost),
   },
 })
 
@@ -65,3 +76,7 @@ export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({
 
 builder.queryType({})
 builder.mutationType({})
+builder.subscriptionType({
+  description:
+    'Events that are streamed as `text/event-stream`, by the protocol GraphQL over Server-Sent Events in distinct connections mode.',
+})

@@ -30,9 +30,16 @@ function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place
   return { quality: 0, place: 0 }
 }
 
+/** Reports whether a client names event streams among what it accepts. A client that accepts anything expects
+ *  one answer, and would wait for the end of a stream. */
+export const acceptsEventStream = (accept: string | undefined): boolean =>
+  rangesOf(accept ?? '').some(
+    ({ type, quality }) => quality > 0 && (type === 'text/event-stream' || type === 'text/*'),
+  )
+
 /** Chooses the media type of a GraphQL response by the `Accept` header; the first named one if both have the
- *  same quality. Null if none is acceptable. Event streams and multipart are not offered: every response is
- *  one JSON text. */
+ *  same quality. Null if none is acceptable. Event streams are chosen where they are sent (see
+ *  `acceptsEventStream`), multipart is not offered: every other response is one JSON text. */
 export function chooseMediaType(accept: string | undefined): MediaType | null {
   if (!accept || accept === '*/*' || accept === offered[0]) return offered[0]
   const ranges = rangesOf(accept)

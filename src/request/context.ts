@@ -38,6 +38,8 @@ export type Context = {
   loaders: Loaders
   /** True if the operation is known to be within the complexity limit, whatever its variables. */
   isMeasured?: boolean
+  /** Identifier of the last event that the client of a stream has received, to go on after it. */
+  lastEventId?: string | undefined
 }
 
 const scopeOf = (caller: Caller | null): Scope => ({
@@ -77,10 +79,13 @@ export function catalogueContext({ services, caller, now }: Context): Context {
   return { services, db, caller, now, catalogue, loaders }
 }
 
+/** Refusal of a client without credentials. */
+export const unauthenticated = () =>
+  new Refusal({ code: 'UNAUTHENTICATED', message: 'Send an API key in the header X-Api-Key.' })
+
 /** Returns the caller, of either kind. Refuses: UNAUTHENTICATED. */
 export function requireCaller({ caller }: Context): Caller {
-  if (!caller)
-    throw new Refusal({ code: 'UNAUTHENTICATED', message: 'Send an API key in the header X-Api-Key.' })
+  if (!caller) throw unauthenticated()
   return caller
 }
 

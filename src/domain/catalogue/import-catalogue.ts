@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../database/database.ts'
-import { changesCatalogue, transaction } from '../../database/transaction.ts'
+import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { checkCatalogue } from './check-catalogue.ts'
 import { findExisting } from './find-existing.ts'
@@ -32,6 +32,7 @@ export async function importCatalogue(db: Database, json: unknown) {
   const catalogue = readCatalogue(json)
   return transaction(db, async (tx) => {
     changesCatalogue(tx)
+    announceOnCommit(tx, 'stock', null)
     // One import at a time: two that add the same objects would both insert them.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
     const existing = await findExisting(tx, catalogue)

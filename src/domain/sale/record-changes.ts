@@ -2,9 +2,10 @@ import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
 import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
-import { changesCatalogue } from '../../database/transaction.ts'
+import { announceOnCommit, changesCatalogue } from '../../database/transaction.ts'
 import { ascendingIds } from '../../shared/ids.ts'
 import { changes, type NewChange } from '../change/table.ts'
+import { audiencesOf } from '../change/watch-changes.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
@@ -56,6 +57,7 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
     data,
   }))
   await record(tx, { rows: JSON.stringify(rows) })
+  announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
 }
 
 const availabilityData = sql<

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
 import { anyOf, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
+import { announceOnCommit } from '../../database/transaction.ts'
 import { stock } from './table.ts'
 
 /** Row-locks counters and computes what is `left` of each. For use as a CTE named `locked`, in a statement
@@ -69,5 +70,10 @@ export async function moveStock(tx: Connection, moves: StockMove[]): Promise<Sto
   if (moves.length === 0) return []
   const moved = await movement(tx, values(moves))
   if (moved.length === 0) return null
+  announceOnCommit(
+    tx,
+    'stock',
+    moves.map(({ id }) => id),
+  )
   return moved.filter(({ flipped }) => flipped).map(({ id, usedUp }) => ({ id, usedUp }))
 }

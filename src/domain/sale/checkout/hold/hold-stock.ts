@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, ne, not, sql } from 'drizzle-orm'
 import type { Idempotency } from '../../../../data/idempotency.ts'
 import { anyOf } from '../../../../data/prepared.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
-import { transaction } from '../../../../database/transaction.ts'
+import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
 import type { Refusal } from '../../../../shared/errors.ts'
 import { idempotencyKeys, isFresh } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
@@ -108,6 +108,11 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const decisions = jobs.map((job) => ledger.take(job))
     const fitting = jobs.filter((_, index) => decisions[index] === 'taken')
     const held = fitting.length > 0 ? await writeHolds(tx, fitting, 'exact') : []
+    announceOnCommit(
+      tx,
+      'stock',
+      movesOf(fitting).map(({ id }) => id),
+    )
     const usedUp = movesOf(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
     await recordAvailability(tx, usedUp)
     const checkouts = await payAtOnce(tx, fitting, held)

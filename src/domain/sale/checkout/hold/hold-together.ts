@@ -17,6 +17,7 @@
 // A rule across checkouts belongs in step 3, under the lock, and nowhere else: see `holdStock`, `needsExact`.
 
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
+import { announce } from '../../../../database/announcements.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../../../../database/database.ts'
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
@@ -39,6 +40,8 @@ const needsExact = isPaidAtOnce
 // Rates of one organization share its discounts, and a statement can move a counter for one rate only.
 const hasDiscount = ({ plan }: HoldJob): boolean => plan.tickets.some(({ discountId }) => discountId !== null)
 
+const rateIdsOf = (jobs: HoldJob[]) => new Set(jobs.map(({ plan }) => plan.rate.id))
+
 /** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
  *  one by one. */
 async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
@@ -47,7 +50,9 @@ async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]
     if (isDuplicate(error)) return []
     throw error
   })
-  return held.length > 0 && held.every(isCheckout) ? held : holdStock(db, jobs)
+  if (held.length === 0 || !held.every(isCheckout)) return holdStock(db, jobs)
+  announce(db, 'stock', rateIdsOf(jobs))
+  return held
 }
 
 /** Holds jobs of any rates in one statement. Defers all jobs of a rate if it can't hold one of them, which
@@ -58,6 +63,7 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout |
   const optimistic = jobs.filter(({ plan }) => !rateIds.has(plan.rate.id))
   const held = optimistic.length > 0 ? await writeHolds(db, optimistic, 'optimisticSkipLocked') : []
   const checkouts = new Map(optimistic.map((job, index) => [job, held[index]]))
+  announce(db, 'stock', rateIdsOf(optimistic))
   return jobs.map((job) => checkouts.get(job) ?? deferred)
 }
 

@@ -1,0 +1,151 @@
+import { sql } from 'drizzle-orm'
+import { preparedSql, textArrayParam } from '../../data/prepared.ts'
+import { PullStream } from '../../data/pull-stream.ts'
+import { hearsAll, listenTo } from '../../database/announcements.ts'
+import { type Database, isUnavailable } from '../../database/database.ts'
+import { perDatabase } from '../../database/per-database.ts'
+import { type Context, requireCaller } from '../../request/context.ts'
+import { type FeedChange, listChanges } from './list-changes.ts'
+import { changeFeeds, type NewChange } from './table.ts'
+
+// Names under which changes are announced: of an organization for its integrations, of one for all channels
+// that it has granted, of a channel.
+const forAll = (organizationId: string) => `all ${organizationId}`
+const forGranted = (organizationId: string) => `granted ${organizationId}`
+const forChannel = (channelId: string) => `channel ${channelId}`
+
+/** Names of those who hear of a change, to announce it by. */
+export const audiencesOf = ({ organizationId, channelId }: NewChange): string[] => [
+  forAll(organizationId),
+  channelId === null ? forGranted(organizationId) : forChannel(channelId),
+]
+
+/** A reader of a feed. `wake` makes it read what is new. */
+type FeedWatcher = { audiences: string[]; organizationIds: string[]; wake(): void }
+
+const lastPositions = preparedSql<{ id: string; position: string }>(
+  'last_feed_positions',
+  () => sql`select organization_id as id, last_position::text as position from ${changeFeeds}
+    where organization_id = any(${textArrayParam('organizationIds')})`,
+)
+
+const lookEveryMs = 1_000
+// Looks until every reader is woken, whatever the positions say: those of an organization whose grant was
+// revoked are not looked at.
+const looksUntilAll = 30
+
+/** Readers of feeds in this process. Each is woken when a process announces a change that concerns it, or when
+ *  a look each second finds that its organizations have new ones: one statement for all of them. */
+class FeedWatch {
+  readonly #db: Database
+  readonly #watchers = new Set<FeedWatcher>()
+  #positions = new Map<string, string>()
+  #stops: (() => void)[] = []
+  #looks = 0
+  #isLooking = false
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  add(watcher: FeedWatcher): () => void {
+    this.#watchers.add(watcher)
+    if (this.#watchers.size === 1) this.#start()
+    return () => {
+      this.#watchers.delete(watcher)
+      if (this.#watchers.size === 0) for (const stop of this.#stops.splice(0)) stop()
+    }
+  }
+
+  #start(): void {
+    const timer = setInterval(() => void this.#look(), lookEveryMs).unref()
+    const stopListening = listenTo(this.#db, ({ topic, names }) => {
+      if (topic !== 'changes') return
+      const heard = names && new Set(names)
+      this.#wake(({ audiences }) => heard === null || audiences.some((name) => heard.has(name)))
+    })
+    this.#stops = [() => clearInterval(timer), stopListening]
+  }
+
+  #wake(concerns: (watcher: FeedWatcher) => boolean): void {
+    for (const watcher of this.#watchers) if (concerns(watcher)) watcher.wake()
+  }
+
+  // A database that is away is looked at again in a second.
+  async #look(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      const organizationIds = [...new Set([...this.#watchers].flatMap((watcher) => watcher.organizationIds))]
+      const rows = await lastPositions(this.#db, { organizationIds })
+      const moved = new Set(
+        rows.flatMap(({ id, position }) => (this.#positions.get(id) === position ? [] : [id])),
+      )
+      this.#positions = new Map(rows.map(({ id, position }) => [id, position]))
+      this.#looks = (this.#looks + 1) % looksUntilAll
+      const isDue = this.#looks === 0 || !hearsAll(this.#db)
+      this.#wake((watcher) => isDue || watcher.organizationIds.some((id) => moved.has(id)))
+    } catch {
+      this.#looks = -1
+    } finally {
+      this.#isLooking = false
+    }
+  }
+}
+
+const feedWatch = perDatabase((db) => new FeedWatch(db))
+
+// Changes that are read at a time: a reader that is slow holds no more.
+const pageSize = 50
+// Pause between two reads of one reader that keep finding something.
+const readEveryMs = 100
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
+
+/** Streams the changes of the caller's feed after a cursor, or from the oldest, as `listChanges` lists them,
+ *  and then each new one. Every change comes once, in the order of the feed; a reader that is slow reads them
+ *  later. Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
+export async function watchChanges(after: string | null, ctx: Context): Promise<PullStream<FeedChange>> {
+  const caller = requireCaller(ctx)
+  let page = await listChanges(after, pageSize, ctx)
+  let cursor = after
+  // True if changes may have come since the last read.
+  let isNew = true
+  let readAt = 0
+
+  async function read(): Promise<FeedChange[]> {
+    await pause(readAt + readEveryMs - performance.now())
+    readAt = performance.now()
+    isNew = false
+    try {
+      const found = await listChanges(cursor, pageSize, ctx)
+      isNew ||= found.length === pageSize
+      return found
+    } catch (error) {
+      // Tried again by the next look.
+      if (!isUnavailable(error)) throw error
+      return []
+    }
+  }
+
+  const stream = new PullStream<FeedChange>(
+    async () => {
+      if (page.length === 0 && isNew) page = await read()
+      const change = page.shift()
+      if (change) cursor = change.cursor()
+      return change
+    },
+    () => stop(),
+  )
+  const { organizationIds } = caller
+  const own = caller.kind === 'integration' ? organizationIds.map(forAll) : [forChannel(caller.channelId)]
+  const stop = feedWatch(ctx.db).add({
+    audiences: [...own, ...organizationIds.map(forGranted)],
+    organizationIds,
+    wake() {
+      isNew = true
+      stream.wake()
+    },
+  })
+  return stream
+}

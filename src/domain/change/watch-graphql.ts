@@ -1,0 +1,53 @@
+import { builder } from '../../graphql/builder.ts'
+import type { Live } from '../../graphql/live.ts'
+import { requireCaller } from '../../request/context.ts'
+import { ChangeTypeRef } from './graphql.ts'
+import type { FeedChange } from './list-changes.ts'
+import { watchChanges } from './watch-changes.ts'
+
+const FeedChangeRef = builder.objectRef<FeedChange>('FeedChange').implement({
+  description: 'Change in the feed, and the cursor after it.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
+    type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
+    subjectId: t.exposeID('subjectId', {
+      description: 'Identifier of the payment, ticket or rate that changed.',
+    }),
+    sequence: t.exposeInt('sequence', {
+      description: 'Number of the change among those of its subject: 1, 2, 3.',
+    }),
+    organizationId: t.exposeID('organizationId', {
+      description: 'Identifier of the organization concerned.',
+    }),
+    data: t.expose('data', {
+      type: 'JSON',
+      description:
+        'State of the subject right after the change, with REST field names. Contains no personal data.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the change.' }),
+    cursor: t.string({
+      description: 'Cursor after this change, for `after` here and in the query `changes`.',
+      resolve: (change) => change.cursor(),
+    }),
+  }),
+})
+
+builder.subscriptionField('changes', (t) =>
+  t.field({
+    type: FeedChangeRef,
+    description:
+      'Streams the changes that concern the caller, as the query `changes` lists them: those after the cursor, and then each new one. The `id` of an event in the stream is its cursor: a client that sends it as `Last-Event-ID` goes on there. Refuses an unknown cursor with `CURSOR_UNKNOWN`.',
+    extensions: { live: { eventIdOf: (change) => change.cursor() } satisfies Live<FeedChange> },
+    complexity: { field: 1_000, multiplier: 1 },
+    args: {
+      after: t.arg.string({
+        description: 'Streams changes after this cursor; from the oldest if omitted.',
+      }),
+    },
+    subscribe: (_root, { after }, ctx) => {
+      requireCaller(ctx)
+      return watchChanges(ctx.lastEventId || after || null, ctx)
+    },
+    resolve: (change) => change,
+  }),
+)

@@ -1,0 +1,167 @@
+import { eq, sql } from 'drizzle-orm'
+import { fewRowsOf } from '../../data/json-rows.ts'
+import { anyOf, type Find, findTogether } from '../../data/prepared.ts'
+import { type Announcement, hearsAll, listenTo } from '../../database/announcements.ts'
+import type { Database } from '../../database/database.ts'
+import { perDatabase } from '../../database/per-database.ts'
+import { groupBy } from '../../shared/group-by.ts'
+import { events } from '../event/table.ts'
+import { isAvailable, leftOf } from './current-price.ts'
+import { rateColumns, ratePrices } from './loaders.ts'
+import { type Price, stock, ticketRates } from './table.ts'
+
+/** Counters of a rate, and whether it can be bought, at a time of the database's clock. */
+export type RateAvailability = {
+  ticketRateId: string
+  organizationId: string
+  available: boolean
+  sold: number
+  left: number | null
+  at: Date
+}
+
+/** A reader of some rates. `onMoved` is told which of them have changed. */
+export type RateWatcher = { rateIds: string[]; onMoved(rateId: string): void }
+
+const rows = fewRowsOf({
+  ...rateColumns,
+  startDate: events.startDate,
+  // Milliseconds since 1970.
+  now: sql<number>`(extract(epoch from now()) * 1000)::double precision`,
+})
+type Row = ReturnType<typeof rows.read>[number]
+
+const watchedRates: Find<Row> = {
+  rows,
+  query: (select, keys) =>
+    select
+      .from(ticketRates)
+      .innerJoin(stock, eq(stock.id, ticketRates.id))
+      .innerJoin(events, eq(events.id, ticketRates.eventId))
+      .where(anyOf(ticketRates.id, keys)),
+}
+
+/** Reads rates in one statement, whoever may see them: compare `organizationId`. */
+async function readRates(db: Database, keys: string[]): Promise<RateAvailability[]> {
+  const [rates, prices] = await findTogether<[Row, Price]>(db, 'watched_rates', [watchedRates, ratePrices], {
+    keys,
+  })
+  const pricesOf = groupBy(prices, ({ ticketRateId }) => ticketRateId)
+  return rates.map((rate) => ({
+    ticketRateId: rate.id,
+    organizationId: rate.organizationId,
+    available: isAvailable(rate, rate, pricesOf.get(rate.id) ?? [], new Date(rate.now)),
+    sold: rate.soldBefore + rate.sold,
+    left: leftOf(rate),
+    at: new Date(rate.now),
+  }))
+}
+
+const isSame = (one: RateAvailability, other: RateAvailability | null) =>
+  one.available === other?.available && one.sold === other.sold && one.left === other.left
+
+type Watched = { current: RateAvailability | null; watchers: Set<RateWatcher> }
+
+// Pause between two reads of rates that keep moving.
+const readEveryMs = 100
+const lookEveryMs = 1_000
+// Rates of a statement. Where every process is heard, a look takes one statement, and as many looks as needed.
+const maxTogether = 1_000
+
+/** Rates that somebody in this process watches, as they were read last: once for all who watch them. They are
+ *  read when a process announces that they moved. A look each second finds what no process announced: what
+ *  the clock changes, or a process did that died before it could tell. */
+class RateWatch {
+  readonly #db: Database
+  readonly #watched = new Map<string, Watched>()
+  readonly #moved = new Set<string>()
+  #stops: (() => void)[] = []
+  #reading: Promise<void> | null = null
+  /** Rates of the current look that are still to be read. */
+  #looked: string[] = []
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Reads the current state of rates, and watches them for as long as the returned function isn't called.
+   *  Rates that don't exist have none. */
+  async watch(watcher: RateWatcher): Promise<() => void> {
+    for (const id of watcher.rateIds) {
+      const watched = this.#watched.get(id) ?? { current: null, watchers: new Set() }
+      watched.watchers.add(watcher)
+      this.#watched.set(id, watched)
+    }
+    if (this.#stops.length === 0) this.#start()
+    const stop = () => this.#unwatch(watcher)
+    await this.#read(watcher.rateIds).catch((error) => {
+      stop()
+      throw error
+    })
+    return stop
+  }
+
+  current(rateId: string): RateAvailability | null {
+    return this.#watched.get(rateId)?.current ?? null
+  }
+
+  #unwatch(watcher: RateWatcher): void {
+    for (const id of watcher.rateIds) {
+      const watchers = this.#watched.get(id)?.watchers
+      watchers?.delete(watcher)
+      if (watchers?.size === 0) this.#watched.delete(id)
+    }
+    if (this.#watched.size > 0) return
+    for (const stop of this.#stops.splice(0)) stop()
+  }
+
+  #start(): void {
+    const timer = setInterval(() => this.#look(), lookEveryMs).unref()
+    this.#stops = [() => clearInterval(timer), listenTo(this.#db, (announced) => this.#hear(announced))]
+  }
+
+  #hear({ topic, names }: Announcement): void {
+    if (topic !== 'stock') return
+    for (const id of names ?? this.#watched.keys()) if (this.#watched.has(id)) this.#moved.add(id)
+    this.#readMoved()
+  }
+
+  #look(): void {
+    if (this.#looked.length === 0) this.#looked = [...this.#watched.keys()]
+    const count = hearsAll(this.#db) ? maxTogether : this.#looked.length
+    for (const id of this.#looked.splice(0, count)) if (this.#watched.has(id)) this.#moved.add(id)
+    this.#readMoved()
+  }
+
+  // One read at a time: what moves meanwhile is read together by the next one.
+  #readMoved(): void {
+    if (this.#reading || this.#moved.size === 0) return
+    this.#reading = this.#readAll().finally(() => {
+      this.#reading = null
+      this.#readMoved()
+    })
+  }
+
+  async #readAll(): Promise<void> {
+    const ids = [...this.#moved]
+    this.#moved.clear()
+    const pause = new Promise((resolve) => setTimeout(resolve, readEveryMs).unref())
+    // A database that is away is looked at again in a second.
+    for (let at = 0; at < ids.length; at += maxTogether)
+      await this.#read(ids.slice(at, at + maxTogether)).catch(() => {})
+    await pause
+  }
+
+  async #read(ids: string[]): Promise<void> {
+    for (const rate of await readRates(this.#db, ids)) {
+      const watched = this.#watched.get(rate.ticketRateId)
+      // Statements may overtake each other.
+      if (!watched || isSame(rate, watched.current) || rate.at < (watched.current?.at ?? rate.at)) continue
+      watched.current = rate
+      for (const { onMoved } of watched.watchers) onMoved(rate.ticketRateId)
+    }
+  }
+}
+
+/** The rates of a database that this process watches. */
+export const rateWatch = perDatabase((db) => new RateWatch(db))

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { PullStream } from '../../data/pull-stream.ts'
+import { type Context, requireCaller } from '../../request/context.ts'
+import { type Problem, problem, Refusal } from '../../shared/errors.ts'
+import { identifier, parse } from '../../shared/input-types.ts'
+import { eventById } from '../event/loaders.ts'
+import { ticketRatesByEventId } from './loaders.ts'
+import { type RateAvailability, rateWatch } from './rate-watch.ts'
+
+/** Maximum number of rates that one subscription watches. */
+export const maxWatchedRates = 100
+
+const input = z
+  .object({
+    eventId: identifier.nullish(),
+    ticketRateIds: z
+      .array(identifier)
+      .min(1, 'must name at least one rate')
+      .max(maxWatchedRates, `must name at most ${maxWatchedRates} rates`)
+      .nullish(),
+  })
+  .refine(({ eventId, ticketRateIds }) => Boolean(eventId) !== Boolean(ticketRateIds), {
+    message: 'give eventId or ticketRateIds, and not both',
+    path: ['eventId'],
+  })
+export type WatchRatesInput = z.input<typeof input>
+
+const notFound = (thing: string, ...path: (string | number)[]): Problem =>
+  problem('NOT_FOUND', `There is no such ${thing}.`, path)
+
+async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
+  const event = await ctx.loaders.load(eventById, eventId)
+  if (!event) throw new Refusal(notFound('event', 'eventId'))
+  const rates = await ctx.loaders.load(ticketRatesByEventId, eventId)
+  if (rates.length > maxWatchedRates)
+    throw new Refusal(
+      problem('INVALID', `The event has more than ${maxWatchedRates} rates: name them in ticketRateIds.`, [
+        'eventId',
+      ]),
+    )
+  return rates.map(({ id }) => id)
+}
+
+/** Watches rates, those named or those that an event has now: first each as it is, then each whenever it has
+ *  changed. A reader that is slow gets the latest state, without those in between.
+ *  Refuses: UNAUTHENTICATED, INVALID, NOT_FOUND for what the caller doesn't see. */
+export async function watchRates(
+  given: WatchRatesInput,
+  ctx: Context,
+): Promise<PullStream<RateAvailability>> {
+  const { organizationIds } = requireCaller(ctx)
+  const { eventId, ticketRateIds } = parse(input, given)
+  const rateIds = [...new Set(eventId ? await rateIdsOf(eventId, ctx) : ticketRateIds)]
+  const watch = rateWatch(ctx.db)
+  const moved = new Set(rateIds)
+  const take = () => {
+    const [rateId] = moved
+    if (rateId === undefined) return undefined
+    moved.delete(rateId)
+    return watch.current(rateId) ?? undefined
+  }
+  const onMoved = (rateId: string) => {
+    moved.add(rateId)
+    stream.wake()
+  }
+  let stop = () => {}
+  const stream = new PullStream<RateAvailability>(take, () => stop())
+  stop = await watch.watch({ rateIds, onMoved })
+  const problems = rateIds.flatMap((id, index) => {
+    const rate = watch.current(id)
+    const isVisible =
+      rate !== null && organizationIds.some((organization) => organization === rate.organizationId)
+    return isVisible ? [] : [notFound('ticket rate', 'ticketRateIds', index)]
+  })
+  const [first, ...others] = problems
+  if (!first) return stream
+  stop()
+  throw new Refusal(first, ...others)
+}

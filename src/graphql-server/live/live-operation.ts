@@ -1,0 +1,130 @@
+import { complexityFromQuery } from '@pothos/plugin-complexity'
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  execute,
+  GraphQLError,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql'
+import { complexityError } from '../../graphql/builder.ts'
+import type { Live } from '../../graphql/live.ts'
+import type { Log } from '../../http/mask-error.ts'
+import type { Context } from '../../request/context.ts'
+import { requestLimits } from '../../shared/request-limits.ts'
+import { toClientError } from '../errors.ts'
+import { schema } from '../schema.ts'
+import { nextEvent } from './event-stream.ts'
+
+/** A subscription that passed validation. */
+export type LiveOperation = {
+  document: DocumentNode
+  operationName: string | null | undefined
+  variables: Record<string, unknown>
+}
+
+/** Request that opened a stream, for the errors in it. */
+export type Origin = { requestId: string; log: Log }
+
+/** Source of the events of an operation; or the errors that it is refused with, as one line of JSON. */
+export type Source = { events: AsyncIterator<unknown>; live: Live<unknown> } | { refused: string }
+
+/** Serializes errors as clients receive them. */
+export const errorsToJson = (errors: readonly GraphQLError[], origin: Origin): string =>
+  JSON.stringify({ errors: errors.map((error) => toClientError(error, true, origin)) })
+
+const toGraphqlError = (error: unknown): GraphQLError =>
+  error instanceof GraphQLError
+    ? error
+    : new GraphQLError('', { originalError: error instanceof Error ? error : new Error(String(error)) })
+
+/** Serializes whatever a stream ended with. */
+export const failureToJson = (error: unknown, origin: Origin): string =>
+  errorsToJson([toGraphqlError(error)], origin)
+
+// The plugin measures the first operation of a document.
+const alone = (
+  { definitions, ...document }: DocumentNode,
+  operation: OperationDefinitionNode,
+): DocumentNode => ({
+  ...document,
+  definitions: [operation, ...definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)],
+})
+
+// Checks variables and cost before anything is subscribed to: graphql-js would coerce them without a limit of
+// errors, and the plugin would measure the cost with the first event.
+function checkOperation(
+  { document, variables }: LiveOperation,
+  operation: OperationDefinitionNode,
+): readonly GraphQLError[] {
+  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
+    maxErrors: requestLimits.maxGraphqlErrors,
+  })
+  if (errors) return errors
+  const cost = complexityFromQuery(alone(document, operation), { schema, variables })
+  const excess = complexityError(cost)
+  return excess ? [excess] : []
+}
+
+// A valid subscription has a single root field, which may be in a fragment.
+function rootFieldOf({ selections: [selection] }: SelectionSetNode, document: DocumentNode): string {
+  if (!selection) return ''
+  if (selection.kind === Kind.FIELD) return selection.name.value
+  if (selection.kind === Kind.INLINE_FRAGMENT) return rootFieldOf(selection.selectionSet, document)
+  const fragment = document.definitions.find(
+    (definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
+  )
+  return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFieldOf(fragment.selectionSet, document) : ''
+}
+
+const liveOf = (operation: OperationDefinitionNode, document: DocumentNode): Live<unknown> => {
+  const name = rootFieldOf(operation.selectionSet, document)
+  return (schema.getSubscriptionType()?.getFields()[name]?.extensions.live ?? {}) as Live<unknown>
+}
+
+/** Reports whether subscribers of the same operation share its events. */
+export function isShared({ document, operationName }: LiveOperation): boolean {
+  const operation = getOperationAST(document, operationName)
+  return operation !== null && operation !== undefined && liveOf(operation, document).latestBy !== undefined
+}
+
+/** Subscribes to the events of an operation. */
+export async function openSource(operation: LiveOperation, ctx: Context, origin: Origin): Promise<Source> {
+  const node = getOperationAST(operation.document, operation.operationName)
+  if (!node) throw new Error('a document without its operation was subscribed to')
+  const errors = checkOperation(operation, node)
+  if (errors.length > 0) return { refused: errorsToJson(errors, origin) }
+  const source = await createSourceEventStream({
+    schema,
+    document: operation.document,
+    operationName: operation.operationName,
+    variableValues: operation.variables,
+    contextValue: ctx,
+  })
+  if (Symbol.asyncIterator in source)
+    return { events: source[Symbol.asyncIterator](), live: liveOf(node, operation.document) }
+  return { refused: errorsToJson(source.errors ?? [], origin) }
+}
+
+/** Executes the selection of an operation on an event. Returns the bytes to send. */
+export async function toEvent(
+  operation: LiveOperation,
+  { event, id }: { event: unknown; id: string | undefined },
+  ctx: Context,
+  origin: Origin,
+): Promise<Buffer> {
+  const { data, errors } = await execute({
+    schema,
+    document: operation.document,
+    operationName: operation.operationName,
+    variableValues: operation.variables,
+    rootValue: event,
+    contextValue: { ...ctx, isMeasured: true },
+  })
+  const shown = errors?.slice(0, requestLimits.maxErrors).map((error) => toClientError(error, false, origin))
+  return Buffer.from(nextEvent(JSON.stringify({ ...(shown && { errors: shown }), data }), id))
+}

@@ -1,0 +1,140 @@
+import type { Authenticated } from '../../auth/authenticate.ts'
+import { isUnavailable } from '../../database/database.ts'
+import { contextOf, type Services } from '../../request/context.ts'
+import { sha256 } from '../../shared/ids.ts'
+import { completeEvent, type EventStream, nextEvent } from './event-stream.ts'
+import { Audience, FanOut } from './fan-out.ts'
+import {
+  failureToJson,
+  isShared,
+  type LiveOperation,
+  type Origin,
+  openSource,
+  type Source,
+  toEvent,
+} from './live-operation.ts'
+
+/** A subscription of a caller. */
+export type Subscription = { operation: LiveOperation; origin: Origin; authenticated: Authenticated }
+
+/** A stream that joins a source. `authenticated` is that of the last authentication. */
+export type Joining = { stream: EventStream; authenticated(): Authenticated }
+
+/** Way into a source of events. `join` adds a stream to it, and returns how that leaves; `drop` ends a source
+ *  that nobody has joined. */
+export type Opened = { join(joining: Joining): () => void; drop(): void } | { refused: string }
+
+type OpenSource = Exclude<Source, { refused: string }>
+
+/** Writes the last events of a stream that ends with an error. */
+export const finalEvents = (json: string): string => nextEvent(json) + completeEvent
+
+/** Sources of the events of subscriptions. Subscriptions of the same operation whose callers see the same share
+ *  one execution, if only latest states are sent; any other has a source of its own. */
+export class LiveSources {
+  readonly #services: Services
+  readonly #fanOut = new FanOut()
+  readonly #shared = new Map<string, Promise<Opened>>()
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  /** Opens the source of a subscription, after the event that its client has received last. */
+  open(subscription: Subscription, lastEventId: string | undefined): Promise<Opened> {
+    const { operation, origin, authenticated } = subscription
+    const open = () => {
+      const ctx = { ...contextOf(this.#services, authenticated), lastEventId }
+      return openSource(operation, ctx, origin)
+    }
+    if (!isShared(operation))
+      return open().then((source) => ('refused' in source ? source : this.#own(source, subscription)))
+    const { document, operationName, variables } = operation
+    const asked = [document.loc?.source.body, operationName, variables, authenticated.caller]
+    const key = sha256(JSON.stringify(asked))
+    const found = this.#shared.get(key)
+    if (found) return found
+    const forget = () => {
+      if (this.#shared.get(key) === opened) this.#shared.delete(key)
+    }
+    const opened = open().then((source) =>
+      'refused' in source ? source : this.#audience(source, subscription, forget),
+    )
+    this.#shared.set(key, opened)
+    // A refusal is for its own request, whose id it has.
+    opened.then((result) => 'refused' in result && forget(), forget)
+    return opened
+  }
+
+  #audience(
+    { events, live }: OpenSource,
+    { operation, origin, authenticated }: Subscription,
+    forget: () => void,
+  ): Opened {
+    const audience = new Audience()
+    const run = async () => {
+      for (;;) {
+        const { done, value } = await events.next()
+        if (done) return
+        const ctx = contextOf(this.#services, authenticated)
+        const bytes = await toEvent(operation, { event: value, id: undefined }, ctx, origin)
+        audience.set(live.latestBy?.(value) ?? '', bytes)
+        this.#fanOut.publish(audience)
+      }
+    }
+    lastEvents(run, origin).then((last) => {
+      forget()
+      for (const stream of audience.streams) stream.end(last)
+    })
+    const drop = () => {
+      if (audience.streams.size > 0) return
+      forget()
+      void events.return?.()
+    }
+    return {
+      drop,
+      join: ({ stream }) => {
+        audience.streams.add(stream)
+        this.#fanOut.deliver(stream, audience)
+        return () => {
+          audience.streams.delete(stream)
+          drop()
+        }
+      },
+    }
+  }
+
+  #own({ events, live }: OpenSource, { operation, origin }: Subscription): Opened {
+    const drop = () => void events.return?.()
+    return {
+      drop,
+      join: ({ stream, authenticated }) => {
+        let hasLeft = false
+        const run = async () => {
+          for (;;) {
+            await this.#fanOut.whenWritable(stream)
+            const { done, value } = await events.next()
+            if (done || hasLeft) return
+            const id = live.eventIdOf?.(value)
+            const ctx = contextOf(this.#services, authenticated())
+            stream.write(await toEvent(operation, { event: value, id }, ctx, origin))
+            stream.lastEventId = id
+          }
+        }
+        lastEvents(run, origin).then((last) => hasLeft || stream.end(last))
+        return () => {
+          hasLeft = true
+          drop()
+        }
+      },
+    }
+  }
+}
+
+// Without a complete event the client connects again, as it should where the source ended by itself, or the
+// database is away.
+const lastEvents = (run: () => Promise<void>, origin: Origin): Promise<string> =>
+  run().then(
+    () => '',
+    (error) => (isUnavailable(error) ? '' : finalEvents(failureToJson(error, origin))),
+  )
