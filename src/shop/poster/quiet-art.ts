@@ -1,5 +1,4 @@
-import { area, box, canvas, disc, line, points, shape, upTo } from './shapes.ts'
-import type { Art } from './styles.ts'
+import { type Art, area, box, canvas, disc, line, points, shape, upTo } from './shapes.ts'
 
 const { width } = canvas
 

@@ -1,5 +1,4 @@
-import { area, box, canvas, curve, disc, line, points, shape, upTo } from './shapes.ts'
-import type { Art } from './styles.ts'
+import { type Art, area, box, canvas, curve, disc, line, points, shape, upTo } from './shapes.ts'
 
 const { width, height } = canvas
 const full = 2 * Math.PI

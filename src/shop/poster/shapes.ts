@@ -1,7 +1,15 @@
+import type { Random } from '../../domain/catalogue/demo/random.ts'
+
 // SVG elements of posters. Numbers are rounded to a tenth of a unit.
 
 /** Dimensions of a poster in units of its own. */
 export const canvas = { width: 600, height: 800 }
+
+/** Colours of a poster: the ground, the letters on it, and those of the drawing. */
+export type Palette = { ground: string; ink: string; colors: readonly [string, string, string] }
+
+/** Draws on a canvas of 600 by 800, and leaves the lower 300 to the letters. Returns SVG elements. */
+export type Art = (random: Random, palette: Palette) => string
 
 const round = (value: number) => Math.round(value * 10) / 10
 

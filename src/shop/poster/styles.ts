@@ -1,12 +1,6 @@
-import type { Random } from '../../domain/catalogue/demo/random.ts'
 import { beam, bubbles, halftone, strings } from './quiet-art.ts'
 import { grooves, rings, sea, sunburst, tiles } from './round-art.ts'
-
-/** Colours of a poster: the ground, the letters on it, and those of the drawing. */
-export type Palette = { ground: string; ink: string; colors: readonly [string, string, string] }
-
-/** Draws on a canvas of 600 by 800, and leaves the lower 300 to the letters. Returns SVG elements. */
-export type Art = (random: Random, palette: Palette) => string
+import type { Art, Palette } from './shapes.ts'
 
 type Style = { art: Art; palettes: readonly [Palette, ...Palette[]] }
 

@@ -96,8 +96,7 @@ export const entrance = (sale: Sale): RateInput => ({
   warranty: { enabled: true, percentage: 8, hours: 48 },
 })
 
-// Places sold elsewhere are not counted by price. Below twenty of them the sale has not begun; from there on the
-// first step is over by date, because its quantity counts what is sold here.
+// Places sold elsewhere are not counted by price: from twenty on the step is over by date, below none is sold.
 const firstTwenty = 20
 
 /** Rate whose first price has a quantity, with fixed fees and a required question. */
