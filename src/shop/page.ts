@@ -46,11 +46,11 @@ const readTexts = async (language: Language): Promise<Texts> =>
 // `<` would end the element that holds the data.
 const dataOf = (texts: Texts) => new Html(JSON.stringify(texts).replaceAll('<', '\\u003c'))
 
-const bodyOf = (key: string, texts: Texts) => html`<header class="top">
+const bodyOf = (key: string, origin: string, texts: Texts) => html`<header class="top">
 <a href="/shop" class="brand"><img src="${iconUrl}" alt="" width="32" height="32">${String(texts['shop.name'])}</a>
 <p>${String(texts['shop.sandbox'])}</p>
 </header>
-<main data-key="${key}" aria-busy="true"><noscript><p class="notice">${String(texts['shop.noScript'])}</p></noscript></main>
+<main data-key="${key}" data-origin="${origin}" aria-busy="true"><noscript><p class="notice">${String(texts['shop.noScript'])}</p></noscript></main>
 <footer>${String(texts['shop.footer'])}</footer>
 <script type="application/json" id="texts">${dataOf(texts)}</script>`
 
@@ -84,10 +84,11 @@ export async function addShop(app: FastifyInstance, { key, publicUrl }: Shop): P
   )
   const head = headOf(files.keys())
   const posterOf = posterCache()
+  const originOf = () => new URL(publicUrl()).origin
   const sources = () => ({
     'script-src': ["'self'"],
     'connect-src': ["'self'"],
-    'img-src': ["'self'", new URL(publicUrl()).origin],
+    'img-src': ["'self'", originOf()],
     'require-trusted-types-for': ["'script'"],
     'trusted-types': ["'none'"],
   })
@@ -98,7 +99,7 @@ export async function addShop(app: FastifyInstance, { key, publicUrl }: Shop): P
     return sendPage(reply, 200, {
       language,
       title: String(own['list.title']),
-      body: bodyOf(key, own),
+      body: bodyOf(key, originOf(), own),
       style,
       head,
       sources: sources(),

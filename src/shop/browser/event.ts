@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { type Event, eventQuery, type Places, placesSubscription } from './documents.ts'
-import { el, fill, root, show } from './dom.ts'
+import { el, fill, show } from './dom.ts'
 import { ask } from './gateway.ts'
 import { follow } from './live.ts'
 import { openOrder } from './order.ts'
@@ -81,7 +81,6 @@ export async function showEvent(id: string): Promise<void> {
     `${event.name} · ${text('shop.name')}`,
     el('article', { class: 'event' }, aside, about(event), rates, order),
   )
-  root.dataset.view = 'event'
 
   const page = new AbortController()
   addEventListener('pagehide', () => page.abort())

@@ -20,7 +20,9 @@ function showFailure(error: unknown): void {
   const note = el('section', { class: 'notice', role: 'alert' }, el('h1', {}, text('error.title')))
   note.append(el('p', { class: 'soft' }, reason), again)
   show(text('error.title'), note)
-  root.removeAttribute('aria-busy')
 }
 
-view().catch(showFailure)
+// The key is for pages of one origin: the same machine under another name is another one.
+const { origin } = root.dataset
+if (origin && origin !== location.origin) location.replace(origin + location.pathname + location.search)
+else view().catch(showFailure)
