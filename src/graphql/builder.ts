@@ -28,6 +28,16 @@ export type DescribedValues<Value extends string> = {
   [Name in Value]: { value: Name; description: string }
 }
 
+/** Values of an enum under their GraphQL names, which are upper case with underscores for dots. REST keeps the
+ *  values as they are. */
+export const upperCase = <Value extends string>(descriptions: Record<Value, string>) =>
+  Object.fromEntries(
+    Object.entries<string>(descriptions).map(([value, description]) => [
+      value.replaceAll('.', '_').toUpperCase(),
+      { value: value as Value, description },
+    ]),
+  ) as Record<string, { value: Value; description: string }>
+
 export const builder = new SchemaBuilder<{
   Context: Context
   DefaultFieldNullability: false
@@ -50,6 +60,7 @@ export const builder = new SchemaBuilder<{
 
 builder.scalarType('DateTime', {
   description: 'Timestamp in ISO 8601, UTC, with milliseconds. In input, a plain date means midnight UTC.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (date) => date.toISOString(),
   parseValue: (input) => {
     const parsed = moment.safeParse(input)
@@ -60,6 +71,7 @@ builder.scalarType('DateTime', {
 
 builder.scalarType('JSON', {
   description: 'A JSON object.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   serialize: (object) => object,
   parseValue: (input) => {
     if (typeof input !== 'object' || input === null || Array.isArray(input))

@@ -71,7 +71,7 @@ export function connectionOf<
   const EdgeRef = builder.objectRef<Node>(`${name}Edge`).implement({
     description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
     fields: (t) => ({
-      cursor: t.id({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
+      cursor: t.string({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
       node: t.field({
         type: node,
         description: texts?.node ?? 'Item at this edge.',

@@ -57,8 +57,15 @@ builder.objectType(builder.objectRef<ProblemWith<'ILLEGAL_TRANSITION'>>('Transit
   description: 'Transition that the current status does not allow.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
-    from: t.string({ description: 'Current status.', resolve: ({ facts }) => facts.from }),
-    to: t.string({ description: 'Requested status.', resolve: ({ facts }) => facts.to }),
+    // Of several enums, so a text.
+    from: t.string({
+      description: 'Current status, such as `CANCELLED`.',
+      resolve: ({ facts }) => facts.from.toUpperCase(),
+    }),
+    to: t.string({
+      description: 'Requested status, such as `REFUNDED`.',
+      resolve: ({ facts }) => facts.to.toUpperCase(),
+    }),
   }),
 })
 

@@ -39,7 +39,9 @@ export const countryCode = z
   .transform((code) => code.toUpperCase())
   .refine((code) => isoCountries.isValid(code), countryCodeError)
 
-export const documentType = z.enum(['dni', 'nie', 'passport', 'other'], 'must be dni, nie, passport or other')
+/** Types of an identity document. */
+export const documentTypes = ['dni', 'nie', 'passport', 'other'] as const
+export const documentType = z.enum(documentTypes, 'must be dni, nie, passport or other')
 
 export const qrCode = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
 

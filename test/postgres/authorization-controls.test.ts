@@ -82,7 +82,7 @@ test('a mutation that writes before it refuses is found', async () => {
         .where(eq(stock.id, 'rate_1_a'))
       return original(root, args, ctx, info)
     },
-    (matrix) => checkRow(matrix, row(ownerRows, 'Mutation.cancelTicket(ticketId)')),
+    (matrix) => checkRow(matrix, row(ownerRows, 'Mutation.cancelTicket(input.ticketId)')),
   )
   expect(wrong).toContainEqual(expect.stringMatching(/^what was refused changed stock /))
 })

@@ -71,7 +71,7 @@ test.each(['Query.ticket(id)', 'Query.event(id)', 'Query.node(id) Payment'])('%s
 
 test('a mutation by GET is refused', async () => {
   const { world, app } = matrix
-  const row = byGet(ownerRows['Mutation.cancelTicket(ticketId)'] as Row)
+  const row = byGet(ownerRows['Mutation.cancelTicket(input.ticketId)'] as Row)
   const wrong = await findChanges(matrix, [], async () => {
     const answers = world.things.ticket.map(async ({ id }) => {
       const { url } = row.ask(world.callers.door, id, world)
@@ -124,12 +124,12 @@ const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 
   ],
   [
     'the nonce of a scan',
-    'mutation { named: checkInTicket(ticketId: "x", nonce: "the-same") { ... on CheckIn { idempotentReplayed } } }',
+    'mutation { named: checkInTicket(input: { ticket: { ticketId: "x" }, nonce: "the-same" }) { ... on CheckIn { idempotentReplayed } } }',
     ['door', 'side'],
   ],
   [
     'the nonce of a redemption',
-    `mutation { named: redeemSupplement(input: { ticketId: "x", supplementId: "x", nonce: "the-same" }) {
+    `mutation { named: redeemSupplement(input: { ticket: { ticketId: "x" }, supplementId: "x", nonce: "the-same" }) {
       ... on Redemption { idempotentReplayed } } }`,
     ['door', 'side'],
   ],

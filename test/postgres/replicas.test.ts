@@ -135,7 +135,7 @@ test('a purchase and other fields of its request read the primary', async () => 
   const id = bought.tickets[0]?._id
   const query = `query ($id: ID!) { ticket(id: $id) { event ${nested} payment { status } } event(id: "evt_1") ${nested} }`
   expect(await asked(query, { id })).toEqual({
-    ticket: { event: seen('Primary', 6), payment: { status: 'pending' } },
+    ticket: { event: seen('Primary', 6), payment: { status: 'PENDING' } },
     event: seen('Primary', 6),
   })
   expect(await asked(`query ($id: ID!) { node(id: $id) { id } }`, { id })).toEqual({ node: { id } })

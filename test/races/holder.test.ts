@@ -115,7 +115,7 @@ test('transfers, cancellations, refunds and resends of a ticket at once take the
     ])
     const row = await refunds.ticketRow(sale, id)
     // Nobody entered, so cancelling always works; whatever comes after it is refused.
-    expect(cancelled.ticket?.status).toBe('cancelled')
+    expect(cancelled.ticket?.status).toBe('CANCELLED')
     expect(row?.status).toBe('cancelled')
     expect(row?.qrCode === code).toBe(given.errors !== undefined)
     for (const { errors = [] } of [given, ...others])

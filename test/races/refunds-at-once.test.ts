@@ -131,7 +131,7 @@ test('concurrent warranty refund, refund and cancellation return a ticket once',
 test('concurrent cancellation and check-in of a ticket do one or the other', async () => {
   const checkout = await refunds.buyTickets(sale, 12)
   const scan = `mutation ($id: ID!, $nonce: String!) {
-    checkInTicket(ticketId: $id, nonce: $nonce, force: true) { ... on CheckIn { result } } }`
+    checkInTicket(input: { ticket: { ticketId: $id }, nonce: $nonce, force: true }) { ... on CheckIn { result } } }`
   const checkIn = async (id: string) => {
     const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
       scan,

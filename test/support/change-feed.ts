@@ -6,7 +6,7 @@ type Headers = Record<string, string>
 /** A change as the feed returns it. */
 export type ChangeNode = { id: string; type: string; subjectId: string; sequence: number }
 
-const query = `query ($after: ID, $first: Int! = 50) { changes(after: $after, first: $first) {
+const query = `query ($after: String, $first: Int! = 50) { changes(after: $after, first: $first) {
   nodes { id type subjectId sequence } edges { cursor } pageInfo { hasNextPage endCursor } } }`
 
 type Answer = {

@@ -42,11 +42,19 @@ export async function mustCheckOut(
   return answer.json<{ data: Checkout }>().data
 }
 
+/** Turns a body of REST into an input of GraphQL: names in camel case, and the one enum in upper case. */
 export const toCamelCase = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(toCamelCase)
   if (typeof value !== 'object' || value === null) return value
   const name = (key: string) => key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [name(key), toCamelCase(field)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [
+      name(key),
+      key === 'personal_document_type' && typeof field === 'string'
+        ? field.toUpperCase()
+        : toCamelCase(field),
+    ]),
+  )
 }
 
 export type Refused = { __typename: string; code: string; path: string | null; message: string } & Record<

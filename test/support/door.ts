@@ -32,14 +32,16 @@ async function answerOf<Result>(
   { graphql, integration }: Desk,
   field: string,
   [fields, headers]: [string, Record<string, string> | undefined],
-  variables = {},
+  given: Record<string, unknown>,
 ): Promise<Result> {
-  const declared =
-    Object.keys(variables).length > 0 ? 'mutation ($input: RedeemSupplementInput!)' : 'mutation'
+  const { qrCode, ticketId, ...rest } = given
+  const ticket = { ...(qrCode !== undefined && { qrCode }), ...(ticketId !== undefined && { ticketId }) }
+  const input = { nonce: nextNonce(), ticket, ...rest }
+  const declared = `mutation ($input: ${field[0]?.toUpperCase()}${field.slice(1)}Input!)`
   const refused = '... on Refused { errors { code path } }'
   const { data, errors } = await graphql<{ answer: Result }>(
-    `${declared} { answer: ${field} { ${fields} ${refused} } }`,
-    variables,
+    `${declared} { answer: ${field}(input: $input) { ${fields} ${refused} } }`,
+    { input },
     headers ?? integration.v2,
   )
   expect(errors).toBeUndefined()
@@ -53,11 +55,8 @@ export function scanTicket(
   given: { direction?: 'IN' | 'OUT'; nonce?: string } & Record<string, unknown>,
   headers?: Record<string, string>,
 ): Promise<Scan> {
-  const args = Object.entries({ nonce: nextNonce(), ...given }).map(
-    ([name, value]) => `${name}: ${name === 'direction' ? value : JSON.stringify(value)}`,
-  )
   const fields = '... on CheckIn { result people entered admits idempotentReplayed ticket { id enter for } }'
-  return answerOf(desk, `checkInTicket(${args.join(', ')})`, [fields, headers])
+  return answerOf(desk, 'checkInTicket', [fields, headers], given)
 }
 
 /** Redeems a supplement at the bar. */
@@ -67,6 +66,5 @@ export function redeem(
   headers?: Record<string, string>,
 ): Promise<Redemption> {
   const fields = '... on Redemption { result redeemed left supplementId idempotentReplayed ticket { id } }'
-  const input = { nonce: nextNonce(), ...given }
-  return answerOf(desk, 'redeemSupplement(input: $input)', [fields, headers], { input })
+  return answerOf(desk, 'redeemSupplement', [fields, headers], given)
 }

@@ -75,9 +75,8 @@ export const resendTickets = (sale: Sale, input: Record<string, unknown>, header
 /** Scans a code, or a ticket by its identifier, and returns the result. */
 export async function scanCode(sale: Sale, given: { qrCode?: string; ticketId?: string }): Promise<string> {
   const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
-    `mutation ($qrCode: String, $ticketId: ID, $nonce: String!) { checkInTicket(qrCode: $qrCode, ticketId: $ticketId, nonce: $nonce, force: true) {
-      ... on CheckIn { result } } }`,
-    { ...given, nonce: crypto.randomUUID() },
+    `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) { ... on CheckIn { result } } }`,
+    { input: { ticket: given, nonce: crypto.randomUUID(), force: true } },
     sale.integration.v2,
   )
   return data?.checkInTicket.result ?? ''

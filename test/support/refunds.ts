@@ -60,14 +60,14 @@ export const refundFields =
 const refused = `... on Refused { errors { __typename code message path ... on TransitionError { from to }
   ... on RefundError { refundable } ... on WarrantyError { validUntil } } }`
 const documents = {
-  cancelCheckout: `mutation ($paymentId: ID!) { cancelCheckout(paymentId: $paymentId) {
+  cancelCheckout: `mutation ($input: CancelCheckoutInput!) { cancelCheckout(input: $input) {
     ... on CancelCheckoutPayload { payment { id status tickets { status } } } ${refused} } }`,
-  cancelTicket: `mutation ($ticketId: ID!) { cancelTicket(ticketId: $ticketId) {
+  cancelTicket: `mutation ($input: CancelTicketInput!) { cancelTicket(input: $input) {
     ... on CancelTicketPayload { ticket { id status raised } } ${refused} } }`,
-  refundTicket: `mutation ($ticketId: ID!, $amount: Float, $idempotencyKey: String) {
-    refundTicket(ticketId: $ticketId, amount: $amount, idempotencyKey: $idempotencyKey) {
+  refundTicket: `mutation ($input: RefundTicketInput!) {
+    refundTicket(input: $input) {
       ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
-  requestRefund: `mutation ($ticketId: ID!) { requestRefund(ticketId: $ticketId) {
+  requestRefund: `mutation ($input: RequestRefundInput!) { requestRefund(input: $input) {
     ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
 }
 
@@ -75,9 +75,9 @@ const documents = {
 export const callMutation = (
   sale: Sale,
   name: keyof typeof documents,
-  variables: Record<string, unknown>,
+  input: Record<string, unknown>,
   headers: Headers,
-) => sale.graphql<{ [name: string]: Result }>(documents[name], variables, headers)
+) => sale.graphql<{ [name: string]: Result }>(documents[name], { input }, headers)
 
 async function answerOf(...given: Parameters<typeof callMutation>): Promise<Result> {
   const { data, errors } = await callMutation(...given)

@@ -70,9 +70,8 @@ export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
     sale.db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` }).where(hasId(checkout))
   async function refund({ checkout }: StartedSale) {
     const [ticket] = checkout.tickets
-    const query = `mutation ($ticketId: ID!, $idempotencyKey: String!) {
-      refundTicket(ticketId: $ticketId, idempotencyKey: $idempotencyKey) { __typename } }`
-    const variables = { ticketId: ticket?._id, idempotencyKey: randomUUID() }
+    const query = `mutation ($input: RefundTicketInput!) { refundTicket(input: $input) { __typename } }`
+    const variables = { input: { ticketId: ticket?._id, idempotencyKey: randomUUID() } }
     const { text } = await askUntilAnswered(`${url}/graphql`, {
       method: 'POST',
       headers: { ...sale.integration.v2, 'content-type': 'application/json' },

@@ -65,7 +65,13 @@ export type Delivery = {
   deliveredAt: string | null
   change: { id: string; type: string; subjectId: string; sequence: number }
 }
-type Result = { webhook?: Webhook; secret?: string; id?: string; delivery?: Delivery; errors?: Refusal[] }
+type Result = {
+  webhook?: Webhook
+  secret?: string
+  webhookId?: string
+  delivery?: Delivery
+  errors?: Refusal[]
+}
 
 const webhook = 'id url types status disabledReason failingSince previousSecretUntil'
 const delivery =
@@ -76,21 +82,13 @@ const secret = `... on WebhookSecretPayload { webhook { ${webhook} } secret }`
 const changed = `... on WebhookPayload { webhook { ${webhook} } }`
 
 const mutations = {
-  registerWebhook: ['$url: String!, $types: [ChangeType!]', 'url: $url, types: $types', secret],
-  rotateWebhookSecret: ['$id: ID!', 'id: $id', secret],
-  updateWebhook: [
-    '$id: ID!, $url: String, $types: [ChangeType!]',
-    'id: $id, url: $url, types: $types',
-    changed,
-  ],
-  enableWebhook: ['$id: ID!', 'id: $id', changed],
-  disableWebhook: ['$id: ID!', 'id: $id', changed],
-  deleteWebhook: ['$id: ID!', 'id: $id', '... on DeleteWebhookPayload { id }'],
-  redeliverWebhook: [
-    '$webhookId: ID!, $changeId: ID!',
-    'webhookId: $webhookId, changeId: $changeId',
-    `... on RedeliverWebhookPayload { delivery { ${delivery} } }`,
-  ],
+  registerWebhook: secret,
+  rotateWebhookSecret: secret,
+  updateWebhook: changed,
+  enableWebhook: changed,
+  disableWebhook: changed,
+  deleteWebhook: '... on DeleteWebhookPayload { webhookId }',
+  redeliverWebhook: `... on RedeliverWebhookPayload { delivery { ${delivery} } }`,
 } as const
 
 /** GraphQL client for the webhooks of one caller. */
@@ -101,10 +99,10 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
     if (!data) throw new Error('the query returned no data')
     return data
   }
-  const call = async (name: keyof typeof mutations, variables: object): Promise<Result> => {
-    const [declared, args, fields] = mutations[name]
-    const query = `mutation (${declared}) { ${name}(${args}) { ${refused} ${fields} } }`
-    return (await ask<Record<string, Result>>(query, variables))[name] ?? {}
+  const call = async (name: keyof typeof mutations, input: object): Promise<Result> => {
+    const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`
+    const query = `mutation ($input: ${type}!) { ${name}(input: $input) { ${refused} ${mutations[name]} } }`
+    return (await ask<Record<string, Result>>(query, { input }))[name] ?? {}
   }
   return {
     call,
@@ -123,7 +121,7 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
         nodes: Delivery[]
         pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null }
       }
-      const query = `query ($webhookId: ID!, $status: WebhookDeliveryStatus, $first: Int! = 50, $after: ID) {
+      const query = `query ($webhookId: ID!, $status: WebhookDeliveryStatus, $first: Int! = 50, $after: String) {
         webhookDeliveries(webhookId: $webhookId, status: $status, first: $first, after: $after) {
           nodes { ${delivery} } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`
       const data = await ask<{ webhookDeliveries: Page | null }>(query, { webhookId, ...more })

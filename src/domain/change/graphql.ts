@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { builder } from '../../graphql/builder.ts'
+import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
-import { type Change, changeType } from './table.ts'
+import type { Change } from './table.ts'
 
 const descriptions: Record<Change['type'], string> = {
   'payment.paid': 'Payment that was paid.',
@@ -24,16 +24,12 @@ const descriptions: Record<Change['type'], string> = {
 // GraphQL names cannot contain the dot of the webhook's type.
 export const ChangeTypeRef = builder.enumType('ChangeType', {
   description: 'Type of a change. Webhooks name it in lower case with a dot, such as `payment.paid`.',
-  values: Object.fromEntries(
-    changeType.enumValues.map((value) => [
-      value.replace('.', '_').toUpperCase(),
-      { value, description: descriptions[value] },
-    ]),
-  ) as Record<string, { value: Change['type'] }>,
+  values: upperCase(descriptions),
 })
 
 export const ChangeRef = builder.objectRef<Change>('Change').implement({
   description: 'Change of a payment, ticket or rate, as the feed lists it and webhooks receive it.',
+  interfaces: [NodeRef],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
     type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
@@ -69,7 +65,7 @@ builder.queryField('changes', (t) =>
       'Lists the changes that concern the caller, oldest first. Store `endCursor` and pass it as `after` next time: no change is missed or repeated, even after a move to another database server. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again without `after`, and skip the changes whose `id` is already known.',
     complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
-      after: t.arg.id({
+      after: t.arg.string({
         description:
           'Returns changes after this cursor; from the oldest if omitted. A cursor is valid only for the caller that received it.',
       }),

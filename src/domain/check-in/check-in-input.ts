@@ -1,19 +1,16 @@
 import { z } from 'zod'
 import * as scalars from '../../shared/input-types.ts'
 
-const scanned = {
-  qrCode: scalars.qrCode.nullish(),
-  ticketId: scalars.identifier.nullish(),
-}
-
-type Scanned = { qrCode?: string | null | undefined; ticketId?: string | null | undefined }
-const namesOneTicket = ({ qrCode, ticketId }: Scanned) => Boolean(qrCode) !== Boolean(ticketId)
-const oneTicket = { message: 'give qrCode or ticketId, and not both', path: ['qrCode'] }
+/** Ticket of a scan, by its code or its identifier. The GraphQL type makes it one of the two. */
+const ticket = z.object({
+  qrCode: scalars.qrCode.optional(),
+  ticketId: scalars.identifier.optional(),
+})
 
 /** A scan at the door, by the ticket's code or identifier. */
 export const checkInInput = z
   .object({
-    ...scanned,
+    ticket,
     /** Event at this door. */
     eventId: scalars.identifier.nullish(),
     /** Idempotency key, chosen by the scanner. */
@@ -25,18 +22,18 @@ export const checkInInput = z
     at: z.date().nullish(),
     force: z.boolean(),
   })
-  .refine(namesOneTicket, oneTicket)
+  .transform(({ ticket, ...scan }) => ({ ...ticket, ...scan }))
 export type CheckInInput = z.output<typeof checkInInput>
 
 /** Items of a supplement that are handed out at the bar, by the ticket's code or identifier. */
 export const redeemInput = z
   .object({
-    ...scanned,
+    ticket,
     supplementId: scalars.identifier,
     /** Number of items, all of them or none. */
     quantity: scalars.quantity,
     /** Idempotency key, chosen by the scanner. */
     nonce: scalars.text(200),
   })
-  .refine(namesOneTicket, oneTicket)
+  .transform(({ ticket, ...scan }) => ({ ...ticket, ...scan }))
 export type RedeemInput = z.output<typeof redeemInput>

@@ -6,6 +6,7 @@ import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { checkInInput } from './check-in-input.ts'
 import { type CheckedIn, checkInTicket } from './check-in-ticket.ts'
+import { ScannedTicketInputRef } from './scanned-ticket-graphql.ts'
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   description: 'Outcome of a scan.',
@@ -74,50 +75,53 @@ const CheckInResultRef = resultUnion(
   'Scan and its outcome, or the errors if the input was refused.',
 )
 
+const CheckInTicketInputRef = builder.inputType('CheckInTicketInput', {
+  description: 'Scan at the door.',
+  fields: (t) => ({
+    ticket: t.field({
+      type: ScannedTicketInputRef,
+      required: true,
+      description: 'Ticket to check in or out.',
+    }),
+    eventId: t.id({ description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.' }),
+    nonce: t.string({
+      required: true,
+      description:
+        'Idempotency key of the scan, chosen by the scanner. A repeated call returns the first result.',
+    }),
+    direction: t.field({
+      type: DirectionRef,
+      required: true,
+      defaultValue: 'in',
+      description: 'Direction of the scan.',
+    }),
+    people: t.int({
+      required: true,
+      defaultValue: 1,
+      description: 'Number of people who enter or leave together, at least 1: all of them or none.',
+    }),
+    at: t.field({
+      type: 'DateTime',
+      description: 'Time of the scan, for scans that are uploaded later; now if omitted.',
+    }),
+    force: t.boolean({
+      required: true,
+      defaultValue: false,
+      description:
+        'Overrides `TOO_EARLY` and, for people who left without a scan, `ALREADY_ENTERED`: up to as many people as the ticket admits then count as inside.',
+    }),
+  }),
+})
+
 builder.mutationField('checkInTicket', (t) =>
   t.field({
     type: CheckInResultRef,
     description:
       "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
-    args: {
-      qrCode: t.arg.string({
-        description:
-          'Code that was scanned. Required unless `ticketId` is given. Give exactly one of the two.',
-      }),
-      ticketId: t.arg.id({ description: 'Ticket identifier, for a check-in without a scan.' }),
-      eventId: t.arg.id({
-        description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.',
-      }),
-      nonce: t.arg.string({
-        required: true,
-        description:
-          'Idempotency key of the scan, chosen by the scanner. A repeated call returns the first result.',
-      }),
-      direction: t.arg({
-        type: DirectionRef,
-        required: true,
-        defaultValue: 'in',
-        description: 'Direction of the scan.',
-      }),
-      people: t.arg.int({
-        required: true,
-        defaultValue: 1,
-        description: 'Number of people who enter or leave together, at least 1: all of them or none.',
-      }),
-      at: t.arg({
-        type: 'DateTime',
-        description: 'Time of the scan, for scans that are uploaded later; now if omitted.',
-      }),
-      force: t.arg.boolean({
-        required: true,
-        defaultValue: false,
-        description:
-          'Overrides `TOO_EARLY` and, for people who left without a scan, `ALREADY_ENTERED`: up to as many people as the ticket admits then count as inside.',
-      }),
-    },
-    resolve: (_root, args, ctx) =>
+    args: { input: t.arg({ type: CheckInTicketInputRef, required: true, description: 'Scan.' }) },
+    resolve: (_root, { input }, ctx) =>
       catchRefusal(
-        async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, args), ctx),
+        async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, input), ctx),
       ),
   }),
 )

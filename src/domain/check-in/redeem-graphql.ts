@@ -6,6 +6,7 @@ import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { redeemInput } from './check-in-input.ts'
 import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
+import { ScannedTicketInputRef } from './scanned-ticket-graphql.ts'
 
 const RedemptionOutcomeRef = builder.enumType('RedemptionOutcome', {
   description: 'Outcome of a redemption.',
@@ -53,10 +54,11 @@ const RedeemSupplementResultRef = resultUnion(
 const RedeemSupplementInputRef = builder.inputType('RedeemSupplementInput', {
   description: 'Redemption of a supplement of a ticket.',
   fields: (t) => ({
-    qrCode: t.string({
-      description: 'Code that was scanned. Required unless `ticketId` is given. Give exactly one of the two.',
+    ticket: t.field({
+      type: ScannedTicketInputRef,
+      required: true,
+      description: 'Ticket that the supplement was bought with.',
     }),
-    ticketId: t.id({ description: 'Ticket identifier, for a redemption without a scan.' }),
     supplementId: t.id({ required: true, description: 'Supplement identifier.' }),
     quantity: t.int({
       required: true,

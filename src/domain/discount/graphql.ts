@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder } from '../../graphql/builder.ts'
+import { builder, NodeRef } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
 import { requireIntegration } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -28,8 +28,8 @@ const DiscountUsesRef = builder.objectRef<Discount>('DiscountUses').implement({
 export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
   description:
     'Discount that a checkout claims by its code. Visible to integrations of its organization only.',
+  interfaces: [NodeRef],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Discount identifier.' }),
     code: t.exposeString('code', { description: 'Code that buyers type. Its case does not matter.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
     percentage: t.exposeFloat('percentage', {
@@ -86,7 +86,7 @@ builder.queryField('discounts', (t) =>
       "Lists the discounts of the integration's organization, with their uses as they are now. Discounts that the catalogue no longer names are not listed. Integrations only.",
     complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
-      after: t.arg.id({ description: 'Returns discounts after this cursor; from the first if omitted.' }),
+      after: t.arg.string({ description: 'Returns discounts after this cursor; from the first if omitted.' }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
     },
     resolve: async (_root, { after, first }, ctx) => {

@@ -90,7 +90,7 @@ builder.queryFields((t) => ({
       }),
       near: t.arg({ type: NearInput, description: 'Returns only events at locations within this circle.' }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
-      after: t.arg.id({ description: 'Returns events after this cursor; from the first if omitted.' }),
+      after: t.arg.string({ description: 'Returns events after this cursor; from the first if omitted.' }),
     },
     resolve: async (_root, { after, ...args }, ctx, info) => {
       requireChannel(ctx)

@@ -1,4 +1,4 @@
-import { builder, type DescribedValues, NodeRef } from '../../graphql/builder.ts'
+import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { requireCaller } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { paymentById } from './loaders.ts'
@@ -7,25 +7,16 @@ import type { Payment } from './table.ts'
 
 const PaymentStatusRef = builder.enumType('PaymentStatus', {
   description: 'Status of a payment.',
-  values: {
-    pending: { value: 'pending', description: 'Waiting for the buyer to pay. The tickets are held.' },
-    processing: {
-      value: 'processing',
-      description: 'The buyer has paid, and the provider is still deciding. The tickets are held.',
-    },
-    paid: { value: 'paid', description: 'Paid. The tickets have been activated.' },
-    failed: {
-      value: 'failed',
-      description: 'The provider reported a failure. The tickets are no longer held.',
-    },
-    expired: { value: 'expired', description: 'Not paid in time. The tickets are no longer held.' },
-    cancelled: {
-      value: 'cancelled',
-      description: 'Cancelled before payment. The tickets are no longer held.',
-    },
-    partially_refunded: { value: 'partially_refunded', description: 'Paid, and refunded in part.' },
-    refunded: { value: 'refunded', description: 'Refunded in full.' },
-  } satisfies DescribedValues<Payment['status']>,
+  values: upperCase<Payment['status']>({
+    pending: 'Waiting for the buyer to pay. The tickets are held.',
+    processing: 'The buyer has paid, and the provider is still deciding. The tickets are held.',
+    paid: 'Paid. The tickets have been activated.',
+    failed: 'The provider reported a failure. The tickets are no longer held.',
+    expired: 'Not paid in time. The tickets are no longer held.',
+    cancelled: 'Cancelled before payment. The tickets are no longer held.',
+    partially_refunded: 'Paid, and refunded in part.',
+    refunded: 'Refunded in full.',
+  }),
 })
 
 export const PaymentMethodRef = builder.enumType('PaymentMethod', {

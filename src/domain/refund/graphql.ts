@@ -1,4 +1,4 @@
-import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
@@ -8,14 +8,11 @@ import type { RefundAttempt } from './table.ts'
 
 const RefundStatusRef = builder.enumType('RefundStatus', {
   description: 'Status of a refund.',
-  values: {
-    pending: { value: 'pending', description: 'The provider has not decided yet.' },
-    succeeded: {
-      value: 'succeeded',
-      description: 'The provider has confirmed the refund, or the organization gives it back by hand.',
-    },
-    failed: { value: 'failed', description: 'The provider refused. The amount can be refunded again.' },
-  } satisfies DescribedValues<RefundAttempt['status']>,
+  values: upperCase<RefundAttempt['status']>({
+    pending: 'The provider has not decided yet.',
+    succeeded: 'The provider has confirmed the refund, or the organization gives it back by hand.',
+    failed: 'The provider refused. The amount can be refunded again.',
+  }),
 })
 
 const RefundReasonRef = builder.enumType('RefundReason', {
@@ -41,8 +38,8 @@ const RefundReasonRef = builder.enumType('RefundReason', {
 
 export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt').implement({
   description: 'Refund of a payment or ticket, in any state.',
+  interfaces: [NodeRef],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Refund identifier.' }),
     amount: t.float({
       description: 'Amount to refund, in major units, such as 10.5 for €10.50.',
       resolve: ({ amount, currency }) => toMajor(amount, currency),

@@ -1,10 +1,10 @@
 import { whenKnown } from '../../data/loader.ts'
-import { builder, NodeRef } from '../../graphql/builder.ts'
+import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
-import { currentPrice, isAvailable, leftOf, visiblePrices } from './current-price.ts'
+import { currentPrice, isAvailable, visiblePrices } from './current-price.ts'
 import {
   pricesByTicketRateId,
   questionsByTicketRateId,
@@ -12,21 +12,14 @@ import {
   ticketRateById,
   ticketRatesByEventId,
 } from './loaders.ts'
-import { PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
+import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { TicketRate } from './table.ts'
 
-const AvailabilityRef = builder.objectRef<TicketRate>('Availability').implement({
-  description: 'Number of places sold and left.',
-  fields: (t) => ({
-    sold: t.int({
-      description: 'Number of places sold, here and elsewhere before the import.',
-      resolve: (rate) => rate.soldBefore + rate.sold,
-    }),
-    available: t.int({
-      nullable: true,
-      description: 'Number of places left after sales and holds; null if unlimited.',
-      resolve: leftOf,
-    }),
+const RateTypeRef = builder.enumType('TicketRateType', {
+  description: 'Kind of ticket rate.',
+  values: upperCase<TicketRate['type']>({
+    limited: 'The rate has a capacity: see `availability`.',
+    unlimited: 'The rate has no capacity.',
   }),
 })
 
@@ -75,9 +68,7 @@ TicketRateRef.implement({
     complete: t.exposeBoolean('complete', {
       description: 'True if the sale was closed by hand, whatever stock is left.',
     }),
-    type: t.exposeString('type', {
-      description: '`limited` if the rate has a capacity, see `availability`; else `unlimited`.',
-    }),
+    type: t.expose('type', { type: RateTypeRef, description: 'Whether the rate has a capacity.' }),
     min: t.exposeInt('min', {
       nullable: true,
       description: 'Minimum number of tickets per checkout; null means 1.',

@@ -1,13 +1,46 @@
 import { amount } from '../../graphql/amount.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
-import type { Price, Question, Supplement } from './table.ts'
+import { leftOf } from './current-price.ts'
+import type { Left, Price, Question, Supplement } from './table.ts'
+
+export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({
+  description: 'Number of places sold and left.',
+  fields: (t) => ({
+    sold: t.int({
+      description: 'Number of places sold, here and elsewhere before the import.',
+      resolve: ({ soldBefore, sold }) => soldBefore + sold,
+    }),
+    available: t.int({
+      nullable: true,
+      description: 'Number of places left after sales and holds; null if unlimited.',
+      resolve: leftOf,
+    }),
+  }),
+})
+
+const FeeTypeRef = builder.enumType('FeeType', {
+  description: 'Unit of a fee.',
+  values: upperCase<Price['feeType']>({
+    percentage: 'Percentage of the price.',
+    fixed: 'Amount in major units.',
+  }),
+})
+
+const QuestionTypeRef = builder.enumType('QuestionType', {
+  description: 'Kind of answer that a question takes.',
+  values: upperCase<Question['type']>({
+    dropdown: 'One of the `items`.',
+    text: 'Text of at most 500 characters.',
+    checkbox: '`true` or `false`.',
+  }),
+})
 
 export const PriceRef = builder.objectRef<Price>('Price').implement({
   description:
     'Price step of a ticket rate, such as early bird, regular or late. Amounts are in major units, such as 10.5 for €10.50.',
+  interfaces: [NodeRef],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Price identifier, which a checkout refers to.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
     price: t.float(amount('Amount without fees.', (price) => price.amount)),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
@@ -20,6 +53,14 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
       description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.',
       resolve: (price) => price.capacity ?? 0,
     }),
+    availability: t.field({
+      type: AvailabilityRef,
+      // Read with the price.
+      complexity: { field: 0, multiplier: 0 },
+      description:
+        'Number of tickets sold and left at this price; `available` is null if the price has no limit of its own. No more can be sold than the rate has left.',
+      resolve: (price) => price,
+    }),
     includes: t.exposeString('includes', {
       nullable: true,
       description: 'Description of what the price includes.',
@@ -28,9 +69,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
       nullable: true,
       description: 'Additional information for the buyer.',
     }),
-    feeType: t.exposeString('feeType', {
-      description: 'Unit of `feeQuantity`: `percentage` of the price, or `fixed` amount.',
-    }),
+    feeType: t.expose('feeType', { type: FeeTypeRef, description: 'Unit of `feeQuantity`.' }),
     feeQuantity: t.float({
       description: 'Fee added to the price: a percentage or an amount.',
       resolve: (price) =>
@@ -41,8 +80,8 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
 
 export const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
   description: 'Extra that can be bought with a ticket. Amounts are in major units, such as 10.5 for €10.50.',
+  interfaces: [NodeRef],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Supplement identifier, which a checkout refers to.' }),
     label: t.exposeString('label', { description: 'Display name.' }),
     description: t.exposeString('description', {
       nullable: true,
@@ -65,13 +104,10 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
 
 export const QuestionRef = builder.objectRef<Question>('Question').implement({
   description: 'Question that the buyer answers for each ticket.',
+  interfaces: [NodeRef],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Question identifier, which an answer refers to.' }),
     label: t.exposeString('label', { description: 'Question text.' }),
-    type: t.exposeString('type', {
-      description:
-        'Kind of answer: `dropdown` takes one of `items`, `text` up to 500 characters, `checkbox` `true` or `false`.',
-    }),
+    type: t.expose('type', { type: QuestionTypeRef, description: 'Kind of answer.' }),
     required: t.exposeBoolean('required', { description: 'True if an answer is required.' }),
     items: t.exposeStringList('items', { description: 'Choices of a dropdown.' }),
   }),

@@ -27,7 +27,8 @@ TicketRef.implement({
     }),
     checkoutStatus: t.field({
       type: parts.CheckoutStatusRef,
-      description: 'Current status, as in the REST checkout response: `active` even before payment.',
+      description: 'Status, as in the REST checkout response: `ACTIVE` even before payment.',
+      deprecationReason: 'Does not tell whether the ticket was paid: use `status`.',
       resolve: views.checkoutStatus,
     }),
     qrCode: t.exposeString('qrCode', {
@@ -58,9 +59,10 @@ TicketRef.implement({
       nullable: true,
       description: 'Two-letter ISO 3166 country code.',
     }),
-    personalDocumentType: t.exposeString('personalDocumentType', {
+    personalDocumentType: t.expose('personalDocumentType', {
+      type: parts.DocumentTypeRef,
       nullable: true,
-      description: 'Kind of identity document: `dni`, `nie`, `passport` or `other`.',
+      description: 'Kind of identity document.',
     }),
     personalDocumentNumber: t.exposeString('personalDocumentNumber', {
       nullable: true,

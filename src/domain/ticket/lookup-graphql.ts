@@ -25,9 +25,11 @@ const fromLookup =
 // Fields that only the REST lookup has, or that it names differently.
 builder.objectFields(TicketRef, (t) => ({
   code: t.exposeString('qrCode', {
+    deprecationReason: 'Use `qrCode`.',
     description: 'Alias of `qrCode`, named as in REST `GET /integrations/tickets/{id}`.',
   }),
   rateId: t.exposeID('ticketRateId', {
+    deprecationReason: 'Use `ticketRateId`.',
     description: 'Alias of `ticketRateId`, named as in REST `GET /integrations/tickets/{id}`.',
   }),
   rateName: t.string({
@@ -43,10 +45,12 @@ builder.objectFields(TicketRef, (t) => ({
     resolve: fromLookup(({ rateSlug }) => rateSlug),
   }),
   name: t.exposeString('fullName', {
+    deprecationReason: 'Use `fullName`.',
     description: 'Alias of `fullName`, named as in REST `GET /integrations/tickets/{id}`.',
   }),
   country: t.exposeString('countryCode', {
     nullable: true,
+    deprecationReason: 'Use `countryCode`.',
     description: 'Alias of `countryCode`, named as in REST `GET /integrations/tickets/{id}`.',
   }),
   language: t.exposeString('language', {
@@ -55,6 +59,7 @@ builder.objectFields(TicketRef, (t) => ({
       'Language that the attendee is addressed in, as an ISO 639-1 code; null on tickets of before 0.2.',
   }),
   entryDate: t.int({
+    deprecationReason: 'Use `entryTime`, which is null if nobody has entered.',
     description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.',
     resolve: views.entryDate,
   }),
@@ -66,9 +71,7 @@ builder.objectFields(TicketRef, (t) => ({
     description: 'Price that the ticket was sold at, in the shape of REST `GET /integrations/tickets/{id}`.',
     resolve: fromLookup((ticket) => ticket),
   }),
-  saleType: t.exposeString('saleType', {
-    description: 'Way of selling: `online` by a channel, `box_office` at the door, or `invitation`.',
-  }),
+  saleType: t.expose('saleType', { type: parts.SaleTypeRef, description: 'Way of selling.' }),
   referralId: t.exposeString('referralId', {
     nullable: true,
     description: 'Identifier that the channel has for whoever referred the buyer; null if it named nobody.',

@@ -1,5 +1,6 @@
 import { amount } from '../../graphql/amount.ts'
-import { builder, type DescribedValues as Described } from '../../graphql/builder.ts'
+import { builder, upperCase } from '../../graphql/builder.ts'
+import type { documentTypes } from '../../shared/input-types.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
@@ -11,21 +12,40 @@ type InCurrency<T> = T & { currency: string }
 
 export const TicketStatusRef = builder.enumType('TicketStatus', {
   description: 'Ticket status, as in REST `GET /integrations/tickets/{id}`.',
-  values: {
-    pending: { value: 'pending', description: 'Held until the buyer pays.' },
-    activated: { value: 'activated', description: 'Paid and valid.' },
-    cancelled: { value: 'cancelled', description: 'Cancelled after payment. Its place is available again.' },
-    expired: { value: 'expired', description: 'Never paid, and no longer held.' },
-  } satisfies Described<(typeof views.lookupStatuses)[number]>,
+  values: upperCase<(typeof views.lookupStatuses)[number]>({
+    pending: 'Held until the buyer pays.',
+    activated: 'Paid and valid.',
+    cancelled: 'Cancelled after payment. Its place is available again.',
+    expired: 'Never paid, and no longer held.',
+  }),
 })
 
 export const CheckoutStatusRef = builder.enumType('CheckoutStatus', {
   description: 'Ticket status, as in the REST checkout response.',
-  values: {
-    active: { value: 'active', description: 'Paid, or held until the buyer pays.' },
-    cancelled: { value: 'cancelled', description: 'Cancelled after payment. Its place is available again.' },
-    expired: { value: 'expired', description: 'Never paid, and no longer held.' },
-  } satisfies Described<(typeof views.checkoutStatuses)[number]>,
+  values: upperCase<(typeof views.checkoutStatuses)[number]>({
+    active: 'Paid, or held until the buyer pays.',
+    cancelled: 'Cancelled after payment. Its place is available again.',
+    expired: 'Never paid, and no longer held.',
+  }),
+})
+
+export const SaleTypeRef = builder.enumType('SaleType', {
+  description: 'Way of selling.',
+  values: upperCase<Ticket['saleType']>({
+    online: "By a channel's checkout.",
+    box_office: 'At the door, by the organization.',
+    invitation: 'Given away by the organization.',
+  }),
+})
+
+export const DocumentTypeRef = builder.enumType('PersonalDocumentType', {
+  description: 'Kind of identity document.',
+  values: upperCase<(typeof documentTypes)[number]>({
+    dni: 'Spanish identity card.',
+    nie: 'Identity number of a foreigner in Spain.',
+    passport: 'Passport.',
+    other: 'Any other document.',
+  }),
 })
 
 export const AnswerRef = builder.objectRef<Answer>('Answer').implement({
@@ -41,9 +61,13 @@ export const TicketSupplementRef = builder
   .implement({
     description: 'Supplement as it was sold. Amounts are in major units, such as 10.5 for €10.50.',
     fields: (t) => ({
-      id: t.exposeID('supplementId', { description: 'Supplement identifier.' }),
+      id: t.exposeID('supplementId', {
+        description:
+          'Identifier of the supplement in the rate, the same on every ticket that it was sold with.',
+        deprecationReason: 'Names the supplement and not this object: use `supplementId`.',
+      }),
       supplementId: t.exposeID('supplementId', {
-        description: 'Alias of `id`, named as in the REST checkout response.',
+        description: 'Identifier of the supplement, the same on every ticket that it was sold with.',
       }),
       label: t.exposeString('label', { description: 'Display name.' }),
       description: t.string({
@@ -115,7 +139,10 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
 export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').implement({
   description: 'Price that a ticket was sold at.',
   fields: (t) => ({
-    id: t.exposeID('priceId', { description: 'Price identifier.' }),
+    id: t.exposeID('priceId', {
+      description: 'Identifier of the price, the same on every ticket that was sold at it.',
+      deprecationReason: 'Names the price and not this object: use `priceId` of the ticket.',
+    }),
     price: t.float(
       amount(
         'Price in major units, such as 10.5 for €10.50, without fees, supplements and warranty.',

@@ -13,6 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
+import { documentTypes } from '../../shared/input-types.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
@@ -84,7 +85,7 @@ export const tickets = pgTable(
     address: text(),
     postalCode: text('postal_code'),
     countryCode: text('country_code'),
-    personalDocumentType: text('personal_document_type'),
+    personalDocumentType: text('personal_document_type', { enum: documentTypes }),
     personalDocumentNumber: text('personal_document_number'),
     answers: jsonb().$type<Answer[]>().notNull().default([]),
     supplements: jsonb().$type<SoldSupplement[]>().notNull().default([]),

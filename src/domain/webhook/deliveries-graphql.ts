@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { builder, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
 import { catchRefusal, objectResult } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
@@ -16,11 +16,11 @@ import { findWebhook } from './own-webhook.ts'
 
 const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
   description: 'Status of a delivery.',
-  values: {
-    pending: { value: 'pending', description: 'Not yet sent, or being retried.' },
-    delivered: { value: 'delivered', description: 'Accepted by the webhook.' },
-    dead: { value: 'dead', description: 'Given up after ten failed attempts over three days.' },
-  } satisfies DescribedValues<DeliveryWithChange['delivery']['status']>,
+  values: upperCase<DeliveryWithChange['delivery']['status']>({
+    pending: 'Not yet sent, or being retried.',
+    delivered: 'Accepted by the webhook.',
+    dead: 'Given up after ten failed attempts over three days.',
+  }),
 })
 
 const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
@@ -91,7 +91,9 @@ builder.queryField('webhookDeliveries', (t) =>
         description: 'Returns only deliveries with this status.',
       }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
-      after: t.arg.id({ description: 'Returns deliveries after this cursor; from the newest if omitted.' }),
+      after: t.arg.string({
+        description: 'Returns deliveries after this cursor; from the newest if omitted.',
+      }),
     },
     resolve: async (_root, { webhookId, status, after, ...args }, ctx) => {
       requireCaller(ctx)
@@ -115,19 +117,26 @@ const RedeliverWebhookResultRef = objectResult(
   'Delivery that is due again',
 )
 
+const RedeliverWebhookInputRef = builder.inputType('RedeliverWebhookInput', {
+  description: 'Delivery of a change to a webhook.',
+  fields: (t) => ({
+    webhookId: t.id({ required: true, description: 'Webhook identifier.' }),
+    changeId: t.id({
+      required: true,
+      description: 'Change identifier, the `webhook-id` of its messages.',
+    }),
+  }),
+})
+
 builder.mutationField('redeliverWebhook', (t) =>
   t.field({
     type: RedeliverWebhookResultRef,
     description:
       "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status. The webhook must be enabled.",
     args: {
-      webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
-      changeId: t.arg.id({
-        required: true,
-        description: 'Change identifier, the `webhook-id` of its messages.',
-      }),
+      input: t.arg({ type: RedeliverWebhookInputRef, required: true, description: 'Delivery to repeat.' }),
     },
-    resolve: (_root, { webhookId, changeId }, ctx) =>
-      catchRefusal(async () => ({ delivery: await redeliverWebhook({ webhookId, changeId }, ctx) })),
+    resolve: (_root, { input }, ctx) =>
+      catchRefusal(async () => ({ delivery: await redeliverWebhook(input, ctx) })),
   }),
 )

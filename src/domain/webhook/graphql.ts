@@ -1,29 +1,36 @@
-import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { idInput } from '../../graphql/mutation-input.ts'
 import { catchRefusal, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import { deleteWebhook, disableWebhook, enableWebhook, updateWebhook } from './manage-webhook.ts'
 import { listWebhooks } from './own-webhook.ts'
-import type { Webhook } from './table.ts'
+import type { DisabledReason, Webhook } from './table.ts'
 import { webhookChanges } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
   description: 'Status of a webhook.',
+  values: upperCase<Exclude<Webhook['status'], 'deleted'>>({
+    enabled: 'Changes are queued for the webhook and sent.',
+    disabled: 'Nothing is sent, and no changes are queued: read them from the feed.',
+  }),
+})
+
+const DisabledReasonRef = builder.enumType('WebhookDisabledReason', {
+  description: 'Reason why a webhook is disabled.',
   values: {
-    enabled: { value: 'enabled', description: 'Changes are queued for the webhook and sent.' },
-    disabled: {
-      value: 'disabled',
-      description: 'Nothing is sent, and no changes are queued: read them from the feed.',
-    },
-  } satisfies DescribedValues<Exclude<Webhook['status'], 'deleted'>>,
+    GONE: { value: 'GONE', description: 'Its endpoint answered 410.' },
+    FAILING: { value: 'FAILING', description: 'No delivery succeeded for five days.' },
+    REQUESTED: { value: 'REQUESTED', description: 'Disabled by a mutation.' },
+  } satisfies DescribedValues<DisabledReason>,
 })
 
 export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   description:
     'Endpoint that receives changes as Standard Webhooks. Its secret is shown only when it is registered or rotated.',
+  interfaces: [NodeRef],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Webhook identifier.' }),
     url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
     types: t.expose('types', {
       type: [ChangeTypeRef],
@@ -34,10 +41,11 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
       description: 'Current status.',
       resolve: ({ status }) => (status === 'enabled' ? status : 'disabled'),
     }),
-    disabledReason: t.exposeString('disabledReason', {
+    disabledReason: t.field({
+      type: DisabledReasonRef,
       nullable: true,
-      description:
-        'Reason why the webhook is disabled: `GONE` (its endpoint answered 410), `FAILING` (no delivery succeeded for five days) or `REQUESTED`.',
+      description: 'Reason why the webhook is disabled; null while it is enabled.',
+      resolve: ({ disabledReason }) => disabledReason,
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
@@ -58,7 +66,9 @@ const WebhookResultRef = objectResult('Webhook', ['webhook', WebhookRef], 'Webho
 
 const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhookPayload').implement({
   description: 'Deleted webhook.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }) }),
+  fields: (t) => ({
+    webhookId: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }),
+  }),
 })
 
 const DeleteWebhookResultRef = resultUnion(
@@ -77,45 +87,57 @@ builder.queryField('webhooks', (t) =>
   }),
 )
 
-builder.mutationFields((t) => {
-  const id = t.arg.id({ required: true, description: 'Webhook identifier.' })
-  return {
-    updateWebhook: t.field({
-      type: WebhookResultRef,
-      description:
-        'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
-      args: {
-        id,
-        url: t.arg.string({
-          description: 'New URL, an https address on the public internet; unchanged if omitted.',
-        }),
-        types: t.arg({ type: [ChangeTypeRef], description: 'New types of change; unchanged if omitted.' }),
-      },
-      resolve: (_root, { id, url, types }, ctx) =>
-        catchRefusal(async () => {
-          requireCaller(ctx)
-          const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
-          return { webhook: await updateWebhook(id, changes, ctx) }
-        }),
-    }),
-    enableWebhook: t.field({
-      type: WebhookResultRef,
-      description:
-        'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
-      args: { id },
-      resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await enableWebhook(id, ctx) })),
-    }),
-    disableWebhook: t.field({
-      type: WebhookResultRef,
-      description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
-      args: { id },
-      resolve: (_root, { id }, ctx) => catchRefusal(async () => ({ webhook: await disableWebhook(id, ctx) })),
-    }),
-    deleteWebhook: t.field({
-      type: DeleteWebhookResultRef,
-      description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
-      args: { id },
-      resolve: (_root, { id }, ctx) => catchRefusal(() => deleteWebhook(id, ctx)),
-    }),
-  }
+const UpdateWebhookInputRef = builder.inputType('UpdateWebhookInput', {
+  description: 'Changes to a webhook. Fields that are omitted or null stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Webhook identifier.' }),
+    url: t.string({ description: 'New URL, an https address on the public internet.' }),
+    types: t.field({ type: [ChangeTypeRef], description: 'New types of change.' }),
+  }),
 })
+
+const EnableWebhookInputRef = idInput('EnableWebhook', 'id', 'Webhook identifier.')
+const DisableWebhookInputRef = idInput('DisableWebhook', 'id', 'Webhook identifier.')
+const DeleteWebhookInputRef = idInput('DeleteWebhook', 'id', 'Webhook identifier.')
+
+builder.mutationFields((t) => ({
+  updateWebhook: t.field({
+    type: WebhookResultRef,
+    description:
+      'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
+    args: { input: t.arg({ type: UpdateWebhookInputRef, required: true, description: 'Changes.' }) },
+    resolve: (_root, { input: { id, url, types } }, ctx) =>
+      catchRefusal(async () => {
+        requireCaller(ctx)
+        const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
+        return { webhook: await updateWebhook(id, changes, ctx) }
+      }),
+  }),
+  enableWebhook: t.field({
+    type: WebhookResultRef,
+    description:
+      'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
+    args: {
+      input: t.arg({ type: EnableWebhookInputRef, required: true, description: 'Webhook to enable.' }),
+    },
+    resolve: (_root, { input: { id } }, ctx) =>
+      catchRefusal(async () => ({ webhook: await enableWebhook(id, ctx) })),
+  }),
+  disableWebhook: t.field({
+    type: WebhookResultRef,
+    description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
+    args: {
+      input: t.arg({ type: DisableWebhookInputRef, required: true, description: 'Webhook to disable.' }),
+    },
+    resolve: (_root, { input: { id } }, ctx) =>
+      catchRefusal(async () => ({ webhook: await disableWebhook(id, ctx) })),
+  }),
+  deleteWebhook: t.field({
+    type: DeleteWebhookResultRef,
+    description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
+    args: {
+      input: t.arg({ type: DeleteWebhookInputRef, required: true, description: 'Webhook to delete.' }),
+    },
+    resolve: (_root, { input: { id } }, ctx) => catchRefusal(() => deleteWebhook(id, ctx)),
+  }),
+}))

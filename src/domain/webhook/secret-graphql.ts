@@ -1,4 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
+import { idInput } from '../../graphql/mutation-input.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -27,20 +28,29 @@ const WebhookSecretResultRef = resultUnion(
   'Webhook and its new secret, or the reasons for the refusal.',
 )
 
+const RegisterWebhookInputRef = builder.inputType('RegisterWebhookInput', {
+  description: 'Webhook to register.',
+  fields: (t) => ({
+    url: t.string({
+      required: true,
+      description:
+        'URL to post changes to: an https address on the public internet, without user name and password.',
+    }),
+    types: t.field({ type: [ChangeTypeRef], description: 'Types of change to receive; all if omitted.' }),
+  }),
+})
+
+const RotateWebhookSecretInputRef = idInput('RotateWebhookSecret', 'id', 'Webhook identifier.')
+
 builder.mutationFields((t) => ({
   registerWebhook: t.field({
     type: WebhookSecretResultRef,
     description:
       'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
     args: {
-      url: t.arg.string({
-        required: true,
-        description:
-          'URL to post changes to: an https address on the public internet, without user name and password.',
-      }),
-      types: t.arg({ type: [ChangeTypeRef], description: 'Types of change to receive; all if omitted.' }),
+      input: t.arg({ type: RegisterWebhookInputRef, required: true, description: 'Webhook to register.' }),
     },
-    resolve: (_root, { url, types }, ctx) =>
+    resolve: (_root, { input: { url, types } }, ctx) =>
       catchRefusal(
         async () =>
           requireCaller(ctx) &&
@@ -51,7 +61,13 @@ builder.mutationFields((t) => ({
     type: WebhookSecretResultRef,
     description:
       'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
-    args: { id: t.arg.id({ required: true, description: 'Webhook identifier.' }) },
-    resolve: (_root, { id }, ctx) => catchRefusal(() => rotateWebhookSecret(id, ctx)),
+    args: {
+      input: t.arg({
+        type: RotateWebhookSecretInputRef,
+        required: true,
+        description: 'Webhook to give a new secret.',
+      }),
+    },
+    resolve: (_root, { input: { id } }, ctx) => catchRefusal(() => rotateWebhookSecret(id, ctx)),
   }),
 }))

@@ -8,6 +8,9 @@ import { changes, changeType } from '../change/table.ts'
 /** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */
 export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
 
+/** Reasons why a webhook is disabled. */
+export type DisabledReason = 'GONE' | 'FAILING' | 'REQUESTED'
+
 /** Endpoints at which channels and integrations receive changes. */
 export const webhooks = pgTable(
   'webhooks',
@@ -18,8 +21,7 @@ export const webhooks = pgTable(
     url: text().notNull(),
     types: changeType().array().notNull(),
     status: webhookStatus().notNull().default('enabled'),
-    /** Reason code, such as `GONE`. */
-    disabledReason: text('disabled_reason'),
+    disabledReason: text('disabled_reason').$type<DisabledReason>(),
     /** Signs messages. Stored in clear text, because signing needs it. */
     secret: text().notNull(),
     /** Also signs until `previousSecretUntil`, so that receivers can rotate without losing messages. */

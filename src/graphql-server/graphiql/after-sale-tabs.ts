@@ -3,8 +3,8 @@
 export const refund = [
   `# Refunds one unit of what was paid, for integrations.
 # Without an amount it refunds all that is left.`,
-  `mutation Refund($ticketId: ID!, $amount: Float, $idempotencyKey: String) {
-    refundTicket(ticketId: $ticketId, amount: $amount, idempotencyKey: $idempotencyKey) {
+  `mutation Refund($input: RefundTicketInput!) {
+    refundTicket(input: $input) {
       ... on RefundPayload {
         refund { id status amount currency ticket { refunded totalPaid refundAttempts { id status amount } } }
       }
@@ -16,8 +16,8 @@ export const refund = [
 export const webhook = [
   `# Has changes sent to an address, signed with the
 # secret. Its deliveries: webhookDeliveries.`,
-  `mutation Webhook($url: String!, $types: [ChangeType!]) {
-    registerWebhook(url: $url, types: $types) {
+  `mutation Webhook($input: RegisterWebhookInput!) {
+    registerWebhook(input: $input) {
       ... on WebhookSecretPayload { secret webhook { id url types status } }
       ... on Refused { errors { code message path } }
     }

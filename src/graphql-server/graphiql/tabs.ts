@@ -117,8 +117,8 @@ const boxOffice = [
 const door = [
   `# Lets people in. The nonce makes a repeated scan
 # return the first result. For integrations.`,
-  `mutation Door($ticketId: ID!, $nonce: String!, $people: Int!) {
-    checkInTicket(ticketId: $ticketId, nonce: $nonce, people: $people, force: true) {
+  `mutation Door($input: CheckInTicketInput!) {
+    checkInTicket(input: $input) {
       ... on CheckIn {
         result people entered admits at idempotentReplayed
         ticket { fullName ticketRate { name } }
@@ -131,7 +131,7 @@ const door = [
 const changes = [
   `# Lists changes, oldest first. To continue later,
 # keep endCursor and pass it as after.`,
-  `query Changes($after: ID) {
+  `query Changes($after: String) {
     changes(after: $after, first: 20) {
       nodes { type subjectId sequence data createdAt }
       pageInfo { hasNextPage endCursor }
@@ -163,9 +163,11 @@ export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
     asChannel(checkout, { input }),
     asIntegration(ticket, { id: ticketId }),
     asIntegration(boxOffice, { input: { ...input, method: 'CASH', reference: 'till 1' } }),
-    asIntegration(door, { ticketId, nonce: 'first scan', people: 1 }),
-    asIntegration(refund, { ticketId, amount: 1, idempotencyKey: 'first-refund' }),
+    asIntegration(door, { input: { ticket: { ticketId }, nonce: 'first scan', people: 1, force: true } }),
+    asIntegration(refund, { input: { ticketId, amount: 1, idempotencyKey: 'first-refund' } }),
     asChannel(changes, {}),
-    asIntegration(webhook, { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] }),
+    asIntegration(webhook, {
+      input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },
+    }),
   ]
 }

@@ -59,7 +59,7 @@ export type Event = Listed & {
 export type Events = {
   events: { nodes: ListedEvent[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } | null
 }
-export const eventsQuery = `query Events($search: String, $after: ID) {
+export const eventsQuery = `query Events($search: String, $after: String) {
   events(first: 24, search: $search, after: $after) {
     pageInfo { hasNextPage endCursor }
     nodes {

@@ -5,17 +5,18 @@ import { ask, pause } from './gateway.ts'
 import { findOrder, type Order } from './orders.ts'
 import { hasText, money, text } from './texts.ts'
 
-const undecided = new Set(['pending', 'processing'])
+const undecided = new Set(['PENDING', 'PROCESSING'])
 const lookEveryMs = 2_000
 
-// The contract names statuses in lower case at first, and in upper case from its next form on.
-const statusOf = ({ payment }: FoundPayment) => payment?.status.toLowerCase() ?? 'unknown'
+// Part of the money given back leaves the rest of it paid.
+const statusOf = ({ payment }: FoundPayment) =>
+  payment?.status === 'PARTIALLY_REFUNDED' ? 'PAID' : (payment?.status ?? 'UNKNOWN')
 
 function outcome(order: Order | null, found: FoundPayment): void {
   const known = statusOf(found)
-  const status = hasText(`done.${known}`) ? known : 'unknown'
+  const status = hasText(`done.${known}`) ? known : 'UNKNOWN'
   const { payment } = found
-  const isPaid = known === 'paid'
+  const isPaid = known === 'PAID'
   const title = text(`done.${status}`)
   const total = payment && money(payment.totalAmount, payment.currency)
   const next = order && !isPaid ? `/shop/events/${encodeURIComponent(order.eventId)}` : '/shop'

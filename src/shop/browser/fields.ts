@@ -49,10 +49,8 @@ export const checkField = (label: string, hint?: string | null): Field =>
 /** Field for the answer to a question of the rate: its items, a box to tick, or text. */
 export function questionField({ label, type, required, items }: Question): Field {
   const name = required ? label : `${label} ${text('form.optional')}`
-  // The contract names the types in lower case at first, and in upper case from its next form on.
-  const kind = type.toLowerCase()
-  if (kind === 'checkbox') return checkField(name)
-  if (kind === 'text') return textField(name, { maxlength: '500' })
+  if (type === 'CHECKBOX') return checkField(name)
+  if (type === 'TEXT') return textField(name, { maxlength: '500' })
   const options = items.map((item) => el('option', { value: item }, item))
   return fieldOf(name, el('select', {}, el('option', { value: '' }, text('form.choose')), ...options))
 }

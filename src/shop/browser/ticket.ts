@@ -61,7 +61,7 @@ export function ticketForm(rate: Rate, index: number): TicketForm {
   const answersOf = (answered: typeof questions, answerOf: (one: (typeof questions)[number]) => string) =>
     answered.map((one) => ({ questionId: one.question.id, answer: answerOf(one) }))
   const example = ({ question: { items, type } }: (typeof questions)[number]) =>
-    items[0] ?? (type.toLowerCase() === 'checkbox' ? 'true' : '…')
+    items[0] ?? (type === 'CHECKBOX' ? 'true' : '…')
 
   const form: TicketForm = {
     name,

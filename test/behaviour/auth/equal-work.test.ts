@@ -148,26 +148,38 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'cancelTicket',
     'ticket',
     (id) =>
-      overGraphql(`mutation ($id: ID!) { cancelTicket(ticketId: $id) { ${problems} } }`, { id }, channel),
+      overGraphql(
+        `mutation ($id: ID!) { cancelTicket(input: { ticketId: $id }) { ${problems} } }`,
+        { id },
+        channel,
+      ),
   ],
   [
     'cancelCheckout',
     'payment',
     (id) =>
-      overGraphql(`mutation ($id: ID!) { cancelCheckout(paymentId: $id) { ${problems} } }`, { id }, channel),
+      overGraphql(
+        `mutation ($id: ID!) { cancelCheckout(input: { paymentId: $id }) { ${problems} } }`,
+        { id },
+        channel,
+      ),
   ],
   [
     'requestRefund',
     'ticket',
     (id) =>
-      overGraphql(`mutation ($id: ID!) { requestRefund(ticketId: $id) { ${problems} } }`, { id }, channel),
+      overGraphql(
+        `mutation ($id: ID!) { requestRefund(input: { ticketId: $id }) { ${problems} } }`,
+        { id },
+        channel,
+      ),
   ],
   [
     'refundTicket',
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { refundTicket(ticketId: $id) { ${problems} } }`,
+        `mutation ($id: ID!) { refundTicket(input: { ticketId: $id }) { ${problems} } }`,
         { id },
         integration.v2,
       ),
@@ -217,7 +229,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { checkInTicket(ticketId: $id, nonce: "n${++nonces}") { ${problems} ... on CheckIn { result } } }`,
+        `mutation ($id: ID!) { checkInTicket(input: { ticket: { ticketId: $id }, nonce: "n${++nonces}" }) { ${problems} ... on CheckIn { result } } }`,
         { id },
         integration.v2,
       ),
@@ -227,7 +239,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { redeemSupplement(input: { ticketId: $id, supplementId: "sup_0", nonce: "n${++nonces}" }) {
+        `mutation ($id: ID!) { redeemSupplement(input: { ticket: { ticketId: $id }, supplementId: "sup_0", nonce: "n${++nonces}" }) {
           ${problems} ... on Redemption { result } } }`,
         { id },
         integration.v2,

@@ -48,9 +48,9 @@ test('a refund of the box office is recorded as succeeded at once, and no provid
   expect(refund).toMatchObject({
     amount: 7.5,
     reason: 'REQUESTED',
-    status: 'succeeded',
+    status: 'SUCCEEDED',
     succeededAt: expect.any(String),
-    ticket: { id, status: 'activated', refunded: 7.5 },
+    ticket: { id, status: 'ACTIVATED', refunded: 7.5 },
   })
   expect(await refunds.refundRows(sale, asCheckout(sold))).toEqual([
     expect.objectContaining({ id: refund?.id, status: 'succeeded', reference: refund?.id, lastError: null }),
@@ -60,7 +60,7 @@ test('a refund of the box office is recorded as succeeded at once, and no provid
     refundedAmount: 750,
   })
   const rest = await refunds.refundTicket(sale, id)
-  expect(rest.refund).toMatchObject({ amount: 14.5, status: 'succeeded' })
+  expect(rest.refund).toMatchObject({ amount: 14.5, status: 'SUCCEEDED' })
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['REFUND_TOO_HIGH 0'])
   await refunds.refundTicket(sale, sold.tickets[1]?.id ?? '')
   expect(await refunds.paymentRow(sale, asCheckout(sold))).toMatchObject({
@@ -105,7 +105,7 @@ test('a refund of the box office is for integrations of its organization, and it
   // Any integration of the organization may, whichever sold it.
   const { v2 } = await integrationHeaders(sale.db)
   const { data } = await refunds.callMutation(sale, 'refundTicket', { ticketId: id }, v2)
-  expect(data?.refundTicket?.refund).toMatchObject({ amount: 24, status: 'succeeded' })
+  expect(data?.refundTicket?.refund).toMatchObject({ amount: 24, status: 'SUCCEEDED' })
 })
 
 test('a ticket of the box office is cancelled and refunded by two verbs, in any order', async () => {
@@ -116,9 +116,9 @@ test('a ticket of the box office is cancelled and refunded by two verbs, in any 
     const { tickets } = await mustSell(sale)
     const id = tickets[0]?.id ?? ''
     for (const verb of order)
-      if (verb === 'refund') expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('succeeded')
+      if (verb === 'refund') expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('SUCCEEDED')
       else
-        expect((await refunds.cancelTicket(sale, id, sale.integration.v2)).ticket?.status).toBe('cancelled')
+        expect((await refunds.cancelTicket(sale, id, sale.integration.v2)).ticket?.status).toBe('CANCELLED')
   }
   expect(providerCalls).toBe(0)
 })
@@ -132,6 +132,6 @@ test('nothing of a free ticket of the box office can be refunded', async () => {
 
 test('control: a refund of a ticket sold online is sent to the provider', async () => {
   const checkout = await refunds.buyTickets(sale)
-  expect((await refunds.refundTicket(sale, refunds.ticketOf(checkout))).refund?.status).toBe('succeeded')
+  expect((await refunds.refundTicket(sale, refunds.ticketOf(checkout))).refund?.status).toBe('SUCCEEDED')
   expect(providerCalls).toBe(1)
 })

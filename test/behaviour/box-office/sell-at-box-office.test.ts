@@ -148,7 +148,7 @@ test('a sale at the box office is paid at once, with an invoice, a charge and a 
   })
   expect(sold.payment).toEqual({
     id: expect.stringMatching(/^pay_/),
-    status: 'paid',
+    status: 'PAID',
     method: 'CARD',
     methodReference: 'Terminal 3 / 0012',
     totalAmount: 48.75,
@@ -162,8 +162,8 @@ test('a sale at the box office is paid at once, with an invoice, a charge and a 
   expect(sold.tickets.map(({ fullName }) => fullName)).toEqual(['Ana Núñez', 'Bo'])
   expect(sold.tickets[0]).toEqual({
     id: expect.stringMatching(/^tkt_/),
-    status: 'activated',
-    saleType: 'box_office',
+    status: 'ACTIVATED',
+    saleType: 'BOX_OFFICE',
     qrCode: 'DOOR-1',
     fullName: 'Ana Núñez',
     email: 'ana@example.com',
@@ -262,7 +262,7 @@ test('a free ticket of the box office has neither an invoice nor a charge', asyn
     'rate_free',
   )
   expect(totalAmount).toBe(0)
-  expect(payment).toMatchObject({ status: 'paid', method: 'OTHER', invoiceReference: null })
+  expect(payment).toMatchObject({ status: 'PAID', method: 'OTHER', invoiceReference: null })
   expect(await sale.db.$count(charges, eq(charges.paymentId, payment.id))).toBe(0)
 })
 
@@ -310,7 +310,7 @@ test('the last place goes to the box office once an unpaid hold has expired', as
   expect(problemsOf(await sellAtBoxOffice(sale, input))).toEqual(['SOLD_OUT tickets 0'])
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, payment_id))
   const sold = await sellAtBoxOffice(sale, input)
-  expect(sold.payment.status).toBe('paid')
+  expect(sold.payment.status).toBe('PAID')
   expect(await changeTypesOf(sale, 'rate_held')).toEqual(['rate.sold_out', 'rate.available', 'rate.sold_out'])
 })
 
@@ -393,7 +393,7 @@ test.each(['CHEQUE', null, undefined])('the method %s is refused by the schema',
 test('the box office sells while the event runs, and no longer once it has ended', async () => {
   const online = await checkOut(sale, { ticket_rate_id: 'rate_running', tickets: [anEntry('price_running')] })
   expect(restProblems(online)).toEqual(['EVENT_STARTED ticket_rate_id'])
-  expect((await mustSell(sale, {}, 'rate_running')).payment.status).toBe('paid')
+  expect((await mustSell(sale, {}, 'rate_running')).payment.status).toBe('PAID')
   const [ended] = await sale.db
     .update(events)
     .set({ endDate: sql`now()` })

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const query = `query ($after: ID, $first: Int! = 50) { changes(after: $after, first: $first) {
+const query = `query ($after: String, $first: Int! = 50) { changes(after: $after, first: $first) {
   nodes { id type subjectId sequence data createdAt } edges { cursor }
   pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
 

@@ -56,10 +56,7 @@ async function sell(eventId: string, entry: Record<string, unknown> = {}, isPaid
   return { id: ticket._id, qrCode: ticket.qr_code, paymentId: payment_id }
 }
 
-const mutation = `mutation ($qrCode: String, $ticketId: ID, $eventId: ID, $nonce: String!, $direction: CheckInDirection,
-  $at: DateTime, $force: Boolean) {
-  checkInTicket(qrCode: $qrCode, ticketId: $ticketId, eventId: $eventId, nonce: $nonce, direction: $direction, at: $at,
-    force: $force) {
+const mutation = `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) {
     ... on CheckIn { result idempotentReplayed firstEnteredAt direction force ticket { id enter entryTime entryDate } }
     ... on Refused { errors { code path } } } }`
 
@@ -72,21 +69,16 @@ type Scanned = {
 }
 
 let nonces = 0
-async function scan(given: Record<string, unknown>, headers = sale.integration.v2): Promise<Scanned> {
-  const nonce = given.nonce ?? `scan_${nonces++}`
-  const query = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  // Drops unset variables from the document, so that their defaults apply instead of null.
-  const text = ['direction', 'force'].reduce(
-    (text, name) =>
-      name in query ? text : text.replace(`$${name}: `, `$${name}Unused: `).replace(`${name}: $${name}`, ''),
-    mutation,
-  )
-  const unused = text.replace(/,?\s*\$\w+Unused: \w+/g, '')
-  const { data, errors } = await sale.graphql<{ checkInTicket: Scanned }>(
-    unused,
-    { ...query, nonce },
-    headers,
-  )
+const send = (
+  { qrCode, ticketId, ...rest }: Record<string, unknown>,
+  headers: Record<string, string> = sale.integration.v2,
+) => {
+  const input = { nonce: `scan_${nonces++}`, ticket: { qrCode, ticketId }, ...rest }
+  return sale.graphql<{ checkInTicket: Scanned }>(mutation, { input }, headers)
+}
+
+async function scan(...given: Parameters<typeof send>): Promise<Scanned> {
+  const { data, errors } = await send(...given)
   expect(errors).toBeUndefined()
   if (!data) throw new Error('a scan has data')
   return data.checkInTicket
@@ -203,17 +195,28 @@ test('check-in of a code used twice takes the given event, else the nearest', as
 })
 
 test.each([
-  [{}, 'qrCode'],
-  [{ qrCode: 'A', ticketId: 'tkt_1' }, 'qrCode'],
-  [{ qrCode: 'with space' }, 'qrCode'],
+  [{ qrCode: 'with space' }, 'ticket.qrCode'],
+  [{ ticketId: '' }, 'ticket.ticketId'],
   [{ qrCode: 'A', nonce: ' ' }, 'nonce'],
 ])('check-in with %j is refused', async (given, path) => {
   expect((await scan(given)).errors).toEqual([expect.objectContaining({ path })])
 })
 
+test.each([
+  [{}],
+  [{ qrCode: 'A', ticketId: 'tkt_1' }],
+  [{ qrCode: null }],
+  [{ qrCode: 'A', ticketId: null }],
+])('check-in takes one of code and identifier, not %j', async (given) => {
+  const { data, errors } = await send(given)
+  expect(data).toBeUndefined()
+  expect(errors?.[0]).toMatchObject({ extensions: { code: 'BAD_REQUEST' } })
+  expect(errors?.[0]?.message).toMatch(/"input\.ticket"|ScannedTicketInput|"qrCode"/)
+})
+
 test('check-in with the key of a channel is refused', async () => {
   const { data, errors } = await sale.graphql(
-    'mutation { checkInTicket(qrCode: "A", nonce: "1") { __typename } }',
+    'mutation { checkInTicket(input: { ticket: { qrCode: "A" }, nonce: "1" }) { __typename } }',
     {},
     sale.channel,
   )

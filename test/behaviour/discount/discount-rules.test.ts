@@ -110,15 +110,15 @@ test.each(['third', 'THIRD', 'tHiRd', ' third '])('the code %j is found whatever
 test('an amount takes no more off than the price', async () => {
   expect(await mustCheckOut(sale, withCode('five'))).toMatchObject({ total_amount: 16.5 })
   const { payment, tickets } = await checkOutOverGraphql(sale, withCode('five', 'rate_2'))
-  expect(payment).toMatchObject({ status: 'paid', totalAmount: 0 })
-  expect(tickets).toMatchObject([{ status: 'activated', totalPrice: 0 }])
+  expect(payment).toMatchObject({ status: 'PAID', totalAmount: 0 })
+  expect(tickets).toMatchObject([{ status: 'ACTIVATED', totalPrice: 0 }])
 })
 
 test('a discount of everything is paid at once, and uses it', async () => {
   const before = await usesOf(sale, 'dsc_all')
   const { payment, tickets } = await checkOutOverGraphql(sale, withCode('all', 'rate_1', times(2)))
-  expect(payment).toMatchObject({ status: 'paid', totalAmount: 0 })
-  expect(tickets.map(({ status }) => status)).toEqual(['activated', 'activated'])
+  expect(payment).toMatchObject({ status: 'PAID', totalAmount: 0 })
+  expect(tickets.map(({ status }) => status)).toEqual(['ACTIVATED', 'ACTIVATED'])
   expect(await usesOf(sale, 'dsc_all')).toEqual({ sold: (before?.sold ?? 0) + 2, held: 0 })
 })
 

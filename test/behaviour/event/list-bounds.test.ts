@@ -95,7 +95,7 @@ test('event cursors lead past the offset limit', async () => {
     .offset(10_050)
     .limit(1)
   const { data } = await sale.graphql<{ events: { nodes: unknown[]; pageInfo: { hasNextPage: boolean } } }>(
-    'query ($after: ID) { events(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage } } }',
+    'query ($after: String) { events(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage } } }',
     { after: last && toCursor(last) },
     sale.channel,
   )

@@ -163,7 +163,7 @@ test('event list by limit and offset links to the pages around', async () => {
 })
 
 test('event list by cursor is complete, even across equal start dates', async () => {
-  const query = `query ($after: ID) { events(first: 2, after: $after) {
+  const query = `query ($after: String) { events(first: 2, after: $after) {
     edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
   type Connection = {
     edges: { cursor: string; node: { id: string } }[]

@@ -107,7 +107,7 @@ test.each([
 
 test('a repeated mutation that fails in part runs once and reports its error', async () => {
   const query = `mutation ($url: String!, $ticket: ID!) {
-    registerWebhook(url: $url) { __typename } requestRefund(ticketId: $ticket) { __typename } }`
+    registerWebhook(input: { url: $url }) { __typename } requestRefund(input: { ticketId: $ticket }) { __typename } }`
   const variables = { url: 'http://127.0.0.1:9/hook', ticket: ticketId }
   expect((await ask(query, { variables })).json().errors).toBeUndefined()
   // An integration may register webhooks but not request refunds.

@@ -43,11 +43,11 @@ test('GraphiQL: every tab runs as it is', async () => {
   expect(answers.map(({ data }) => data)).toMatchObject([
     { events: { totalCount: 1, nodes: [{ ticketRates: [{ id: rate._id, prices: [{ price: 20 }] }] }] } },
     { quoteCheckout: { totalAmount: 22 } },
-    { checkout: { totalAmount: 22, payment: { status: 'pending' } } },
-    { ticket: { id: sold.tickets[0]?.id, status: 'activated', saleType: 'box_office' } },
-    { sellAtBoxOffice: { totalAmount: 22, payment: { status: 'paid', method: 'CASH' } } },
+    { checkout: { totalAmount: 22, payment: { status: 'PENDING' } } },
+    { ticket: { id: sold.tickets[0]?.id, status: 'ACTIVATED', saleType: 'BOX_OFFICE' } },
+    { sellAtBoxOffice: { totalAmount: 22, payment: { status: 'PAID', method: 'CASH' } } },
     { checkInTicket: { result: 'OK', people: 1, entered: 1, admits: 1 } },
-    { refundTicket: { refund: { status: 'succeeded', amount: 1, ticket: { refunded: 1 } } } },
+    { refundTicket: { refund: { status: 'SUCCEEDED', amount: 1, ticket: { refunded: 1 } } } },
     { changes: { nodes: [] } },
     { registerWebhook: { secret: expect.stringMatching(/^whsec_/), webhook: { types: ['TICKET_ENTERED'] } } },
   ])

@@ -128,6 +128,6 @@ test('a client imports, lists, quotes, checks out, pays and looks up its ticket'
   )
   const ticket = 'query ($id: ID!) { ticket(id: $id) { status payment { status } } }'
   expect(await graphql(ticket, { id: byKey._id })).toEqual({
-    data: { ticket: { status: 'activated', payment: { status: 'paid' } } },
+    data: { ticket: { status: 'ACTIVATED', payment: { status: 'PAID' } } },
   })
 })

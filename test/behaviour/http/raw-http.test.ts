@@ -90,7 +90,12 @@ const asked: [what: string, method: string, path: string, sent?: string][] = [
   ['introspection', 'POST', '/graphql', body('{ __schema { queryType { name } } }')],
   ['a malformed document', 'POST', '/graphql', body('{ events')],
   ['a field error', 'POST', '/graphql', body('{ changes(after: "x") { nodes { type } } }')],
-  ['a mutation', 'POST', '/graphql', body('mutation { cancelTicket(ticketId: "x") { __typename } }')],
+  [
+    'a mutation',
+    'POST',
+    '/graphql',
+    body('mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }'),
+  ],
 ]
 
 test.each(
@@ -112,7 +117,7 @@ test.each(
 )
 
 test('a mutation with an Accept header that cannot be met is not run', async () => {
-  const register = 'mutation { registerWebhook(url: "https://hooks.example/a") { __typename } }'
+  const register = 'mutation { registerWebhook(input: { url: "https://hooks.example/a" }) { __typename } }'
   const raw = await sendRaw(request('POST', '/graphql', 'multipart/mixed', body(register)))
   expect(raw.status).toBe(406)
   const { data } = await sale.graphql('{ webhooks { id } }', {}, sale.channel)

@@ -161,7 +161,7 @@ test('an overpayment is paid, its surplus refunded, and the price stays refundab
   expect(mismatches).toMatchObject([{ paymentId: checkout.payment_id, amount: 300, currency: 'EUR' }])
   expect(await paymentRow(sale, checkout)).toMatchObject({ status: 'paid', refundedAmount: 0 })
   const { refund } = await refundTicket(sale, ticketOf(checkout))
-  expect(refund).toMatchObject({ status: 'succeeded', amount: 22 })
+  expect(refund).toMatchObject({ status: 'SUCCEEDED', amount: 22 })
   expect(await paymentRow(sale, checkout)).toMatchObject({ status: 'refunded', refundedAmount: 2200 })
 })
 
@@ -184,7 +184,7 @@ test('a wrong amount shows its refund and reason on the payment', async () => {
   )
   expect(errors).toBeUndefined()
   expect(data?.payment).toEqual({
-    status: 'failed',
+    status: 'FAILED',
     refunds: [{ reason: 'AMOUNT_MISMATCH', amount: 2200, currency: 'JPY', ticket: null }],
   })
   const refused = await callMutation(

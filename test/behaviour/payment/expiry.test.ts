@@ -87,11 +87,11 @@ test('an expired hold shows in GraphQL and in the lookup', async () => {
     'query ($id: ID!) { ticket(id: $id) { status checkoutStatus totalPaid raised payment { status } } }'
   expect((await sale.graphql(query, { id }, sale.channel)).data).toEqual({
     ticket: {
-      status: 'expired',
+      status: 'EXPIRED',
       checkoutStatus: 'expired',
       totalPaid: 0,
       raised: 0,
-      payment: { status: 'expired' },
+      payment: { status: 'EXPIRED' },
     },
   })
   const lookup = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })

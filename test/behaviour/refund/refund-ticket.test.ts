@@ -67,10 +67,10 @@ test('refund of a whole ticket shows on the ticket, the payment and its invoice,
     amount: 22,
     currency: 'EUR',
     reason: 'REQUESTED',
-    status: 'succeeded',
+    status: 'SUCCEEDED',
     createdAt: expect.any(String),
     succeededAt: expect.any(String),
-    ticket: { id, status: 'activated', refunded: 22 },
+    ticket: { id, status: 'ACTIVATED', refunded: 22 },
   })
   const charge = `test_${checkout.payment_id}`
   expect(providerCalls).toEqual([{ id: refund?.id, charge, amount: 2200, currency: 'EUR' }])
@@ -93,17 +93,17 @@ test('refund of a whole ticket shows on the ticket, the payment and its invoice,
     const { invoiceReference } = data?.ticket ?? {}
     expect(invoiceReference).toMatch(/^F\d{4}-\d{6}$/)
     expect(data?.ticket).toEqual({
-      status: 'activated',
+      status: 'ACTIVATED',
       refunded: 22,
       refundedAt: refund?.succeededAt,
       raised: 0,
       totalPaid: 22,
       refunds: [{ channelId: expect.stringMatching(/^chn_/), amount: 22, at: refund?.succeededAt }],
-      refundAttempts: [{ id: refund?.id, status: 'succeeded' }],
+      refundAttempts: [{ id: refund?.id, status: 'SUCCEEDED' }],
       invoiceReference,
       correctiveInvoiceReferences: [corrective?.reference],
       payment: {
-        status: 'refunded',
+        status: 'REFUNDED',
         refundedAmount: 22,
         invoiceReference,
         refunds: [{ id: refund?.id, amount: 22, reason: 'REQUESTED', ticket: { id } }],
@@ -220,9 +220,9 @@ test('cancelling and refunding a ticket are independent, in either order', async
   const checkout = await refunds.buyTickets(sale, 2)
   const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
   await refunds.cancelTicket(sale, first)
-  expect((await refunds.refundTicket(sale, first)).refund?.ticket?.status).toBe('cancelled')
+  expect((await refunds.refundTicket(sale, first)).refund?.ticket?.status).toBe('CANCELLED')
   await refunds.refundTicket(sale, second)
-  expect((await refunds.cancelTicket(sale, second)).ticket).toMatchObject({ status: 'cancelled', raised: 0 })
+  expect((await refunds.cancelTicket(sale, second)).ticket).toMatchObject({ status: 'CANCELLED', raised: 0 })
 })
 
 test.each([0, -1, 0.001, 10.005, 1e300])('refund of %d EUR is refused', async (amount) => {
@@ -248,11 +248,11 @@ test('refund of an unpaid or free ticket is refused', async () => {
   const checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   const id = refunds.ticketOf(checkout)
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual([
-    'ILLEGAL_TRANSITION pending refunded',
+    'ILLEGAL_TRANSITION PENDING REFUNDED',
   ])
   await refunds.cancelCheckout(sale, checkout.payment_id)
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual([
-    'ILLEGAL_TRANSITION cancelled refunded',
+    'ILLEGAL_TRANSITION CANCELLED REFUNDED',
   ])
   const gift = await mustCheckOut(sale, { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free')] })
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, refunds.ticketOf(gift)))).toEqual([

@@ -91,7 +91,7 @@ test('refund with the provider out of reach stays pending and is retried under t
   const id = refunds.ticketOf(checkout)
   outcome = unreachable
   const { refund } = await refunds.refundTicket(sale, id)
-  expect(refund).toMatchObject({ status: 'pending', succeededAt: null, ticket: { refunded: 0 } })
+  expect(refund).toMatchObject({ status: 'PENDING', succeededAt: null, ticket: { refunded: 0 } })
   // A pending refund counts as refunded.
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount: 1 }))).toEqual([
     'REFUND_TOO_HIGH 0',
@@ -139,7 +139,7 @@ test('refund that the provider refuses has failed, and may be made again', async
   const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = async () => ({ kind: 'failed', code: 'charge_disputed' })
-  expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('failed')
+  expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('FAILED')
   expect(await statesOf(checkout)).toEqual(['failed', 'paid', 0])
   expect(await rowOf(checkout)).toMatchObject({ lastError: 'charge_disputed', succeededAt: null })
   expect(await correctiveOf(checkout)).toBe(0)
@@ -147,7 +147,7 @@ test('refund that the provider refuses has failed, and may be made again', async
   await letBeDue()
   await work()
   expect(calls).toHaveLength(1)
-  expect((await refunds.refundTicket(sale, id)).refund).toMatchObject({ status: 'succeeded', amount: 22 })
+  expect((await refunds.refundTicket(sale, id)).refund).toMatchObject({ status: 'SUCCEEDED', amount: 22 })
   expect(await statesOf(checkout)).toEqual(['failed', 'succeeded', 'refunded', 2200])
 })
 
@@ -159,7 +159,7 @@ test.each([
   const id = refunds.ticketOf(checkout)
   outcome = decides
   const { refund } = await refunds.refundTicket(sale, id)
-  expect(refund?.status).toBe('pending')
+  expect(refund?.status).toBe('PENDING')
   const row = await rowOf(checkout)
   const reported: RefundOutcome = { kind: 'succeeded', reference: `re_${row.id}` }
   for (let time = 0; time < 3; time++) expect((await settle(name(row), reported))?.status).toBe('succeeded')
@@ -214,14 +214,14 @@ test('refund webhook before the response to the call settles it, and the respons
     return succeeds(refund)
   }
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
-  expect(refund?.status).toBe('succeeded')
+  expect(refund?.status).toBe('SUCCEEDED')
   outcome = async (refund) => {
     await settle({ id: refund.id }, { kind: 'succeeded', reference: `re_${refund.id}` })
     return unreachable()
   }
   const other = await refunds.buyTickets(sale)
   const answered = await refunds.refundTicket(sale, refunds.ticketOf(other))
-  expect(answered.refund).toMatchObject({ status: 'succeeded', ticket: { refunded: 22 } })
+  expect(answered.refund).toMatchObject({ status: 'SUCCEEDED', ticket: { refunded: 22 } })
   for (const paid of [checkout, other]) {
     expect(await statesOf(paid)).toEqual(['succeeded', 'refunded', 2200])
     expect(await correctiveOf(paid)).toBe(1)
@@ -240,13 +240,13 @@ test('refund of a crashed process is made by another once its lease is over', as
   outcome = succeeds
   calls = []
   const again = () => refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'died' })
-  expect((await again()).refund?.status).toBe('pending')
+  expect((await again()).refund?.status).toBe('PENDING')
   await work()
   expect(calls).toEqual([])
   await letBeDue()
   await work()
   expect(calls).toHaveLength(1)
-  expect((await again()).refund?.status).toBe('succeeded')
+  expect((await again()).refund?.status).toBe('SUCCEEDED')
   expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
 })
 
@@ -256,7 +256,7 @@ test('refund that the database cannot settle stays pending and is settled later'
     $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$`)
   await sale.db.execute(sql`create trigger give_up before insert on invoices execute function give_up()`)
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
-  expect(refund).toMatchObject({ status: 'pending', ticket: { refunded: 0 } })
+  expect(refund).toMatchObject({ status: 'PENDING', ticket: { refunded: 0 } })
   await sale.db.execute(sql`drop function give_up cascade`)
   await letBeDue()
   await work()
@@ -268,7 +268,7 @@ test('refund of money from another provider waits', async () => {
   const checkout = await refunds.buyTickets(sale)
   await sale.db.update(charges).set({ provider: 'other' }).where(eq(charges.paymentId, checkout.payment_id))
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
-  expect(refund?.status).toBe('pending')
+  expect(refund?.status).toBe('PENDING')
   expect(calls).toEqual([])
   expect(await rowOf(checkout)).toMatchObject({ lastError: 'OTHER_PROVIDER' })
 })
@@ -300,8 +300,8 @@ test('late payment of a full rate is refunded, without an invoice, with a change
     { id: late.payment_id },
     sale.channel,
   )
-  const [refund] = [{ reason: 'LATE_NO_CAPACITY', status: 'succeeded', amount: 22, ticket: null }]
-  expect(data).toEqual({ payment: { status: 'refunded', refundedAmount: 22, refunds: [refund] } })
+  const [refund] = [{ reason: 'LATE_NO_CAPACITY', status: 'SUCCEEDED', amount: 22, ticket: null }]
+  expect(data).toEqual({ payment: { status: 'REFUNDED', refundedAmount: 22, refunds: [refund] } })
   await refunds.cancelTicket(sale, refunds.ticketOf(other))
 })
 

@@ -153,7 +153,7 @@ test('sales are summed by each grouping', async () => {
     { ...zeros, key: 'blog', ...earlySums },
     { ...zeros, key: null, ...freeSums },
   ])
-  expect(await salesBy('SALE_TYPE')).toEqual([{ ...zeros, key: 'online', ...all }])
+  expect(await salesBy('SALE_TYPE')).toEqual([{ ...zeros, key: 'ONLINE', ...all }])
   const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Madrid' }).format(new Date())
   expect(await salesBy('DAY')).toEqual([{ ...zeros, key: day, ...all }])
   const byChannel = await salesBy('CHANNEL')

@@ -26,7 +26,7 @@ const withFields = (fields: Fields) => ({ ...withEntry({}), ...fields })
 const loneSurrogate = '\ud83c'
 const nul = 'a\u0000b'
 
-// Values that GraphQL's own types accept: both surfaces must refuse them in the same words.
+// Values that GraphQL's own types accept, but for the enum: both surfaces must refuse them in the same words.
 const badText: Record<string, string[]> = {
   price_id: ['', ' price_1', 'price 1', nul, 'x'.repeat(65), 'prïce'],
   full_name: ['', ' \t', 'x'.repeat(201), nul, 'a\u001bb', loneSurrogate],
@@ -45,10 +45,25 @@ const badText: Record<string, string[]> = {
 async function expectRefused(field: string, value: string) {
   const body = withEntry({ [field]: value })
   expect(refusal(await checkOut(sale, body)), value).toBe(`400 INVALID tickets.0.${field}`)
+  if (field === 'personal_document_type') return
   const refused = await checkOutOverGraphql(sale, body)
   expect(refused.errors, value).toMatchObject([{ __typename: 'InputError', code: 'INVALID' }])
   expect(refused.errors[0]?.path?.toLowerCase()).toBe(`tickets.0.${field.replaceAll('_', '')}`)
 }
+
+test('a checkout with an unknown type of document is refused by the type of the input', async () => {
+  for (const personalDocumentType of ['', 'dni', 'VISA', 'a\u0000b']) {
+    const entry = { priceId: 'price_1', fullName: 'Ana', email: 'ana@example.com', personalDocumentType }
+    const { data, errors } = await sale.graphql(
+      'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }',
+      { input: { ticketRateId: 'rate_1', tickets: [entry] } },
+      sale.channel,
+    )
+    expect(data).toBeUndefined()
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_REQUEST' })
+    expect(errors?.[0]?.message).toMatch(/"PersonalDocumentType" enum/)
+  }
+})
 
 test.each(Object.keys(badText))(
   'a checkout with a malformed %s is refused on both surfaces',

@@ -50,8 +50,8 @@ test('cancelling an unpaid checkout frees its places at once, and again changes 
   const { payment } = await refunds.cancelCheckout(sale, payment_id)
   expect(payment).toEqual({
     id: payment_id,
-    status: 'cancelled',
-    tickets: [{ status: 'expired' }, { status: 'expired' }],
+    status: 'CANCELLED',
+    tickets: [{ status: 'EXPIRED' }, { status: 'EXPIRED' }],
   })
   expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 0 })
   expect(catalogueVersion(sale.db)).toBeGreaterThan(version)
@@ -66,12 +66,12 @@ test('cancelling a checkout that is paid, processing or failed is refused', asyn
   const failed = await makeUnpaid()
   await setStatus(failed.payment_id, 'failed')
   for (const [{ payment_id }, from] of [
-    [paid, 'paid'],
-    [deciding, 'processing'],
-    [failed, 'failed'],
+    [paid, 'PAID'],
+    [deciding, 'PROCESSING'],
+    [failed, 'FAILED'],
   ] as const) {
     const answer = await refunds.cancelCheckout(sale, payment_id)
-    expect(refunds.refusalCodes(answer)).toEqual([`ILLEGAL_TRANSITION ${from} cancelled`])
+    expect(refunds.refusalCodes(answer)).toEqual([`ILLEGAL_TRANSITION ${from} CANCELLED`])
   }
 })
 
@@ -79,7 +79,7 @@ test('cancelling a checkout whose hold is over expires it instead', async () => 
   const checkout = await makeUnpaid()
   await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, checkout.payment_id))
   const answer = await refunds.cancelCheckout(sale, checkout.payment_id)
-  expect(refunds.refusalCodes(answer)).toEqual(['ILLEGAL_TRANSITION expired cancelled'])
+  expect(refunds.refusalCodes(answer)).toEqual(['ILLEGAL_TRANSITION EXPIRED CANCELLED'])
   expect((await refunds.paymentRow(sale, checkout))?.status).toBe('expired')
 })
 
@@ -93,7 +93,7 @@ test.each([
   const { sold = 0, held } = (await countersOf(sale)).rate_1 ?? {}
   const { ticket } = await refunds.cancelTicket(sale, id, headers())
   // 22 paid, with a platform fee of 1.
-  expect(ticket).toEqual({ id, status: 'cancelled', raised: 21 })
+  expect(ticket).toEqual({ id, status: 'CANCELLED', raised: 21 })
   const after = await countersOf(sale)
   expect([after.rate_1, after.price_1]).toEqual([
     { sold: sold - 1, held },
@@ -119,14 +119,14 @@ test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at
   const checkout = await refunds.buyTickets(sale, 2, {}, 'rate_few')
   const version = catalogueVersion(sale.db)
   const before = await refunds.changeTypesOf(sale, 'rate_few')
-  const query = `mutation ($id: ID!) { cancelTicket(ticketId: $id) { ... on CancelTicketPayload {
+  const query = `mutation ($id: ID!) { cancelTicket(input: { ticketId: $id }) { ... on CancelTicketPayload {
     ticket { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
   const { data } = await sale.graphql(query, { id: refunds.ticketOf(checkout) }, sale.channel)
   expect(data).toEqual({
     cancelTicket: {
       ticket: {
         ticketRate: { available: true, availability: { sold: 1, available: 1 } },
-        payment: { tickets: [{ status: 'cancelled' }, { status: 'activated' }] },
+        payment: { tickets: [{ status: 'CANCELLED' }, { status: 'ACTIVATED' }] },
       },
     },
   })
@@ -138,11 +138,11 @@ test('cancelling a ticket is visible later in the same request', async () => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const ticket = '{ ... on CancelTicketPayload { ticket { status payment { tickets { status } } } } }'
   const query = `mutation ($id: ID!) {
-    none: requestRefund(ticketId: $id) { ... on Refused { errors { code } } }
-    done: cancelTicket(ticketId: $id) ${ticket}
-    again: cancelTicket(ticketId: $id) ${ticket} }`
+    none: requestRefund(input: { ticketId: $id }) { ... on Refused { errors { code } } }
+    done: cancelTicket(input: { ticketId: $id }) ${ticket}
+    again: cancelTicket(input: { ticketId: $id }) ${ticket} }`
   const { data } = await sale.graphql<Record<string, unknown>>(query, { id }, sale.channel)
-  const cancelled = { ticket: { status: 'cancelled', payment: { tickets: [{ status: 'cancelled' }] } } }
+  const cancelled = { ticket: { status: 'CANCELLED', payment: { tickets: [{ status: 'CANCELLED' }] } } }
   expect(data).toMatchObject({ done: cancelled, again: cancelled })
 })
 
@@ -162,11 +162,11 @@ test('cancelling an unpaid or expired ticket is refused', async () => {
   const checkout = await makeUnpaid()
   const id = refunds.ticketOf(checkout)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual([
-    'ILLEGAL_TRANSITION pending cancelled',
+    'ILLEGAL_TRANSITION PENDING CANCELLED',
   ])
   await refunds.cancelCheckout(sale, checkout.payment_id)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual([
-    'ILLEGAL_TRANSITION expired cancelled',
+    'ILLEGAL_TRANSITION EXPIRED CANCELLED',
   ])
 })
 

@@ -120,8 +120,8 @@ test('a checkout counts in minor units of its currency', async () => {
 
 test('a checkout over 0 is paid at once', async () => {
   const { payment, tickets } = await checkOutOverGraphql(sale, body('free', anEntry('price_free')))
-  expect(payment).toMatchObject({ status: 'paid', totalAmount: 0 })
-  expect(tickets).toMatchObject([{ status: 'activated', checkoutStatus: 'active' }])
+  expect(payment).toMatchObject({ status: 'PAID', totalAmount: 0 })
+  expect(tickets).toMatchObject([{ status: 'ACTIVATED', checkoutStatus: 'ACTIVE' }])
   expect((await countersOf(sale)).rate_free).toEqual({ sold: 1, held: 0 })
 })
 

@@ -54,7 +54,7 @@ const everything = {
   address: 'Calle Mayor 1',
   postalCode: '28013',
   countryCode: 'PT',
-  personalDocumentType: 'passport',
+  personalDocumentType: 'PASSPORT',
   personalDocumentNumber: 'X123',
   language: 'pt',
 }
@@ -70,7 +70,7 @@ test.each([
 ])('%s corrects every field of an attendee, and clears those that are optional', async (_who, headers) => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const { ticket } = await updateAttendee(sale, id, { ...everything, countryCode: 'pt' }, headers())
-  expect(ticket).toMatchObject({ id, status: 'activated', ...everything })
+  expect(ticket).toMatchObject({ id, status: 'ACTIVATED', ...everything })
   const { fullName, email } = everything
   const emptied = await updateAttendee(sale, id, { ...cleared, fullName, email }, headers())
   // An attendee without a language is addressed in the organization's.
@@ -103,7 +103,7 @@ test('a correction shows later in the same request, and over REST', async () => 
   const [ticket] = issued
   const { data } = await sale.graphql<Record<string, unknown>>(
     `mutation ($id: ID!) {
-      none: cancelCheckout(paymentId: "pay_none") { __typename }
+      none: cancelCheckout(input: { paymentId: "pay_none" }) { __typename }
       done: updateAttendee(input: { ticketId: $id, fullName: "Zoe" }) { ... on UpdateAttendeePayload {
         ticket { payment { id tickets { fullName } } } } } }`,
     { id: ticket?._id },
@@ -120,7 +120,7 @@ test('an address that is corrected before payment gets the mail; one that is cor
   const checkout = await unpaid({ send_resourcers: true })
   const id = refunds.ticketOf(checkout)
   const { ticket } = await updateAttendee(sale, id, { email: 'right@example.com' })
-  expect(ticket?.status).toBe('pending')
+  expect(ticket?.status).toBe('PENDING')
   await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
   await sendDeliveriesOnce(sale, { SMTP_URL: server.url })
   expect(server.mails.map(({ to }) => to)).toEqual([['right@example.com']])
@@ -155,7 +155,6 @@ test.each([
   [{ address: ' ' }, 'INVALID address'],
   [{ postalCode: 'x'.repeat(21) }, 'INVALID postalCode'],
   [{ countryCode: 'XX' }, 'INVALID countryCode'],
-  [{ personalDocumentType: 'card' }, 'INVALID personalDocumentType'],
   [{ personalDocumentNumber: '\0' }, 'INVALID personalDocumentNumber'],
   [{ language: 'klingon!' }, 'INVALID language'],
 ])('a correction to %j is refused as in a checkout', async (given, problem) => {
@@ -194,11 +193,11 @@ test('a correction of a ticket that is cancelled or expired is refused', async (
   const expired = await unpaid()
   await refunds.cancelCheckout(sale, expired.payment_id)
   for (const [id, status] of [
-    [cancelled, 'cancelled'],
-    [refunds.ticketOf(expired), 'expired'],
+    [cancelled, 'CANCELLED'],
+    [refunds.ticketOf(expired), 'EXPIRED'],
   ] as const)
     expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
-      `ILLEGAL_TRANSITION ${status} updated`,
+      `ILLEGAL_TRANSITION ${status} UPDATED`,
     ])
 })
 

@@ -99,7 +99,7 @@ test('webhook is sent in the form of Standard Webhooks with a valid signature', 
   // Sending does not wait for a position in the feed.
   expect(await sale.db.$count(changes, isNotNull(changes.feedPosition))).toBe(0)
   expect(delivery).toMatchObject({
-    status: 'delivered',
+    status: 'DELIVERED',
     attempts: 1,
     nextAttemptAt: null,
     lastStatus: 204,
@@ -144,7 +144,7 @@ test('webhook retries follow the specification’s schedule and are dead after t
   for (const [tries, seconds] of [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].entries()) {
     await sendDueWebhooks(sale)
     expect(await deliveryOf(id)).toMatchObject({
-      status: 'pending',
+      status: 'PENDING',
       attempts: tries + 1,
       lastStatus: 500,
       lastError: 'STATUS',
@@ -156,7 +156,7 @@ test('webhook retries follow the specification’s schedule and are dead after t
     await makeDue(id)
   }
   await sendDueWebhooks(sale)
-  expect(await deliveryOf(id)).toMatchObject({ status: 'dead', attempts: 10, nextAttemptAt: null })
+  expect(await deliveryOf(id)).toMatchObject({ status: 'DEAD', attempts: 10, nextAttemptAt: null })
   await makeDue(id)
   await sendDueWebhooks(sale)
   const got = receiver.take()
@@ -179,18 +179,18 @@ test('webhook answered with 410 is disabled, and sends what waited once enabled'
   const { id } = await queueOne()
   receiver.respondWith(410)
   await sendDueWebhooks(sale)
-  expect(await webhookOf(id)).toMatchObject({ status: 'disabled', disabledReason: 'GONE' })
-  expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: 410, lastError: 'GONE' })
+  expect(await webhookOf(id)).toMatchObject({ status: 'DISABLED', disabledReason: 'GONE' })
+  expect(await deliveryOf(id)).toMatchObject({ status: 'PENDING', lastStatus: 410, lastError: 'GONE' })
   await sell()
   await makeDue(id)
   receiver.respondWith(200)
   await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
   await own.call('enableWebhook', { id })
-  expect(await webhookOf(id)).toMatchObject({ status: 'enabled', disabledReason: null, failingSince: null })
+  expect(await webhookOf(id)).toMatchObject({ status: 'ENABLED', disabledReason: null, failingSince: null })
   await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
-  expect((await own.deliveries(id))?.nodes).toMatchObject([{ status: 'delivered', attempts: 2 }])
+  expect((await own.deliveries(id))?.nodes).toMatchObject([{ status: 'DELIVERED', attempts: 2 }])
 })
 
 // Ten minutes after the receiver answers.
@@ -255,8 +255,8 @@ test('webhook that fails for five days is disabled with its reason', async () =>
     await sendDueWebhooks(sale)
     return webhookOf(id)
   }
-  expect(await failFor(4.9)).toMatchObject({ status: 'enabled', disabledReason: null })
-  expect(await failFor(5.1)).toMatchObject({ status: 'disabled', disabledReason: 'FAILING' })
+  expect(await failFor(4.9)).toMatchObject({ status: 'ENABLED', disabledReason: null })
+  expect(await failFor(5.1)).toMatchObject({ status: 'DISABLED', disabledReason: 'FAILING' })
 })
 
 test('webhook redirects are not followed', async () => {
@@ -264,7 +264,7 @@ test('webhook redirects are not followed', async () => {
   receiver.respondWith(307, { location: `${receiver.url}/elsewhere` })
   await sendDueWebhooks(sale)
   expect(receiver.take().map(({ path }) => path)).toEqual(['/hook'])
-  expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: 307, lastError: 'REDIRECT' })
+  expect(await deliveryOf(id)).toMatchObject({ status: 'PENDING', lastStatus: 307, lastError: 'REDIRECT' })
 })
 
 test.each([
@@ -284,7 +284,7 @@ test.each([
     await sendDueWebhooks(sale, { timeoutSeconds: 0.3 })
     // Ten seconds is the default.
     expect(performance.now() - begun).toBeLessThan(9000)
-    expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastStatus: null, lastError: 'TIMEOUT' })
+    expect(await deliveryOf(id)).toMatchObject({ status: 'PENDING', lastStatus: null, lastError: 'TIMEOUT' })
   },
 )
 
@@ -300,7 +300,7 @@ test('webhook response without end is read only for its status', async () => {
     more()
   })
   await sendDueWebhooks(sale)
-  expect(await deliveryOf(id)).toMatchObject({ status: 'delivered', lastStatus: 200 })
+  expect(await deliveryOf(id)).toMatchObject({ status: 'DELIVERED', lastStatus: 200 })
   expect(written).toBeLessThan(50_000_000)
 })
 
@@ -308,7 +308,7 @@ test('webhook response with too many headers is a failure', async () => {
   const { id } = await queueOne()
   receiver.respondWith(200, { 'x-long': 'x'.repeat(100_000) })
   await sendDueWebhooks(sale)
-  expect(await deliveryOf(id)).toMatchObject({ status: 'pending', lastError: 'HPE_HEADER_OVERFLOW' })
+  expect(await deliveryOf(id)).toMatchObject({ status: 'PENDING', lastError: 'HPE_HEADER_OVERFLOW' })
 })
 
 test('webhook to a closed port shows the network error', async () => {
@@ -318,7 +318,7 @@ test('webhook to a closed port shows the network error', async () => {
   await sell()
   await sendDueWebhooks(sale)
   expect(await deliveryOf(id)).toMatchObject({
-    status: 'pending',
+    status: 'PENDING',
     lastStatus: null,
     lastError: 'ECONNREFUSED',
   })
@@ -374,13 +374,13 @@ test('webhook deliveries under way when the process stops are given back and sen
   expect(lease).toBeLessThan(100)
   stopping.abort()
   await sending
-  const untouched = { status: 'pending', attempts: 0, lastStatus: null, lastError: null }
+  const untouched = { status: 'PENDING', attempts: 0, lastStatus: null, lastError: null }
   expect((await own.deliveries(id))?.nodes).toMatchObject(Array(6).fill(untouched))
   receiver.respondWith(200)
   receiver.take()
   await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(6)
-  expect((await own.deliveries(id, { status: 'delivered' }))?.nodes).toHaveLength(6)
+  expect((await own.deliveries(id, { status: 'DELIVERED' }))?.nodes).toHaveLength(6)
 })
 
 test('webhook deliveries of a crashed process are sent by another once their lease is over', async () => {
@@ -394,7 +394,7 @@ test('webhook deliveries of a crashed process are sent by another once their lea
   await makeDue(id)
   await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
-  expect(await deliveryOf(id)).toMatchObject({ status: 'delivered', attempts: 2 })
+  expect(await deliveryOf(id)).toMatchObject({ status: 'DELIVERED', attempts: 2 })
 })
 
 test('webhook job sends by itself and stops while a receiver is silent', async () => {
@@ -404,7 +404,7 @@ test('webhook job sends by itself and stops while a receiver is silent', async (
   const options = { db: sale.db, provider: sandboxProvider, senders, privateWebhooks: true }
   const stop = startJobs(options, (error) => errors.push(error))
   await expect.poll(() => receiver.received.length).toBe(1)
-  await expect.poll(async () => (await deliveryOf(id))?.status).toBe('delivered')
+  await expect.poll(async () => (await deliveryOf(id))?.status).toBe('DELIVERED')
   // Changes without a webhook get their position in the feed as well.
   await expect.poll(() => sale.db.$count(changes, isNull(changes.feedPosition))).toBe(0)
   receiver.respondUsing(() => {})
@@ -412,7 +412,7 @@ test('webhook job sends by itself and stops while a receiver is silent', async (
   await expect.poll(() => receiver.received.length).toBe(2)
   await stop()
   // Stopping gave it back instead of waiting for its timeout.
-  expect((await own.deliveries(id, { status: 'pending' }))?.nodes).toMatchObject([
+  expect((await own.deliveries(id, { status: 'PENDING' }))?.nodes).toMatchObject([
     { attempts: 0, lastError: null },
   ])
   expect(errors).toEqual([])

@@ -19,7 +19,7 @@ const filtered = (name: string, kind: Kind): Row => {
   }
 }
 
-const eventsAfter = graphqlAsk('query', 'events', '$after: ID', 'after: $after, first: 5')
+const eventsAfter = graphqlAsk('query', 'events', '$after: String', 'after: $after, first: 5')
 
 // A checkout names a rate, and parts that must belong to it.
 const input = {

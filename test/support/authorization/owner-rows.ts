@@ -6,7 +6,7 @@ import { register, type Thing, type World } from './world.ts'
 // Matrix rows for what a caller owns: payments, tickets, webhooks, changes and deliveries.
 
 const verb = (name: string, argument: string, row: Pick<Row, 'kind' | 'sees'>, more = ''): Row => {
-  const ask = graphqlAsk('mutation', name, '$id: ID!', `${argument}: $id${more}`)
+  const ask = graphqlAsk('mutation', name, '$id: ID!', `input: { ${argument}: $id${more} }`)
   return { ...row, writes: true, ask: (_caller, id) => ask({ id }) }
 }
 
@@ -34,35 +34,35 @@ const paidFor = ({ things }: World, caller: Caller) =>
 const deliveries = graphqlAsk(
   'query',
   'webhookDeliveries',
-  '$id: ID!, $after: ID',
+  '$id: ID!, $after: String',
   'webhookId: $id, after: $after, first: 5',
 )
 const redeliver = graphqlAsk(
   'mutation',
   'redeliverWebhook',
   '$id: ID!, $changeId: ID!',
-  'webhookId: $id, changeId: $changeId',
+  'input: { webhookId: $id, changeId: $changeId }',
 )
-const changes = graphqlAsk('query', 'changes', '$after: ID', 'after: $after, first: 20')
+const changes = graphqlAsk('query', 'changes', '$after: String', 'after: $after, first: 20')
 
 let scans = 0
 // A fixed `at` keeps responses comparable.
 const scanned = graphqlAsk(
   'mutation',
   'checkInTicket',
-  '$id: ID, $code: String, $eventId: ID, $nonce: String!',
-  'ticketId: $id, qrCode: $code, eventId: $eventId, nonce: $nonce, at: "2026-01-01"',
+  '$ticket: ScannedTicketInput!, $eventId: ID, $nonce: String!',
+  'input: { ticket: $ticket, eventId: $eventId, nonce: $nonce, at: "2026-01-01" }',
 )
-const scan = (given: object) => scanned({ ...given, nonce: `scan-${++scans}` })
+const scan = (ticket: object, more = {}) => scanned({ ticket, ...more, nonce: `scan-${++scans}` })
 // Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
 
 const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSupplementInput!', 'input: $input')
 // An absent supplement, so that the response does not depend on what was redeemed before.
-const redeem = (given: object) =>
-  redeemed({ input: { supplementId: 'sup_0', ...given, nonce: `bar-${++scans}` } })
+const redeem = (ticket: object, supplementId = 'sup_0') =>
+  redeemed({ input: { ticket, supplementId, nonce: `bar-${++scans}` } })
 const redeemRow = { writes: true, notes: ['redemptions'] }
-const discounts = graphqlAsk('query', 'discounts', '$after: ID', 'after: $after, first: 5')
+const discounts = graphqlAsk('query', 'discounts', '$after: String', 'after: $after, first: 5')
 const sales = graphqlAsk('query', 'sales', '$id: ID!', 'eventId: $id, groupBy: CHANNEL')
 
 export const ownerRows: Rows = {
@@ -100,32 +100,31 @@ export const ownerRows: Rows = {
       deliveries({ id: ownedBy(things.webhook, caller), after: Buffer.from(id).toString('base64url') }),
   },
   // An expired ticket's code is free again, so scans come before the mutations that end a checkout.
-  'Mutation.checkInTicket': { ...scanRow, open: true, isFor: ['integration'], ask: () => scan({}) },
-  'Mutation.checkInTicket(qrCode)': {
+  'Mutation.checkInTicket(input.ticket.qrCode)': {
     ...scanRow,
     kind: 'code',
     sees: ofIntegration,
-    ask: (_caller, code) => scan({ code }),
+    ask: (_caller, qrCode) => scan({ qrCode }),
   },
-  'Mutation.checkInTicket(ticketId)': {
+  'Mutation.checkInTicket(input.ticket.ticketId)': {
     ...scanRow,
     kind: 'ticket',
     sees: ofIntegration,
-    ask: (_caller, id) => scan({ id }),
+    ask: (_caller, ticketId) => scan({ ticketId }),
   },
-  'Mutation.checkInTicket(eventId)': {
+  'Mutation.checkInTicket(input.eventId)': {
     ...scanRow,
     kind: 'event',
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
-    ask: (caller, eventId, world) => scan({ id: soldFor(world, caller), eventId }),
+    ask: (caller, eventId, world) => scan({ ticketId: soldFor(world, caller) }, { eventId }),
   },
-  'Mutation.redeemSupplement(input.qrCode)': {
+  'Mutation.redeemSupplement(input.ticket.qrCode)': {
     ...redeemRow,
     kind: 'code',
     sees: ofIntegration,
     ask: (_caller, qrCode) => redeem({ qrCode }),
   },
-  'Mutation.redeemSupplement(input.ticketId)': {
+  'Mutation.redeemSupplement(input.ticket.ticketId)': {
     ...redeemRow,
     kind: 'ticket',
     sees: ofIntegration,
@@ -136,7 +135,7 @@ export const ownerRows: Rows = {
     kind: 'supplement',
     // One of its own organization may be redeemed or not.
     sees: (caller, thing) => (isIntegration(caller) && seesCatalogue(caller, thing) ? null : false),
-    ask: (caller, supplementId, world) => redeem({ ticketId: paidFor(world, caller), supplementId }),
+    ask: (caller, supplementId, world) => redeem({ ticketId: paidFor(world, caller) }, supplementId),
   },
   // A transfer ends codes, so it comes after the scans.
   'Mutation.updateAttendee(input.ticketId)': ofHolder(
@@ -151,23 +150,24 @@ export const ownerRows: Rows = {
     'ticket',
     ', fullName: "mk-sale-matrix", email: "mk-sale-matrix@example.com"',
   ),
-  'Mutation.resendTickets': {
-    open: true,
-    isFor: ['channel', 'integration'],
-    ask: () => graphqlAsk('mutation', 'resendTickets', '', 'input: {}')(),
-  },
   'Mutation.resendTickets(input.ticketId)': ofHolder('resendTickets', 'ticketId', 'ticket'),
   'Mutation.resendTickets(input.paymentId)': ofHolder('resendTickets', 'paymentId', 'payment'),
-  'Mutation.cancelCheckout(paymentId)': verb('cancelCheckout', 'paymentId', {
+  'Mutation.cancelCheckout(input.paymentId)': verb('cancelCheckout', 'paymentId', {
     kind: 'payment',
     sees: ofChannel,
   }),
-  'Mutation.requestRefund(ticketId)': verb('requestRefund', 'ticketId', { kind: 'ticket', sees: ofChannel }),
-  'Mutation.refundTicket(ticketId)': verb('refundTicket', 'ticketId', {
+  'Mutation.requestRefund(input.ticketId)': verb('requestRefund', 'ticketId', {
+    kind: 'ticket',
+    sees: ofChannel,
+  }),
+  'Mutation.refundTicket(input.ticketId)': verb('refundTicket', 'ticketId', {
     kind: 'ticket',
     sees: ofIntegration,
   }),
-  'Mutation.cancelTicket(ticketId)': verb('cancelTicket', 'ticketId', { kind: 'ticket', sees: seesSale }),
+  'Mutation.cancelTicket(input.ticketId)': verb('cancelTicket', 'ticketId', {
+    kind: 'ticket',
+    sees: seesSale,
+  }),
   'Mutation.registerWebhook': {
     open: true,
     isFor: ['channel', 'integration'],
@@ -176,26 +176,26 @@ export const ownerRows: Rows = {
         'mutation',
         'registerWebhook',
         '$url: String!',
-        'url: $url',
+        'input: { url: $url }',
       )({ url: `https://hooks.example/mk-hook-${name}` }),
   },
-  'Mutation.updateWebhook(id)': webhook('updateWebhook', ', types: [PAYMENT_PAID]'),
-  'Mutation.rotateWebhookSecret(id)': webhook('rotateWebhookSecret'),
-  'Mutation.redeliverWebhook(webhookId)': {
+  'Mutation.updateWebhook(input.id)': webhook('updateWebhook', ', types: [PAYMENT_PAID]'),
+  'Mutation.rotateWebhookSecret(input.id)': webhook('rotateWebhookSecret'),
+  'Mutation.redeliverWebhook(input.webhookId)': {
     kind: 'webhook',
     sees: ownsWebhook,
     writes: true,
     ask: (_caller, id) => redeliver({ id, changeId: 'chg_0' }),
   },
-  'Mutation.redeliverWebhook(changeId)': {
+  'Mutation.redeliverWebhook(input.changeId)': {
     kind: 'change',
     sees: seesChange,
     writes: true,
     ask: (caller, changeId, { things }) => redeliver({ id: ownedBy(things.webhook, caller), changeId }),
   },
-  'Mutation.disableWebhook(id)': webhook('disableWebhook'),
-  'Mutation.enableWebhook(id)': webhook('enableWebhook'),
-  'Mutation.deleteWebhook(id)': {
+  'Mutation.disableWebhook(input.id)': webhook('disableWebhook'),
+  'Mutation.enableWebhook(input.id)': webhook('enableWebhook'),
+  'Mutation.deleteWebhook(input.id)': {
     ...webhook('deleteWebhook'),
     fresh: (caller, { sale }) => register(sale, caller),
   },

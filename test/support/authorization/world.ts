@@ -40,7 +40,7 @@ const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
 
 /** Registers a webhook for a caller and returns its ID. */
 export async function register(sale: StripeSale, caller: Caller): Promise<string> {
-  const mutation = `mutation ($url: String!) { registerWebhook(url: $url) {
+  const mutation = `mutation ($url: String!) { registerWebhook(input: { url: $url }) {
     ... on WebhookSecretPayload { webhook { id } } ... on Refused { errors { message } } } }`
   const url = `https://hooks.example/mk-hook-${caller.name}`
   const answer = await sale.graphql<{ registerWebhook: { webhook: { id: string } } }>(
@@ -81,7 +81,7 @@ async function pay(sale: StripeSale, checkout: Checkout): Promise<Checkout> {
 }
 
 async function refundPart(sale: StripeSale, door: Caller, { tickets }: Checkout) {
-  const mutation = 'mutation ($id: ID!) { refundTicket(ticketId: $id, amount: 1) { __typename } }'
+  const mutation = 'mutation ($id: ID!) { refundTicket(input: { ticketId: $id, amount: 1 }) { __typename } }'
   const answer = await sale.graphql<{ refundTicket: { __typename: string } }>(
     mutation,
     { id: tickets[0]?._id },

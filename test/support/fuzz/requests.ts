@@ -33,7 +33,7 @@ const usualValues: Record<string, unknown[]> = {
   countryCode: ['ES'],
   language: ['es', 'pt-BR'],
   gender: ['1'],
-  personalDocumentType: ['dni', 'passport'],
+  personalDocumentType: ['DNI', 'PASSPORT'],
   url: ['https://hooks.example/x'],
   redirectUrl: ['https://shop.example/'],
   errorUrl: ['https://shop.example/'],

@@ -45,7 +45,7 @@ const checkout = (name: string, body: string): Hostile => ({
 
 const buy = 'mutation ($i: CheckoutInput!) { checkout(input: $i) { __typename } }'
 const register =
-  'mutation ($t: [ChangeType!]) { registerWebhook(url: "https://a.example", types: $t) { __typename } }'
+  'mutation ($t: [ChangeType!]) { registerWebhook(input: { url: "https://a.example", types: $t }) { __typename } }'
 const list = 'query ($s: String) { events(search: $s) { nodes { id } } }'
 const input = (inside: string) => `{"i":{"ticketRateId":"rate_1","tickets":[],${inside}}}`
 const entries = (part: (index: number) => string) =>
@@ -209,7 +209,7 @@ const documents: Hostile[] = [
   ),
   graphql(
     'invalid enum literals',
-    `mutation { registerWebhook(url: "a", types: [${times(1_900, () => 'PAYMENT_PAD')}]) { __typename } }`,
+    `mutation { registerWebhook(input: { url: "a", types: [${times(1_900, () => 'PAYMENT_PAD')}] }) { __typename } }`,
   ),
   graphql(
     'a long name in many errors',

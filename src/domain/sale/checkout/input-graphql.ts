@@ -1,4 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
+import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
 
 const AnswerInputRef = builder.inputType('AnswerInput', {
   description: 'Answer to a question of the rate.',
@@ -33,9 +34,7 @@ export const CheckoutTicketInputRef = builder.inputType('CheckoutTicketInput', {
     address: t.string({ description: 'Street and number.' }),
     postalCode: t.string({ description: 'Postal code.' }),
     countryCode: t.string({ description: 'Two-letter country code (ISO 3166).' }),
-    personalDocumentType: t.string({
-      description: 'Type of identity document: `dni`, `nie`, `passport` or `other`.',
-    }),
+    personalDocumentType: t.field({ type: DocumentTypeRef, description: 'Kind of identity document.' }),
     personalDocumentNumber: t.string({ description: 'Identity document number.' }),
     answers: t.field({
       type: [AnswerInputRef],

@@ -4,6 +4,7 @@ import { requireCaller } from '../../../request/context.ts'
 import type { ProblemWith } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
+import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
 import { maxTickets } from '../../ticket/table.ts'
 import { attendeeChanges, ticketResending, ticketTransfer } from './holder-input.ts'
 import { type Resent, resendTickets } from './resend-tickets.ts'
@@ -35,9 +36,7 @@ const UpdateAttendeeInputRef = builder.inputType('UpdateAttendeeInput', {
     address: t.string({ description: 'Street and number.' }),
     postalCode: t.string({ description: 'Postal code.' }),
     countryCode: t.string({ description: 'Two-letter ISO 3166 country code.' }),
-    personalDocumentType: t.string({
-      description: 'Kind of identity document: `dni`, `nie`, `passport` or `other`.',
-    }),
+    personalDocumentType: t.field({ type: DocumentTypeRef, description: 'Kind of identity document.' }),
     personalDocumentNumber: t.string({ description: 'Number of the identity document.' }),
     language: t.string({
       description:
@@ -66,10 +65,11 @@ const TransferTicketInputRef = builder.inputType('TransferTicketInput', {
 })
 
 const ResendTicketsInputRef = builder.inputType('ResendTicketsInput', {
-  description: 'Ticket, or payment whose tickets, to send again. Exactly one of the two.',
+  isOneOf: true,
+  description: 'Ticket, or payment whose tickets, to send again: exactly one of the two.',
   fields: (t) => ({
-    ticketId: t.id({ description: 'Identifier of the ticket. Required unless `paymentId` is given.' }),
-    paymentId: t.id({ description: 'Identifier of the payment. Required unless `ticketId` is given.' }),
+    ticketId: t.id({ description: 'Identifier of the ticket.' }),
+    paymentId: t.id({ description: 'Identifier of the payment.' }),
   }),
 })
 

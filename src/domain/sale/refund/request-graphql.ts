@@ -1,4 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
+import { idInput } from '../../../graphql/mutation-input.ts'
 import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -12,25 +13,32 @@ const RefundResultRef = objectResult(
   'Refund, `pending` until the provider decides',
 )
 
+const RefundTicketInputRef = builder.inputType('RefundTicketInput', {
+  description: 'Refund of all or part of the amount paid for a ticket.',
+  fields: (t) => ({
+    ticketId: t.id({ required: true, description: 'Identifier of the ticket to refund.' }),
+    amount: t.float({
+      description: 'Amount in major units, such as 10.5 for €10.50; everything left to refund if omitted.',
+    }),
+    idempotencyKey: t.string({
+      description:
+        'Key that makes retries safe: the same key and request return the same refund; the same key with another request is refused.',
+    }),
+  }),
+})
+
+const RequestRefundInputRef = idInput('RequestRefund', 'ticketId', 'Identifier of the ticket to return.')
+
 builder.mutationField('refundTicket', (t) =>
   t.field({
     type: RefundResultRef,
     description:
       'Refunds all or part of the amount paid for a ticket of the organization. Integrations only. Can be repeated until nothing is left to refund. Does not cancel the ticket: see `cancelTicket`.',
-    args: {
-      ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to refund.' }),
-      amount: t.arg.float({
-        description: 'Amount in major units, such as 10.5 for €10.50; everything left to refund if omitted.',
-      }),
-      idempotencyKey: t.arg.string({
-        description:
-          'Key that makes retries safe: the same key and request return the same refund; the same key with another request is refused.',
-      }),
-    },
-    resolve: (_root, args, ctx) =>
+    args: { input: t.arg({ type: RefundTicketInputRef, required: true, description: 'Refund.' }) },
+    resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
         requireIntegration(ctx)
-        return { refund: await refundTicket(scalars.parse(refundInput, args), ctx) }
+        return { refund: await refundTicket(scalars.parse(refundInput, input), ctx) }
       }),
   }),
 )
@@ -40,8 +48,10 @@ builder.mutationField('requestRefund', (t) =>
     type: RefundResultRef,
     description:
       'Returns a ticket under its warranty, which ends some hours before the event. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund.',
-    args: { ticketId: t.arg.id({ required: true, description: 'Identifier of the ticket to return.' }) },
-    resolve: (_root, { ticketId }, ctx) =>
+    args: {
+      input: t.arg({ type: RequestRefundInputRef, required: true, description: 'Ticket to return.' }),
+    },
+    resolve: (_root, { input: { ticketId } }, ctx) =>
       catchRefusal(async () => ({ refund: await requestRefund(ticketId, ctx) })),
   }),
 )

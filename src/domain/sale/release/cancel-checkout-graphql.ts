@@ -1,4 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
+import { idInput } from '../../../graphql/mutation-input.ts'
 import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
 import { cancelCheckout } from './cancel-checkout.ts'
@@ -10,13 +11,21 @@ const CancelCheckoutResultRef = objectResult(
   'Its places are available again.',
 )
 
+const CancelCheckoutInputRef = idInput(
+  'CancelCheckout',
+  'paymentId',
+  'Identifier of the payment of the checkout.',
+)
+
 builder.mutationField('cancelCheckout', (t) =>
   t.field({
     type: CancelCheckoutResultRef,
     description:
       'Cancels an unpaid checkout of the channel and makes its places available again at once. Channels only. Idempotent: returns a checkout that is already cancelled unchanged.',
-    args: { paymentId: t.arg.id({ required: true, description: 'Identifier of the payment.' }) },
-    resolve: (_root, { paymentId }, ctx) =>
+    args: {
+      input: t.arg({ type: CancelCheckoutInputRef, required: true, description: 'Checkout to cancel.' }),
+    },
+    resolve: (_root, { input: { paymentId } }, ctx) =>
       catchRefusal(async () => ({ payment: await cancelCheckout(paymentId, ctx) })),
   }),
 )

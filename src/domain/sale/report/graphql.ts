@@ -28,7 +28,7 @@ const SalesGroupingRef = builder.enumType('SalesGrouping', {
     },
     SALE_TYPE: {
       value: 'SALE_TYPE',
-      description: 'Way of selling. The key is `online`, `box_office` or `invitation`.',
+      description: 'Way of selling. The key is `ONLINE`, `BOX_OFFICE` or `INVITATION`.',
     },
   } satisfies DescribedValues<SalesGrouping>,
 })
@@ -113,7 +113,12 @@ builder.queryField('sales', (t) =>
     resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
       const { organizationIds } = requireIntegration(ctx)
       const { first, after } = scalars.parse(page, { ...args, after: args.after || null })
-      return sumSales(ctx.db, organizationIds, { eventId, groupBy, first, after: after ?? null })
+      // Ways of selling are lower case in the database, and sort in the same order.
+      if (groupBy !== 'SALE_TYPE')
+        return sumSales(ctx.db, organizationIds, { eventId, groupBy, first, after: after ?? null })
+      const asked = { eventId, groupBy, first, after: after?.toLowerCase() ?? null }
+      const rows = await sumSales(ctx.db, organizationIds, asked)
+      return rows?.map((row) => ({ ...row, key: row.key?.toUpperCase() ?? null })) ?? null
     },
   }),
 )
