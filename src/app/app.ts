@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { readCredentials } from '../auth/credentials.ts'
+import { isPublishableOrigin } from '../auth/publishable-origins.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { streamLimitsOf } from '../config/streams.ts'
@@ -132,7 +133,7 @@ export async function createApp({
     privateWebhooks: config.privateWebhooks,
     publicUrl: publicUrlOf(app, config),
   }
-  const rateLimits = createRateLimits(db, config.rateLimit)
+  const rateLimits = createRateLimits(db, config)
   const responseCache = createResponseCache(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
@@ -143,8 +144,11 @@ export async function createApp({
   closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)
   limitResponseTime(app, answerTimeoutMs)
-  await addSecurity(app, config.corsOrigins)
   readCredentials(app)
+  await addSecurity(app, config.corsOrigins, {
+    isKnown: (origin) => isPublishableOrigin(db, origin),
+    isPublic: ({ credentials }) => credentials.isPublishable,
+  })
   await rateLimits.addTo(app)
   refuseMalformedUrls(app)
   addDocumentation(app)

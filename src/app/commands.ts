@@ -16,10 +16,16 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   key issue channel --name NAME --organization ID… [--expires DATE] [--test]
   key issue channel --channel ID [--expires DATE] [--test]
                                  issue a key to a new channel, or another key to an existing one
-  key issue integration --name NAME --organization ID [--expires DATE] [--test]
-  key issue integration --integration ID [--expires DATE] [--test]
-                                 the same for an integration; a new one also gets a secret
+  key issue integration --name NAME --organization ID [--scope SCOPE]… [--expires DATE] [--test]
+  key issue integration --integration ID [--scope SCOPE]… [--expires DATE] [--test]
+                                 the same for an integration; a new one also gets a secret; scopes are
+                                 tickets:read, door, refunds, sales and catalogue, all if none is named
+  key issue publishable --channel ID --origin ORIGIN… [--expires DATE] [--test]
+                                 issue a key of a channel that may stand in pages of these origins
+  key issue secret --organization ID [--expires DATE]
+                                 issue a secret of method v1, good with each integration of the organization
   key list                       list all issued keys
+  key revoke secret ID           revoke a secret of an organization
   key revoke ID                  revoke a key, or all keys of a channel or an integration
   grant add --channel ID --organization ID
   grant revoke --channel ID --organization ID
@@ -40,6 +46,8 @@ const options = {
   organization: { type: 'string', multiple: true },
   channel: { type: 'string' },
   integration: { type: 'string' },
+  origin: { type: 'string', multiple: true },
+  scope: { type: 'string', multiple: true },
   expires: { type: 'string' },
   status: { type: 'string' },
   all: { type: 'boolean' },
@@ -69,6 +77,8 @@ const commands: Record<string, Command> = {
 const positionalNames: Record<string, string> = {
   import: 'file',
   'key revoke': 'id',
+  'key revoke secret': 'id',
+  'key issue publishable': 'origin',
   'deliveries retry': 'id',
   // In «--organization A B», parseArgs takes B for a positional argument.
   'key issue channel': 'organization',
@@ -93,14 +103,17 @@ function readArguments(args: string[]) {
   }
 }
 
-function prepare(words: string[], input: { organization?: string[] }) {
+const lists = ['organization', 'origin'] as const
+
+function prepare(words: string[], input: { organization?: string[]; origin?: string[] }) {
   const name = Object.keys(commands).find((name) => `${words.join(' ')} `.startsWith(`${name} `))
   const command = commands[name ?? '']
   if (!name || !command)
     throw new UsageError(words.length > 0 ? `There is no command ${words.join(' ')}` : 'Name a command')
   const rest = words.slice(name.split(' ').length)
   const positional = positionalNames[name] ?? 'words'
-  const values = positional === 'organization' ? [...(input.organization ?? []), ...rest] : rest
+  const named = lists.find((name) => name === positional)
+  const values = named ? [...(input[named] ?? []), ...rest] : rest
   try {
     return command(values.length > 0 ? { ...input, [positional]: values } : input)
   } catch (error) {

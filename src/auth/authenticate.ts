@@ -1,28 +1,19 @@
 import { eq, sql } from 'drizzle-orm'
 import { coalesceReads } from '../data/coalesce.ts'
 import { fewRowsOf } from '../data/json-rows.ts'
-import { anyOf, type Find, rowStatement, statement } from '../data/prepared.ts'
+import { anyOf, type Find, rowStatement } from '../data/prepared.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
-import { isIdentifier } from '../shared/ids.ts'
+import { authenticateSecret, unauthenticated } from './authenticate-secret.ts'
+import type { Authenticated, Caller } from './caller.ts'
 import type { Credentials } from './credentials.ts'
-import { hashSecret, isSameHash, readKey } from './key.ts'
+import { isSameHash, readKey } from './key.ts'
 import { rememberValidity } from './known-credentials.ts'
+import { integrationScopes } from './scopes.ts'
 import { grants, integrations, keys } from './table.ts'
 
-/** An authenticated client, and the organizations whose objects it may see, ordered by id. */
-export type Caller =
-  | { kind: 'channel'; channelId: string; organizationIds: string[] }
-  | { kind: 'integration'; integrationId: string; organizationIds: [string] }
-
-/** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
- *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
- *  (`performance.now()`). */
-export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
-
-const unauthenticated = (message: string, ...path: string[]) =>
-  new Refusal({ code: 'UNAUTHENTICATED', message, path })
+export type { Authenticated, Caller }
 
 const keyRows = fewRowsOf({
   id: keys.id,
@@ -33,6 +24,8 @@ const keyRows = fewRowsOf({
   revoked: sql<boolean>`${keys.revokedAt} is not null`,
   channelId: keys.channelId,
   integrationId: keys.integrationId,
+  origins: keys.origins,
+  scopes: keys.scopes,
   organizationId: integrations.organizationId,
   granted: sql<
     string[]
@@ -61,10 +54,20 @@ export const findKeys: Find<KeyRow> = {
       .where(anyOf(keys.id, keyIds)),
 }
 
-function ownerOf({ channelId, integrationId, organizationId, granted }: KeyRow): Caller {
-  if (channelId) return { kind: 'channel', channelId, organizationIds: granted }
+function ownerOf({ mode, channelId, integrationId, organizationId, granted, ...row }: KeyRow): Caller {
+  if (channelId && row.origins) {
+    const { origins } = row
+    return { kind: 'publishable', channelId, organizationIds: granted, mode, origin: '', origins }
+  }
+  if (channelId) return { kind: 'channel', channelId, organizationIds: granted, mode }
   if (integrationId && organizationId)
-    return { kind: 'integration', integrationId, organizationIds: [organizationId] }
+    return {
+      kind: 'integration',
+      integrationId,
+      organizationIds: [organizationId],
+      mode,
+      scopes: row.scopes ?? [...integrationScopes],
+    }
   throw new Error('a key belongs to a channel or an integration')
 }
 
@@ -87,17 +90,19 @@ const keyById = coalesceReads<KnownKey>(async (db, ids) => {
   return knownKeys(await rowStatement(db, 'keys_by_id', findKeys).execute({ keys: ids }), since)
 })
 
-const integrationById = (db: Database) =>
-  statement(db, 'integration_by_id', (db) =>
-    db
-      .select({
-        organizationId: integrations.organizationId,
-        secretHash: integrations.secretHash,
-        now: sql<Date>`now()`.mapWith(keys.createdAt),
-      })
-      .from(integrations)
-      .where(eq(integrations.id, sql.placeholder('id'))),
-  )
+// A browser states the origin of the page, and lets no page state another one. A program can: so a publishable
+// key is no secret, and all that it may do is safe in anybody's hands.
+function fromItsOrigin(authenticated: Authenticated, { origin }: Credentials): Authenticated {
+  const { caller } = authenticated
+  if (caller.kind !== 'publishable') return authenticated
+  if (origin === undefined || !caller.origins.includes(origin))
+    throw new Refusal({
+      code: 'ORIGIN_NOT_ALLOWED',
+      message: 'This publishable key is for pages of other origins.',
+      path: ['origin'],
+    })
+  return { ...authenticated, caller: { ...caller, origin } }
+}
 
 async function authenticateKey(
   db: Database,
@@ -112,27 +117,7 @@ async function authenticateKey(
     throw unauthenticated('The API key is not known.', header)
   if (key.revoked) throw unauthenticated('The API key is revoked.', header)
   if (key.expired) throw unauthenticated('The API key has expired.', header)
-  return key.authenticated
-}
-
-async function authenticateSecret(
-  db: Database,
-  { integrationId, secret }: Credentials,
-): Promise<Authenticated> {
-  if (!integrationId) throw unauthenticated('The header integration_id is missing.', 'integration_id')
-  if (!secret) throw unauthenticated('The header secret is missing.', 'secret')
-  const since = performance.now()
-  const [integration] = isIdentifier(integrationId)
-    ? await integrationById(db).execute({ id: integrationId })
-    : []
-  if (!integration || !isSameHash(hashSecret(secret), integration.secretHash))
-    throw unauthenticated('The integration or its secret is not known.', 'secret')
-  return {
-    caller: { kind: 'integration', integrationId, organizationIds: [integration.organizationId] },
-    now: integration.now,
-    since,
-    until: Number.POSITIVE_INFINITY,
-  }
+  return fromItsOrigin(key.authenticated, credentials)
 }
 
 async function verify(
@@ -153,7 +138,8 @@ async function verify(
 /** Authenticates a caller by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both. If
  *  both are sent, both must be valid and of the same organization; a channel belongs to each that it sells
  *  for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read
- *  the key together with other rows. Refuses: UNAUTHENTICATED (INTERFACE, authentication; DECISIONS 2). */
+ *  the key together with other rows. Refuses: UNAUTHENTICATED; ORIGIN_NOT_ALLOWED for a publishable key from
+ *  a page that it was not issued for (INTERFACE, authentication; DECISIONS 2, 10). */
 export async function authenticate(
   db: Database,
   credentials: Credentials,
@@ -164,7 +150,7 @@ export async function authenticate(
     if (authenticated) rememberValidity(db, credentials, true)
     return authenticated
   } catch (error) {
-    if (error instanceof Refusal) rememberValidity(db, credentials, false)
+    if (error instanceof Refusal && error.code === 'UNAUTHENTICATED') rememberValidity(db, credentials, false)
     throw error
   }
 }

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import type { Database } from '../database/database.ts'
-import { identifier, moment, parse, text } from '../shared/input-types.ts'
+import { identifier, isOrigin, moment, parse, text } from '../shared/input-types.ts'
 import { changeGrant } from './change-grant.ts'
-import { issueChannelKey, issueIntegrationKey } from './issue-key.ts'
+import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from './issue-key.ts'
 import { type ListedKey, listKeys } from './list-keys.ts'
+import { listOrganizationSecrets } from './organization-secrets.ts'
 import { revokeKey } from './revoke-key.ts'
+import { integrationScopes } from './scopes.ts'
+import { issueSecret, revokeSecret, secretBodyOf, secretLineOf } from './secret-commands.ts'
 
 // Commands for keys and grants. Each parses its arguments, then resolves to its output.
 
@@ -12,10 +15,22 @@ type Open = () => Promise<Database>
 
 const once = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
 const key = { expires: moment.optional(), test: z.boolean().optional() }
+const scopes = z.array(z.enum(integrationScopes, `must be one of ${integrationScopes.join(', ')}`)).optional()
+const origin = z.string().refine(isOrigin, 'must be an origin such as https://shop.example')
 const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
 const existingChannel = z.strictObject({ channel: identifier, ...key })
-const newIntegration = z.strictObject({ name: text(200), organization: once(identifier), ...key })
-const existingIntegration = z.strictObject({ integration: identifier, ...key })
+const newIntegration = z.strictObject({
+  name: text(200),
+  organization: once(identifier),
+  scope: scopes,
+  ...key,
+})
+const existingIntegration = z.strictObject({ integration: identifier, scope: scopes, ...key })
+const publishable = z.strictObject({
+  channel: identifier,
+  origin: z.array(origin).min(1).max(20, 'must be at most 20 origins'),
+  ...key,
+})
 const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
 const byId = z.strictObject({ id: once(z.string()) })
 
@@ -51,6 +66,7 @@ function issueToIntegration(input: object) {
     const { integrationId, secret, key } = await issueIntegrationKey(await open(), {
       ...owner,
       ...issueOf(options),
+      scopes: options.scope,
     })
     return {
       json: { integration_id: integrationId, secret, key },
@@ -65,13 +81,33 @@ function issueToIntegration(input: object) {
   }
 }
 
+function issuePublishable(input: object) {
+  const options = parse(publishable, input)
+  return async (open: Open) => {
+    const { channel: channelId, origin: origins } = options
+    const issued = await issuePublishableKey(await open(), { channelId, origins, ...issueOf(options) })
+    return {
+      json: { channel_id: issued.channelId, key: issued.key },
+      text: `Channel  ${issued.channelId}\nKey      ${issued.key}\n\nThe key may stand in pages of ${origins.join(', ')}. ${shownOnce}`,
+    }
+  }
+}
+
+const kindOf = (key: ListedKey) =>
+  key.integrationId !== null ? 'integration' : key.origins === null ? 'channel' : 'publishable'
+
 const bodyOf = (key: ListedKey) => ({
   id: key.id,
+  kind: kindOf(key),
   status: key.status,
   mode: key.mode,
   ...(key.channelId === null
-    ? { integration_id: key.integrationId, secret_active: key.secretActive }
-    : { channel_id: key.channelId }),
+    ? {
+        integration_id: key.integrationId,
+        secret_active: key.secretActive,
+        scopes: key.scopes ?? integrationScopes,
+      }
+    : { channel_id: key.channelId, ...(key.origins && { origins: key.origins }) }),
   name: key.name,
   organization_ids: key.organizationIds,
   created_at: key.createdAt.toISOString(),
@@ -88,6 +124,8 @@ const lineOf = (key: ListedKey) =>
     `${key.name} (${key.organizationIds.join(', ') || 'no organization'})`,
     key.expiresAt ? `until ${key.expiresAt.toISOString()}` : '',
     key.secretActive ? 'secret active' : '',
+    key.origins ? `for pages of ${key.origins.join(', ')}` : '',
+    key.scopes ? `may ${key.scopes.join(', ')}` : '',
   ]
     .filter(Boolean)
     .join('  ')
@@ -95,8 +133,14 @@ const lineOf = (key: ListedKey) =>
 function list(input: object) {
   parse(z.strictObject({}), input)
   return async (open: Open) => {
-    const keys = await listKeys(await open())
-    return { json: keys.map(bodyOf), text: keys.map(lineOf).join('\n') || 'No keys have been issued.' }
+    const db = await open()
+    const keys = await listKeys(db)
+    const secrets = await listOrganizationSecrets(db)
+    const lines = [...keys.map(lineOf), ...secrets.map(secretLineOf)]
+    return {
+      json: [...keys.map(bodyOf), ...secrets.map(secretBodyOf)],
+      text: lines.join('\n') || 'No keys have been issued.',
+    }
   }
 }
 
@@ -128,7 +172,11 @@ function changeGrantTo(granted: boolean, input: object) {
 export const authCommands = {
   'key issue channel': issueToChannel,
   'key issue integration': issueToIntegration,
+  'key issue publishable': issuePublishable,
+  'key issue secret': issueSecret,
   'key list': list,
+  // Before «key revoke», whose argument «secret» would be else.
+  'key revoke secret': revokeSecret,
   'key revoke': revoke,
   'grant add': (input: object) => changeGrantTo(true, input),
   'grant revoke': (input: object) => changeGrantTo(false, input),

@@ -17,6 +17,8 @@ export class Credentials {
   readonly apiKey: string | undefined
   readonly integrationId: string | undefined
   readonly secret: string | undefined
+  /** Origin of the page that sent the request; undefined if no browser did. */
+  readonly origin: string | undefined
   #apiKeyHash: string | undefined
   #hash: string | undefined
 
@@ -25,11 +27,17 @@ export class Credentials {
     this.apiKey = headerText(headers['x-api-key'])
     this.integrationId = headerText(headers.integration_id)
     this.secret = headerText(headers.secret)
+    this.origin = headers.origin as string | undefined
   }
 
   /** True if only an API key was sent, or nothing. */
   get isKeyOnly(): boolean {
     return this.integrationId === undefined && this.secret === undefined
+  }
+
+  /** True if the API key says that it is publishable. */
+  get isPublishable(): boolean {
+    return this.apiKey?.startsWith('box_pub_') ?? false
   }
 
   /** Hash of the API key, as it is stored. Computed once: limits, caches and authentication all use it. */

@@ -1,15 +1,17 @@
-import { and, inArray, notExists, sql } from 'drizzle-orm'
+import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
 import { nowMs } from '../database/clock.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
-import { hashSecret, type KeyMode, newKey } from './key.ts'
+import type { Mode } from '../shared/mode.ts'
+import { hashSecret, newKey } from './key.ts'
 import { invalidateListed } from './known-credentials.ts'
+import { type IntegrationScope, integrationScopes } from './scopes.ts'
 import { channelOrganizations, channels, grants, integrations, keys } from './table.ts'
 
 type Issue = {
-  mode: KeyMode
+  mode: Mode
   /** Expiry of the key; absent for never. */
   expiresAt?: Date | null
 }
@@ -43,16 +45,16 @@ export async function addGrants(tx: Connection, channelId: string, organizationI
   return tx.insert(grants).values(pairs).onConflictDoNothing().returning()
 }
 
-// A new key must work at once, even for an address that has failed too often.
-const issue = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
+/** Writes credentials that must work at once, even for an address that has failed too often. */
+export const issue = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
   db.transaction(write).finally(() => invalidateListed(db))
 
 async function insertKey(
   tx: Connection,
   { mode, expiresAt = null }: Issue,
-  owner: { channelId: string } | { integrationId: string },
+  owner: Pick<typeof keys.$inferInsert, 'channelId' | 'integrationId' | 'origins' | 'scopes'>,
 ): Promise<string> {
-  const { id, key } = newKey(mode)
+  const { id, key } = newKey(mode, owner.origins != null)
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: hashSecret(key), expiresAt, ...owner })
@@ -83,19 +85,41 @@ export const issueChannelKey = (
     return { channelId, key: await insertKey(tx, input, { channelId }) }
   })
 
+/** Issues a publishable key of an existing channel, for pages of these origins. It is no secret: it lists,
+ *  quotes and checks out, and sees neither persons nor codes. Refuses: NOT_FOUND; INVALID if `expiresAt` is
+ *  past by the database's clock (DECISIONS 10). */
+export const issuePublishableKey = (
+  db: Database,
+  input: Issue & { channelId: string; origins: string[] },
+): Promise<{ channelId: string; key: string }> =>
+  issue(db, async (tx) => {
+    const { channelId, origins } = input
+    await refuseUnknown(tx, 'channel', channelId)
+    return { channelId, key: await insertKey(tx, input, { channelId, origins: [...new Set(origins)] }) }
+  })
+
 /** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues
  *  another key to an existing integration, whose secret stays as it is and is not returned. Only a new
- *  integration gets a new secret. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock
+ *  integration gets a new secret. The key has all scopes if none is named. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock
  *  (DECISIONS 2). */
 export const issueIntegrationKey = (
   db: Database,
-  input: Issue & ({ name: string; organizationId: string } | { integrationId: string }),
+  input: Issue & { scopes?: IntegrationScope[] } & (
+      | { name: string; organizationId: string }
+      | { integrationId: string }
+    ),
 ): Promise<{ integrationId: string; secret: string | null; key: string }> =>
   issue(db, async (tx) => {
+    // All of them is what a key without any has, so that scopes of later versions come to it as well.
+    const scopes = input.scopes?.length
+      ? integrationScopes.filter((scope) => input.scopes?.includes(scope))
+      : null
     if ('integrationId' in input) {
       const { integrationId } = input
       await refuseUnknown(tx, 'integration', integrationId)
-      return { integrationId, secret: null, key: await insertKey(tx, input, { integrationId }) }
+      // A key makes a revoked integration good again; its own secret stays revoked.
+      await tx.update(integrations).set({ revokedAt: null }).where(eq(integrations.id, integrationId))
+      return { integrationId, secret: null, key: await insertKey(tx, input, { integrationId, scopes }) }
     }
     const { name, organizationId } = input
     const integrationId = newId('int')
@@ -104,5 +128,5 @@ export const issueIntegrationKey = (
     await tx
       .insert(integrations)
       .values({ id: integrationId, organizationId, name, secretHash: hashSecret(secret) })
-    return { integrationId, secret, key: await insertKey(tx, input, { integrationId }) }
+    return { integrationId, secret, key: await insertKey(tx, input, { integrationId, scopes }) }
   })

@@ -2,12 +2,11 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { customAlphabet } from 'nanoid'
 import { newSecret } from '../shared/ids.ts'
-
-export type KeyMode = 'live' | 'test'
+import type { Mode } from '../shared/mode.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const newPublicId = customAlphabet(base62, 12)
-const keyPattern = /^box_(live|test)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/
+const keyPattern = /^box_(pub_)?(live|test)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/
 
 // Detects mistyped keys without a query. Not a security measure.
 function checksum(text: string): string {
@@ -20,19 +19,23 @@ function checksum(text: string): string {
   return digits
 }
 
-/** Creates a key, `box_<live|test>_<public id>_<256-bit secret><checksum>`, and its public id. */
-export function newKey(mode: KeyMode): { id: string; key: string } {
+/** Facts that a key itself states, which its row must confirm. */
+export type KeyFacts = { id: string; mode: Mode; isPublishable: boolean }
+
+/** Creates a key, `box_<live|test>_<public id>_<256-bit secret><checksum>`, and its public id. A publishable
+ *  one begins with `box_pub_`, so that people and scanners of leaked secrets can tell it. */
+export function newKey(mode: Mode, isPublishable = false): { id: string; key: string } {
   const id = newPublicId()
-  const body = `box_${mode}_${id}_${newSecret()}`
+  const body = `box_${isPublishable ? 'pub_' : ''}${mode}_${id}_${newSecret()}`
   return { id, key: body + checksum(body) }
 }
 
-/** Parses the public id and mode of a key; null if it is malformed. */
-export function readKey(key: string): { id: string; mode: KeyMode } | null {
+/** Parses what a key states; null if it is malformed. */
+export function readKey(key: string): KeyFacts | null {
   const match = keyPattern.exec(key)
-  if (!match || checksum(key.slice(0, -6)) !== match[3]) return null
-  const [, mode, id] = match
-  return id && (mode === 'live' || mode === 'test') ? { id, mode } : null
+  if (!match || checksum(key.slice(0, -6)) !== match[4]) return null
+  const [, pub, mode, id] = match
+  return id && (mode === 'live' || mode === 'test') ? { id, mode, isPublishable: pub !== undefined } : null
 }
 
 export const hashSecret = (secret: string): string => hash('sha256', secret)

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
 import type { Credentials } from './credentials.ts'
 import { hashSecret } from './key.ts'
-import { integrations, keys } from './table.ts'
+import { integrations, keys, organizationSecrets } from './table.ts'
 
 // Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller
 // is still authenticated.
@@ -29,6 +29,10 @@ const maxListed = 20_000
 // A secret is valid only together with its integration.
 const nameOf = (integrationId: string, secretHash: string) => `${integrationId} ${secretHash}`
 
+/** Matches secrets of organizations that are neither revoked nor expired. */
+export const isValidSecret = sql`${organizationSecrets}.revoked_at is null
+  and (${organizationSecrets}.expires_at is null or ${organizationSecrets}.expires_at > ${nowMs})`
+
 const listValid = preparedSql<{ name: string }>(
   'good_credentials',
   () => sql`(select ${keys.hash} as name from ${keys}
@@ -37,7 +41,12 @@ const listValid = preparedSql<{ name: string }>(
     union all
     (select ${integrations.id} || ' ' || ${integrations.secretHash} from ${integrations}
       where ${integrations.secretHash} is not null
-      order by ${integrations.createdAt} desc limit ${sql.raw(String(maxListed))})`,
+      order by ${integrations.createdAt} desc limit ${sql.raw(String(maxListed))})
+    union all
+    (select ${integrations.id} || ' ' || ${organizationSecrets.hash} from ${organizationSecrets}
+      join ${integrations} on ${integrations.organizationId} = ${organizationSecrets.organizationId}
+      where ${integrations.revokedAt} is null and ${isValidSecret}
+      order by ${organizationSecrets.createdAt} desc limit ${sql.raw(String(maxListed))})`,
 )
 
 type CredentialList = { at: number; names: Promise<Set<string>> }

@@ -11,6 +11,8 @@ export const listKeys = (db: Connection) =>
       mode: keys.mode,
       channelId: keys.channelId,
       integrationId: keys.integrationId,
+      origins: keys.origins,
+      scopes: keys.scopes,
       name: sql<string>`coalesce(${channels.name}, ${integrations.name})`,
       /** Organizations whose catalogue or tickets the key currently opens. */
       organizationIds: sql<

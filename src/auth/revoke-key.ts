@@ -33,6 +33,11 @@ export async function revokeKey(db: Database, id: string): Promise<Revocation> {
         ),
       )
       .returning({ id: keys.id })
+    // Secrets of its organization are not good with it any more either.
+    await tx
+      .update(integrations)
+      .set({ revokedAt: sql`now()` })
+      .where(and(eq(integrations.id, id), isNull(integrations.revokedAt)))
     const secrets = await tx
       .update(integrations)
       .set({ secretHash: null })

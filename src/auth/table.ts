@@ -12,6 +12,8 @@ import {
 } from 'drizzle-orm/pg-core'
 import { createdAt, timestampMs } from '../database/columns.ts'
 import { organizations } from '../domain/organization/table.ts'
+import { modes } from '../shared/mode.ts'
+import { integrationScopes } from './scopes.ts'
 
 /** Clients that sell tickets for the organizations that granted them. */
 export const channels = pgTable('channels', {
@@ -68,12 +70,37 @@ export const integrations = pgTable('integrations', {
     .notNull()
     .references(() => organizations.id),
   name: text().notNull(),
-  /** SHA-256 of the secret of method v1; null once it is revoked. */
+  /** SHA-256 of the secret of method v1 that it has for itself; null if it was given none, or once it is
+   *  revoked. */
   secretHash: text('secret_hash'),
   createdAt: createdAt(),
+  /** Time since which no secret is good with it. */
+  revokedAt: timestampMs('revoked_at'),
 })
 
-export const keyMode = pgEnum('key_mode', ['live', 'test'])
+/** Secrets of method v1 that an organization has, good with each of its integrations that is not revoked. It
+ *  may have several, so that rotation needs no downtime. */
+export const organizationSecrets = pgTable(
+  'organization_secrets',
+  {
+    /** Public part, by which it is listed and revoked. The secret does not contain it. */
+    id: text().primaryKey(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    /** SHA-256 of the secret. The secret itself is shown once and never stored. */
+    hash: text().notNull(),
+    createdAt: createdAt(),
+    expiresAt: timestampMs('expires_at'),
+    revokedAt: timestampMs('revoked_at'),
+  },
+  (secret) => [index().on(secret.organizationId)],
+)
+
+export const keyMode = pgEnum('key_mode', modes)
+
+/** Mode of something that was sold, or of a client that hears of it. */
+export const modeColumn = () => keyMode('mode').notNull().default('live')
 
 /** API keys (method v2). An owner may have several, so that rotation needs no downtime. */
 export const keys = pgTable(
@@ -84,6 +111,10 @@ export const keys = pgTable(
     mode: keyMode().notNull(),
     channelId: text('channel_id').references(() => channels.id),
     integrationId: text('integration_id').references(() => integrations.id),
+    /** Origins of the pages that may use a publishable key of a channel; null for any other key. */
+    origins: text().array(),
+    /** Rights of an integration's key; null for all. */
+    scopes: text({ enum: integrationScopes }).array(),
     /** SHA-256 of the whole key. The key itself is shown once and never stored. */
     hash: text().notNull(),
     createdAt: createdAt(),
@@ -94,5 +125,9 @@ export const keys = pgTable(
     index().on(key.channelId),
     index().on(key.integrationId),
     check('keys_have_one_owner', sql`num_nonnulls(${key.channelId}, ${key.integrationId}) = 1`),
+    check(
+      'keys_are_limited_by_their_kind',
+      sql`(${key.origins} is null or ${key.channelId} is not null) and (${key.scopes} is null or ${key.integrationId} is not null)`,
+    ),
   ],
 )

@@ -14,9 +14,18 @@ export type CallerCache = {
   remember(credentials: Credentials, authenticated: Authenticated): void
 }
 
-/** Key of a caller's view of the catalogue: its kind and its organizations, in order. Callers with the same
- *  view get the same answers. */
-export const viewOf = ({ kind, organizationIds }: Caller): string => `${kind} ${organizationIds.join(' ')}`
+/** Key of a caller's view of the catalogue: its kind, its mode, the origin of its page and its organizations,
+ *  in order. Callers with the same view get the same answers. */
+export const viewOf = (caller: Caller): string =>
+  [
+    ...[caller.kind, caller.mode, ...caller.organizationIds],
+    // Last, because no identifier contains a slash, as every origin does.
+    ...(caller.kind === 'publishable' ? [caller.origin] : []),
+  ].join(' ')
+
+// The same publishable key is refused from another page.
+const nameOf = ({ hash, isPublishable, origin }: Credentials): string =>
+  isPublishable ? `${hash} ${origin}` : hash
 
 type Entry = { view: string; since: number; until: number }
 
@@ -33,15 +42,15 @@ export function createCallerCache(db: Database, ms: number): CallerCache {
     sizeCalculation: ({ view }) => 2 * view.length + overhead,
   })
   return {
-    find({ hash }) {
-      const found = entries.get(hash)
+    find(credentials) {
+      const found = entries.get(nameOf(credentials))
       if (!found) return null
       const now = performance.now()
       const isValid = now - found.since < ms && now < found.until && found.since > invalidatedAt(db)
       return isValid ? found.view : null
     },
-    remember({ hash }, { caller, since, until }) {
-      if (ms > 0) entries.set(hash, { view: viewOf(caller), since, until })
+    remember(credentials, { caller, since, until }) {
+      if (ms > 0) entries.set(nameOf(credentials), { view: viewOf(caller), since, until })
     },
   }
 }

@@ -9,6 +9,12 @@ const basePath = z
   .transform((path) => path.replace(/\/+$/, ''))
   .refine((path) => path === '' || /^(\/[\w.~-]+)+$/.test(path), 'must be a path such as /channels')
 
+const rateLimit = (byDefault: number) =>
+  z
+    .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
+    .default(byDefault)
+    .transform((limit) => (limit === 'off' ? null : limit))
+
 /** Environment variables for HTTP, used under their names in camel case. */
 export const httpSettings = {
   /** Proxies that are trusted to report a client's address. */
@@ -16,10 +22,9 @@ export const httpSettings = {
   /** Maximum of open connections per process; further ones are dropped. */
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
   /** Requests per second and key; null for no limit. */
-  RATE_LIMIT: z
-    .union([z.literal('off'), wholeNumber(1, 1_000_000)], 'must be a whole number or off')
-    .default(1000)
-    .transform((limit) => (limit === 'off' ? null : limit)),
+  RATE_LIMIT: rateLimit(1000),
+  /** Requests per second of an address with a publishable key; null for no limit. */
+  PUBLISHABLE_RATE_LIMIT: rateLimit(50),
   ...streamSettings,
   CORS_ORIGINS: commaSeparated
     .pipe(

@@ -1,9 +1,15 @@
 import { isDuplicate } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
+import type { Mode } from '../shared/mode.ts'
 
 /** Hashed idempotency key of a caller, and the hash of the request that it sent with it. */
 export type Idempotency = { id: string; requestHash: string }
+
+/** Names a caller or its key in a mode: each mode has idempotency keys and nonces of its own, so that nothing of
+ *  a test is replayed to a live caller. */
+export const inMode = ({ mode }: { mode: Mode }, name: string): string =>
+  mode === 'test' ? `test ${name}` : name
 
 /** Hashes an idempotency key and its request. Null without a key. */
 export const hashIdempotency = (

@@ -8,6 +8,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
+import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
 
 type Values = Record<string, unknown>
@@ -122,9 +123,12 @@ export type Scope = {
   channelId: string
   /** Organizations whose payments and tickets the caller reads in full. */
   ownOrganizationIds: string[]
+  /** Mode of the payments and tickets that the caller reads, and of the counters that it sees. */
+  mode: Mode
 }
 
 /** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was
- *  revoked, or one of an integration's organization. */
-export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn }): SQL =>
-  sql`(${row.channelId} = ${sql.placeholder('channelId')} or ${anyOf(row.organizationId, 'ownOrganizationIds')})`
+ *  revoked, or one of an integration's organization; and of the caller's mode. */
+export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn; mode: PgColumn }): SQL =>
+  sql`((${row.channelId} = ${sql.placeholder('channelId')} or ${anyOf(row.organizationId, 'ownOrganizationIds')})
+    and ${row.mode} = ${sql.placeholder('mode')}::text::key_mode)`

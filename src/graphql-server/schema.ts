@@ -8,6 +8,7 @@ import { ticketRateById } from '../domain/ticket-rate/loaders.ts'
 import { builder, NodeRef } from '../graphql/builder.ts'
 import { requireCaller } from '../request/context.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
+import { isInScope, requireScopes } from './scopes.ts'
 import '../domain/organization/graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
@@ -56,10 +57,12 @@ builder.queryField('node', (t) =>
     resolve: async (_root, { id }, ctx) => {
       requireCaller(ctx)
       const found = await Promise.all(
-        Object.entries(nodes).map(async ([typename, definition]) => {
-          const row = await ctx.loaders.load<{ id: string } | null>(definition, id)
-          return row && { ...row, __typename: typename }
-        }),
+        Object.entries(nodes)
+          .filter(([typename]) => isInScope(ctx, `Node.${typename}`))
+          .map(async ([typename, definition]) => {
+            const row = await ctx.loaders.load<{ id: string } | null>(definition, id)
+            return row && { ...row, __typename: typename }
+          }),
       )
       return found.find((row) => row !== null) ?? null
     },
@@ -67,6 +70,7 @@ builder.queryField('node', (t) =>
 )
 
 export const schema = builder.toSchema()
+requireScopes(schema)
 replayOutcomes(schema)
 
 // Fields that expose the property of the same name need no resolver: execution reads the property directly.

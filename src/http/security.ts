@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import helmet from 'helmet'
+import { addPublicCors, exposedHeaders, maxAgeSeconds, type PublicCors } from './public-cors.ts'
 
 // Computed once, because they are the same for every response.
 function securityHeaders(): OutgoingHttpHeaders {
@@ -11,18 +12,25 @@ function securityHeaders(): OutgoingHttpHeaders {
   return { ...response.getHeaders() }
 }
 
-/** Sends security headers with every response, and allows cross-origin requests from these origins. */
-export async function addSecurity(app: FastifyInstance, corsOrigins: string[]): Promise<void> {
+/** Sends security headers with every response, and allows cross-origin requests from these origins with any
+ *  credentials, and from those of `publicCors` with public ones. */
+export async function addSecurity(
+  app: FastifyInstance,
+  corsOrigins: string[],
+  publicCors: PublicCors,
+): Promise<void> {
   const headers = securityHeaders()
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)
     done()
   })
+  addPublicCors(app, corsOrigins, publicCors)
   if (corsOrigins.length > 0)
     await app.register(cors, {
       origin: corsOrigins,
       // If strict, the plugin would answer OPTIONS without preflight headers with an error body of its own.
       strictPreflight: false,
-      exposedHeaders: ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id'],
+      exposedHeaders,
+      maxAge: maxAgeSeconds,
     })
 }

@@ -1,10 +1,12 @@
 import { type Authenticated, authenticate, type Caller } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
+import { lackedScope } from '../auth/scopes.ts'
 import type { Scope } from '../data/prepared.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { Refusal } from '../shared/errors.ts'
+import type { Mode } from '../shared/mode.ts'
 import { Loaders } from './loaders.ts'
 
 /** Services that all requests share. */
@@ -31,6 +33,8 @@ export type Context = {
   db: Database
   /** Null without credentials: such a client sees nothing but the schema. */
   caller: Caller | null
+  /** Mode of everything that the request sees and sells. */
+  mode: Mode
   /** Database time at authentication. All decisions of the request use it, and no other clock. */
   now: Date
   /** Database for catalogue reads. */
@@ -42,10 +46,13 @@ export type Context = {
   lastEventId?: string | undefined
 }
 
+const modeOf = (caller: Caller | null): Mode => caller?.mode ?? 'live'
+
 const scopeOf = (caller: Caller | null): Scope => ({
   organizationIds: caller?.organizationIds ?? [],
   channelId: caller?.kind === 'channel' ? caller.channelId : '',
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
+  mode: modeOf(caller),
 })
 
 /** Creates the context for an authenticated caller; for null, that of a client without credentials. */
@@ -53,7 +60,7 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   const { db } = services
   const { caller, now } = authenticated ?? { caller: null, now: new Date() }
   const loaders = new Loaders(services, db, scopeOf(caller))
-  return { services, db, caller, now, catalogue: db, loaders }
+  return { services, db, caller, mode: modeOf(caller), now, catalogue: db, loaders }
 }
 
 /** Authenticates a request and creates its context, for both surfaces. `onAuthenticated` receives the caller,
@@ -72,37 +79,63 @@ export async function createContext(
  *  unless this process has just changed the catalogue. Call it when the read begins. It has its own loaders,
  *  which become garbage with the read: objects that have waited are promoted to the old generation, and would
  *  retain every row that they loaded until a major collection. */
-export function catalogueContext({ services, caller, now }: Context): Context {
+export function catalogueContext({ services, caller, mode, now }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
   const loaders = new Loaders(services, catalogue, scopeOf(caller))
-  return { services, db, caller, now, catalogue, loaders }
+  return { services, db, caller, mode, now, catalogue, loaders }
 }
+
+const forChannels = () =>
+  new Refusal({ code: 'FORBIDDEN', message: 'This is for channels; the credentials are of an integration.' })
 
 /** Refusal of a client without credentials. */
 export const unauthenticated = () =>
   new Refusal({ code: 'UNAUTHENTICATED', message: 'Send an API key in the header X-Api-Key.' })
 
-/** Returns the caller, of either kind. Refuses: UNAUTHENTICATED. */
+/** Returns the caller, of any kind. Refuses: UNAUTHENTICATED. */
 export function requireCaller({ caller }: Context): Caller {
   if (!caller) throw unauthenticated()
   return caller
 }
 
-/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2). */
-export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' }> {
+/** Returns the caller, if its credentials are confidential: a channel's or an integration's. Refuses:
+ *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS 10). */
+export function requireConfidential(ctx: Context): Exclude<Caller, { kind: 'publishable' }> {
   const caller = requireCaller(ctx)
-  if (caller.kind !== 'channel')
-    throw new Refusal({
-      code: 'FORBIDDEN',
-      message: 'This is for channels; the credentials are of an integration.',
-    })
+  if (caller.kind === 'publishable')
+    throw new Refusal({ code: 'FORBIDDEN', message: 'A publishable key may not do this.' })
   return caller
 }
 
-/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2). */
-export function requireIntegration(ctx: Context): Extract<Caller, { kind: 'integration' }> {
+type Selling = Extract<Caller, { kind: 'channel' | 'publishable' }>
+
+/** Returns the calling channel, or the browser that calls for it with a publishable key. Refuses:
+ *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2, 10). */
+export function requireSelling(ctx: Context): Selling {
   const caller = requireCaller(ctx)
+  if (caller.kind === 'integration') throw forChannels()
+  return caller
+}
+
+/** Refuses FORBIDDEN for an integration whose key lacks the scope that an operation needs, and names it. */
+export function requireScope({ caller }: Context, operation: string): void {
+  const lacked = caller?.kind === 'integration' ? lackedScope(operation, caller.scopes) : null
+  if (lacked !== null) throw new Refusal({ code: 'FORBIDDEN', message: `The key lacks the scope ${lacked}.` })
+}
+
+/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2) or a
+ *  publishable key. */
+export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' }> {
+  const caller = requireConfidential(ctx)
+  if (caller.kind !== 'channel') throw forChannels()
+  return caller
+}
+
+/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2) or a
+ *  publishable key. */
+export function requireIntegration(ctx: Context): Extract<Caller, { kind: 'integration' }> {
+  const caller = requireConfidential(ctx)
   if (caller.kind !== 'integration')
     throw new Refusal({
       code: 'FORBIDDEN',

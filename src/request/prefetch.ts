@@ -7,14 +7,20 @@ import { keyedBy } from '../data/prepared.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
+import { type Mode, perMode } from '../shared/mode.ts'
 import { type Context, contextOf, createContext, type Services } from './context.ts'
 
 /** A key and a row, read in one statement. Does not imply that the key's owner may see the row. */
 type Prefetched<Row> = { key: KnownKey | null; row: Row | null }
 
 export type Prefetch<Row> = {
-  /** Reads keys (`keysByKeyId`) and rows in one statement. */
-  find(db: Database, keyIds: string[], rowIds: string[]): Promise<[keys: KeyRow[], rows: Map<string, Row>]>
+  /** Reads keys (`keysByKeyId`) and rows in one statement, for keys of one mode. */
+  find(
+    db: Database,
+    keyIds: string[],
+    rowIds: string[],
+    mode: Mode,
+  ): Promise<[keys: KeyRow[], rows: Map<string, Row>]>
   /** Primes the loader that the row is loaded with later. */
   prime(ctx: Context, id: string, row: Row | null): void
 }
@@ -25,14 +31,14 @@ export const keysByKeyId = keyedBy('keyIds', findKeys)
 // Separated by a space, which identifiers cannot contain.
 const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
 
-// Coalesces all pairs requested in the same turn of the event loop, by any caller, into one statement.
-const readPairs = <Row>(find: Prefetch<Row>['find']) =>
+// Coalesces all pairs requested in the same turn of the event loop, by any caller of a mode, into one statement.
+const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
   coalesceReads<Prefetched<Row>>(async (db, pairs) => {
     const ids = pairs.map((pair) => pair.split(' ') as [keyId: string, rowId: string])
     const keyIds = new Set(ids.map(([keyId]) => keyId))
     const rowIds = new Set(ids.map(([, rowId]) => rowId))
     const since = performance.now()
-    const [keyRows, rows] = await find(db, [...keyIds], [...rowIds])
+    const [keyRows, rows] = await find(db, [...keyIds], [...rowIds], mode)
     const keys = knownKeys(keyRows, since)
     return new Map(
       ids.map(([keyId, rowId]) => [
@@ -46,11 +52,12 @@ const readPairs = <Row>(find: Prefetch<Row>['find']) =>
  *  statement. If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the
  *  id as a guess: null if the request names none. Refuses: UNAUTHENTICATED. */
 export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
-  const read = readPairs(find)
+  const read = perMode((mode) => readPairs(find, mode))
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
     const key = id !== null && isIdentifier(id) ? readKey(credentials.apiKey ?? '') : null
     if (!key || id === null || !isFast('prefetch')) return createContext(services, credentials)
-    const found = await read(services.db, pairOf(key.id, id)).catch((error: unknown) => {
+    // A key whose row has another mode than it states is refused.
+    const found = await read[key.mode](services.db, pairOf(key.id, id)).catch((error: unknown) => {
       if (isUnavailable(error)) throw error
       return null
     })

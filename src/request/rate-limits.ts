@@ -39,6 +39,7 @@ const unlimited: RateLimits = {
 }
 
 const windowMs = 1000
+const noLimit = Number.MAX_SAFE_INTEGER
 // Bounds the cost of many guesses at once: the failures of the first ones stop the others.
 const maxLookups = 8
 const maxTokens = 20_000
@@ -53,30 +54,42 @@ function limitKeyOf(request: FastifyRequest): string {
     const token = tokenOf(request)
     return token === null ? addressKey(request) : tokenPrefix + token
   }
-  const { areWellFormed, hash } = request.credentials
-  return areWellFormed ? hash : addressKey(request)
+  const { areWellFormed, hash, isPublishable } = request.credentials
+  if (!areWellFormed) return addressKey(request)
+  // Everybody has a publishable key, so one person must not use up the others' requests.
+  return isPublishable ? `${hash} ${addressKey(request)}` : hash
 }
 
-/** Limits requests per set of credentials, per token in a URL, and otherwise per address. Also limits the
+/** Limits requests per set of credentials, per publishable key and address (`publishableRateLimit`), per token
+ *  in a URL, and otherwise per address. Also limits the
  *  failures of each address: invalid credentials, unknown tokens, wrong signatures. Credentials count as a
  *  failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
-export const createRateLimits = (db: Database, perSecond: number | null): RateLimits =>
-  perSecond === null ? unlimited : createLimits(db, perSecond)
+export const createRateLimits = (
+  db: Database,
+  { rateLimit, publishableRateLimit }: { rateLimit: number | null; publishableRateLimit: number | null },
+): RateLimits =>
+  rateLimit === null && publishableRateLimit === null
+    ? unlimited
+    : createLimits(db, rateLimit ?? noLimit, publishableRateLimit ?? noLimit)
 
-function createLimits(db: Database, perSecond: number): RateLimits {
+function createLimits(db: Database, perSecond: number, perPublishable: number): RateLimits {
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
   const limitLookups = pLimit(maxLookups)
   const isUsedUp = (key: string) => counters.read(key).count >= perSecond
 
-  const tooMany = (source: string) =>
+  const tooMany = (source: string, limit = perSecond) =>
     new Refusal({
       code: 'RATE_LIMITED',
       message: `Too many requests ${source}.`,
-      facts: { limit: perSecond, retryAfter: 1 },
+      facts: { limit, retryAfter: 1 },
     })
+  const isOverPublishable = ({ credentials, limitKey, routeOptions }: FastifyRequest) =>
+    !routeOptions.config.tokenOf &&
+    credentials.isPublishable &&
+    counters.add(`publishable ${limitKey}`).count > perPublishable
   const tooManyFailures = () => tooMany('from this address, with invalid credentials or links')
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
@@ -100,18 +113,23 @@ function createLimits(db: Database, perSecond: number): RateLimits {
       app.decorateRequest('limitKey', '')
       app.decorateRequest('isUnproven', false)
       // Runs before the library's hook, which is added to each route.
-      app.addHook('onRequest', (request, _reply, done) => {
+      app.addHook('onRequest', (request, reply, done) => {
         const { config } = request.routeOptions
         if (config.rateLimit === false) return done()
         const key = limitKeyOf(request)
         request.limitKey = key
         const hasCredentials = !config.tokenOf && !key.startsWith('address ')
+        if (isOverPublishable(request)) {
+          reply.header('retry-after', 1)
+          return done(tooMany('with this key from this address', perPublishable))
+        }
         // A request over its own limit is refused by that limit, without SQL.
-        if (!hasCredentials || wereValid(db, key) || isUsedUp(key)) return done()
+        if (!hasCredentials || wereValid(db, request.credentials.hash) || isUsedUp(key)) return done()
         requireTrust(request).then(() => done(), done)
       })
       app.addHook('onResponse', (request, _reply, done) => {
-        if (request.isUnproven && wereValid(db, request.limitKey)) counters.takeBack(failuresKey(request))
+        if (request.isUnproven && wereValid(db, request.credentials.hash))
+          counters.takeBack(failuresKey(request))
         done()
       })
       await app.register(rateLimit, {

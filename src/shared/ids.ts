@@ -21,6 +21,7 @@ type Prefix =
   | 'inv'
   | 'dlv'
   | 'whk'
+  | 'sec'
 
 /** Shape of our identifiers and of imported ones, as part of a regular expression. */
 export const identifierPattern = '[\\w.:-]{1,64}'

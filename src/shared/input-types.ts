@@ -70,6 +70,10 @@ export const language = z
     return z.NEVER
   })
 
+/** Reports whether a text is the origin of http(s) pages, as browsers state it. */
+export const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+
 /** Code of a discount. Its case does not matter. */
 export const discountCode = z
   .string()

@@ -88,7 +88,7 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
       const plan = await planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
       const idempotency = key === null ? null : { id: `${key}-${rate}-${round}`, requestHash: 'same' }
       const channelId = ctx.caller?.kind === 'channel' ? ctx.caller.channelId : ''
-      const seller = { channelId, saleType: 'online' as const, provider: 'sandbox' }
+      const seller = { channelId, mode: 'live' as const, saleType: 'online' as const, provider: 'sandbox' }
       return { plan, input, idempotency, seller, holdMinutes: 15 }
     }),
   )

@@ -126,13 +126,13 @@ export const aCatalogueOfTwo = (available: number) =>
 /** Issues a key for a new channel with grants of these organizations. Returns its headers. */
 export async function channelHeaders(db: Database, ...organizationIds: string[]) {
   const granted = organizationIds.length > 0 ? organizationIds : ['org_1']
-  const { key } = await issueChannelKey(db, { name: 'Shop', organizationIds: granted, mode: 'test' })
+  const { key } = await issueChannelKey(db, { name: 'Shop', organizationIds: granted, mode: 'live' })
   return { 'x-api-key': key }
 }
 
 /** Issues keys for a new integration. Returns the headers of both authentication methods. */
 export async function integrationHeaders(db: Database, organizationId = 'org_1') {
-  const issued = await issueIntegrationKey(db, { name: 'Door', organizationId, mode: 'test' })
+  const issued = await issueIntegrationKey(db, { name: 'Door', organizationId, mode: 'live' })
   return {
     v1: { integration_id: issued.integrationId, secret: issued.secret ?? '' },
     v2: { 'x-api-key': issued.key },

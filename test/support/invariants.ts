@@ -16,8 +16,22 @@ const invariants = {
   'held and sold exceed the capacity': `
     select id from stock where sold_before + sold + held > capacity`,
   'the uses of a discount exceed its quantity': `
-    select discounts.id from discounts join stock using (id)
-    where (select count(*) from tickets where discount_id = discounts.id and status in ('held', 'active')) > stock.capacity`,
+    select stock.id from discounts join stock on stock.id in (discounts.id, 'test/' || discounts.id)
+    where (select count(*) from tickets where discount_id = discounts.id and status in ('held', 'active')
+      and (mode = 'test') = (stock.id like 'test/%')) > stock.capacity`,
+  'a row of a sale has another mode than its payment': `
+    select tickets.id from tickets join payments on payments.id = payment_id where tickets.mode <> payments.mode
+    union all select refunds.id from refunds join payments on payments.id = payment_id where refunds.mode <> payments.mode
+    union all select changes.id from changes join payments on payments.id = subject_id where changes.mode <> payments.mode
+    union all select changes.id from changes join tickets on tickets.id = subject_id where changes.mode <> tickets.mode
+    union all select invoices.id from invoices join payments on payments.id = payment_id
+      where (payments.mode = 'test') <> (kind in ('test_invoice', 'test_corrective'))`,
+  'a test sale was paid at a real provider': `
+    select charges.id from charges join payments on payments.id = payment_id
+    where payments.mode = 'test' and charges.provider not in ('sandbox', 'box_office')`,
+  'a webhook hears of another mode': `
+    select change_id from webhook_deliveries join webhooks on webhooks.id = webhook_id
+      join changes on changes.id = change_id where webhooks.mode <> changes.mode`,
   'a ticket has an amount without a discount, or one of another organization': `
     select tickets.id from tickets left join discounts on discounts.id = discount_id
     where (discount_id is null) <> (discount_amount = 0) or discounts.organization_id <> tickets.organization_id`,
@@ -69,14 +83,14 @@ const invariants = {
     having min(number) <> 1 or max(number) <> count(*)`,
   'a paid checkout has no invoice': `
     select id from payments where paid_at is not null and total_amount > 0
-      and (select count(*) from invoices where payment_id = payments.id and kind = 'invoice') <> 1`,
+      and (select count(*) from invoices where payment_id = payments.id and kind in ('invoice', 'test_invoice')) <> 1`,
   'a ticket refund has no corrective invoice': `
     select id from refunds where ticket_id is not null and status = 'succeeded'
-      and not exists (select from invoices where refund_id = refunds.id and kind = 'corrective')`,
+      and not exists (select from invoices where refund_id = refunds.id and kind in ('corrective', 'test_corrective'))`,
   'the change sequence of a subject has a gap': `
     select subject_id from changes group by subject_id having min(sequence) <> 1 or max(sequence) <> count(*)`,
   'a change is neither delivered to a webhook nor pending': `
-    select changes.id from changes join webhooks on webhooks.channel_id = changes.channel_id
+    select changes.id from changes join webhooks on webhooks.channel_id = changes.channel_id and webhooks.mode = changes.mode
     where not exists (select from webhook_deliveries where change_id = changes.id and webhook_id = webhooks.id
       and (status = 'delivered' or status = 'pending'))`,
   'requested tickets are neither sent nor pending': `
@@ -131,6 +145,11 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
     update payments set session_open = true, session_due_at = null where status = 'paid'`,
   'the uses of a discount exceed its quantity': useUnusableDiscount,
   'a ticket has an amount without a discount, or one of another organization': useUnusableDiscount,
+  'a row of a sale has another mode than its payment': `update tickets set mode = 'test' where id = ${firstId('tickets')}`,
+  'a test sale was paid at a real provider': `
+    with tested as (update payments set mode = 'test' returning id)
+    update charges set provider = 'stripe' from tested where payment_id = tested.id`,
+  'a webhook hears of another mode': `update webhooks set mode = 'test'`,
   'a charge has neither a ticket nor a refund': `
     update payments set paid_at = null where status = 'paid'`,
   'refunds exceed the charge': `update refunds set amount = amount + 100000 where status = 'succeeded'`,

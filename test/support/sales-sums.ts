@@ -5,6 +5,7 @@ import { locations } from '../../src/domain/location/table.ts'
 import { type SalesGrouping, type SalesRow, sumSales } from '../../src/domain/sale/report/sum-sales.ts'
 import { type Ticket, tickets } from '../../src/domain/ticket/table.ts'
 import { isPaid, raised, totalPaid } from '../../src/domain/ticket/views.ts'
+import { modes } from '../../src/shared/mode.ts'
 
 // Sums of sales, added up here ticket by ticket, in integers, and by nothing of the gateway's SQL.
 
@@ -65,10 +66,10 @@ export async function wrongSums(db: Connection): Promise<string[]> {
     .leftJoin(locations, eq(locations.id, events.locationId))
   const wrong: string[] = []
   for (const { id, organizationId, timezone } of shown) {
-    const ofEvent = rows.filter(({ eventId }) => eventId === id)
-    if (ofEvent.length === 0) continue
-    for (const groupBy of groupings) {
-      const asked = { eventId: id, groupBy, after: null, first: 1_000_000 }
+    if (!rows.some(({ eventId }) => eventId === id)) continue
+    for (const [mode, groupBy] of allAsked) {
+      const ofEvent = rows.filter((row) => row.eventId === id && row.mode === mode)
+      const asked = { eventId: id, groupBy, mode, after: null, first: 1_000_000 }
       const sums = await sumSales(db, [organizationId], asked)
       const given = sums?.map(({ label: _label, currency: _currency, ...row }) => row)
       const expected = addUp(ofEvent, groupBy, timezone ?? 'UTC')
@@ -82,6 +83,8 @@ export async function wrongSums(db: Connection): Promise<string[]> {
   }
   return wrong
 }
+
+const allAsked = modes.flatMap((mode) => groupings.map((groupBy) => [mode, groupBy] as const))
 
 const sameSums = (one: Sums, other: Sums | undefined): boolean =>
   Object.entries(one).every(([name, value]) => other?.[name as keyof Sums] === value)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ResponseCache } from '../../cache/response-cache.ts'
 import { createSerializer } from '../../json/zod-serializer.ts'
-import { type Context, catalogueContext, requireChannel, type Services } from '../../request/context.ts'
+import { type Context, catalogueContext, requireSelling, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { errorBody } from '../../rest/error-body.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -127,7 +127,7 @@ export const eventRoutes =
     app.get(
       '/events',
       {
-        preParsing: authenticatedRead(services, responseCache, requireChannel),
+        preParsing: authenticatedRead(services, responseCache, requireSelling),
         schema: {
           operationId: 'listEvents',
           summary: 'List events',

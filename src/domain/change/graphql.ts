@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
-import { requireCaller } from '../../request/context.ts'
+import { ModeRef } from '../../graphql/mode.ts'
+import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
+import { subjectOf } from './subject.ts'
 import type { Change } from './table.ts'
 
 const descriptions: Record<Change['type'], string> = {
@@ -33,9 +35,11 @@ export const ChangeRef = builder.objectRef<Change>('Change').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
     type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
-    subjectId: t.exposeID('subjectId', {
+    subjectId: t.id({
       description: 'Identifier of the payment, ticket or rate that changed.',
+      resolve: subjectOf,
     }),
+    mode: t.expose('mode', { type: ModeRef, description: 'Mode of what changed: that of the caller.' }),
     sequence: t.exposeInt('sequence', {
       description: 'Number of the change among those of its subject: 1, 2, 3.',
     }),
@@ -72,7 +76,7 @@ builder.queryField('changes', (t) =>
       first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
     },
     resolve: async (_root, { after, first }, ctx) => {
-      requireCaller(ctx)
+      requireConfidential(ctx)
       const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
       const found = await listChanges(after || null, limit + 1, ctx)
       return toPage(found, limit, after)

@@ -3,7 +3,7 @@ import { channelOrganizations } from '../../auth/table.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { type Find, findTogether } from '../../data/prepared.ts'
-import { type Context, requireCaller } from '../../request/context.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { type Change, changes } from './table.ts'
@@ -25,11 +25,14 @@ const parts = sql`(
 
 const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
 
+// Of the caller's mode: the index that orders a feed begins with the organization and the mode.
+const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
+
 // Changes after the cursor. Each part is an index scan that stops at the limit.
 const changesAfter = (from: SQL, limit: SQL) => {
   const next = (isOfPart: SQL) => sql`
     select found.*, parts.part from ${from} left join ${cursorPositions} on heard.part = parts.part cross join lateral (
-      select * from ${changes} where organization_id = parts.organization_id and ${isOfPart}
+      select * from ${changes} where organization_id = parts.organization_id and ${isOfMode} and ${isOfPart}
         and feed_position > coalesce(heard.position, 0)
       order by feed_position limit ${limit}
     ) as found where parts.is_open`
@@ -59,7 +62,7 @@ const cursorChanges: Find<CursorChange> = {
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
     select.from(sql`(select heard.part, heard.position, ${changes}.id from ${cursorPositions} left join ${parts} on parts.part = heard.part
-      left join ${changes} on ${changes}.organization_id = parts.organization_id
+      left join ${changes} on ${changes}.organization_id = parts.organization_id and ${changes}.${isOfMode}
         and ${changes}.feed_position = heard.position) as told`),
 }
 
@@ -74,7 +77,7 @@ const withoutPosition: Find<{ organizationId: string }> = {
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
     select.from(sql`(select distinct organization_id from ${parts} where is_open and exists (
-      select from ${changes} where organization_id = parts.organization_id and feed_position is null
+      select from ${changes} where organization_id = parts.organization_id and feed_position is null and ${isOfMode}
         and (parts.audience is null or coalesce(channel_id, '') = parts.audience))) as waiting`),
 }
 
@@ -94,15 +97,18 @@ export type FeedChange = Change & { cursor(): string }
  *  11). Changes of one organization keep its order; those of several are merged by time.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string | null, limit: number, ctx: Context): Promise<FeedChange[]> {
-  const caller = requireCaller(ctx)
+  const caller = requireConfidential(ctx)
   const isChannel = caller.kind === 'channel'
-  const feed = isChannel ? caller.channelId : caller.organizationIds[0]
+  const owner = isChannel ? caller.channelId : caller.organizationIds[0]
+  // A cursor of the other mode is one of another feed.
+  const feed = ctx.mode === 'test' ? `test ${owner}` : owner
   const cursor = after === null ? null : readCursor(after)
   const values = {
     limit,
     channelId: isChannel ? caller.channelId : '',
     organizationIds: isChannel ? caller.organizationIds : [],
     ownOrganizationIds: isChannel ? [] : caller.organizationIds,
+    mode: ctx.mode,
     positions: JSON.stringify(cursor?.positions ?? []),
   }
 

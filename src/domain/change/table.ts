@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { channels } from '../../auth/table.ts'
+import { channels, modeColumn } from '../../auth/table.ts'
 import { createdAt } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 
@@ -36,7 +36,8 @@ export const changes = pgTable(
     /** Also the `webhook-id` of webhooks. */
     id: text().primaryKey(),
     type: changeType().notNull(),
-    /** The payment, ticket or rate that changed. */
+    /** The payment, ticket or rate that changed; for a test rate, the id of its stock, so that its changes
+     *  are numbered by themselves. */
     subjectId: text('subject_id').notNull(),
     /** Number of the change among those of its subject: 1, 2, 3. */
     sequence: integer().notNull(),
@@ -45,6 +46,8 @@ export const changes = pgTable(
       .references(() => organizations.id),
     /** Channel that it concerns; null for all channels that the organization has granted. */
     channelId: text('channel_id').references(() => channels.id),
+    /** Clients of this mode alone hear of it. */
+    mode: modeColumn(),
     /** Position in the organization's feed: 1, 2, 3, with few gaps. Assigned after the commit, and null until
      *  then; later assignments are always higher. */
     feedPosition: bigint('feed_position', { mode: 'number' }),
@@ -57,11 +60,11 @@ export const changes = pgTable(
   // refer to the row.
   (change) => [
     uniqueIndex('changes_of_subject').on(change.subjectId, change.sequence),
-    uniqueIndex('changes_in_feed')
-      .on(change.organizationId, change.feedPosition)
+    uniqueIndex('changes_in_feed_by_mode')
+      .on(change.organizationId, change.mode, change.feedPosition)
       .where(sql`${change.feedPosition} is not null`),
-    index('changes_of_audience')
-      .on(change.organizationId, sql`coalesce(${change.channelId}, '')`, change.feedPosition)
+    index('changes_of_audience_by_mode')
+      .on(change.organizationId, change.mode, sql`coalesce(${change.channelId}, '')`, change.feedPosition)
       .where(sql`${change.feedPosition} is not null`),
     index('changes_without_position')
       .on(change.organizationId, change.sequence)
@@ -71,5 +74,6 @@ export const changes = pgTable(
 
 export type Change = typeof changes.$inferSelect
 
-/** A change to be written to the outbox. */
-export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'>
+/** A change to be written to the outbox; a live one unless it has a mode. */
+export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'> &
+  Partial<Pick<Change, 'mode'>>

@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
+import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 
@@ -13,10 +14,10 @@ type Scan = {
   supplementId?: string
 }
 
-/** Finds and row-locks the ticket of a scan within these organizations; null if there is none. A code is
+/** Finds and row-locks the ticket of a scan within these organizations and this mode; null if there is none. A code is
  *  unique only within its event: tickets of the event at the door come first, and those with the supplement
  *  at the bar, then active ones, then those of the event nearest in time. */
-export async function findScanned(tx: Connection, organizationIds: string[], scan: Scan) {
+export async function findScanned(tx: Connection, organizationIds: string[], mode: Mode, scan: Scan) {
   const { qrCode, ticketId, eventId, supplementId } = scan
   const [found] = await tx
     .select({
@@ -29,6 +30,7 @@ export async function findScanned(tx: Connection, organizationIds: string[], sca
     .where(
       and(
         sql`${tickets.organizationId} = any(${sql.param(organizationIds)}::text[])`,
+        eq(tickets.mode, mode),
         // The code of an expired ticket may have been reused.
         ticketId
           ? eq(tickets.id, ticketId)

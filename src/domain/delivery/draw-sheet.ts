@@ -42,11 +42,17 @@ function layOutLines(lines: Line[]): Block {
   }
 }
 
-function stubLines(language: Language, fonts: Fonts, { event, location, organizationName }: Sheet): Line[] {
+function stubLines(
+  language: Language,
+  fonts: Fonts,
+  { event, location, organizationName, ticket }: Sheet,
+): Line[] {
   const color = '#ffffff'
   const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], maxLines: 2 })
   const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], maxLines: 3 }
+  const mark: Style = { color: '#ffd84d', faces: fonts.bold, sizes: [16, 13], maxLines: 2 }
   return [
+    ...(ticket.mode === 'test' ? [{ text: translate(language, 'test.mark'), style: mark, gap: 8 }] : []),
     { text: organizationName, style: plain(10), gap: 4 },
     { text: event.name, style: name, gap: 8 },
     { text: localStart(language, event, location), style: plain(12) },

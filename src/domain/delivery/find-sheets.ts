@@ -19,6 +19,7 @@ const sheets = (db: Database) =>
         paymentId: tickets.paymentId,
         position: tickets.position,
         status: tickets.status,
+        mode: tickets.mode,
         qrCode: tickets.qrCode,
         fullName: tickets.fullName,
         supplements: tickets.supplements,

@@ -10,6 +10,10 @@ import { languageOfSheet, type Sheet } from './find-sheets.ts'
 /** Puts a text on one line, as a subject and a line of plain text need it. */
 export const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
+/** Marks the subject of a mail about a test ticket, the same in every language. */
+export const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
+  ticket.mode === 'test' ? `[TEST] ${subject}` : subject
+
 const detailsOf = ({ rateName, priceName, ticket }: Sheet) =>
   [`${rateName} · ${priceName}`, ...ticket.supplements.map(({ label }) => label)].join(', ')
 
@@ -35,6 +39,7 @@ function toText(language: Language, [first, ...rest]: [Sheet, ...Sheet[]], publi
     ]
   })
   const lines = [
+    first.ticket.mode === 'test' ? translate(language, 'test.mark') : null,
     translate(language, 'mail.attached', { count: rest.length + 1 }),
     '',
     oneLine(event.name),
@@ -85,6 +90,7 @@ function toHtml(language: Language, sheets: [Sheet, ...Sheet[]], publicUrl: stri
 <tr><td align="center" style="padding:24px 12px;${font}">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;text-align:left;background-color:#fffefb;border-radius:18px;overflow:hidden">
 <tr><td bgcolor="#41307c" style="padding:28px 32px;background-color:#41307c;background-image:linear-gradient(135deg,#2f2a6b,#5b2f8f 65%,#8a2f74);border-radius:18px 18px 0 0">
+${ticket.mode === 'test' && html`<p style="margin:0 0 12px;padding:4px 10px;background-color:#ffd84d;font-size:14px;line-height:20px;font-weight:700;color:#1c1a22">${translate(language, 'test.mark')}</p>`}
 <p style="margin:0 0 6px;font-size:13px;line-height:18px;color:#efeafc">${organizationName}</p>
 <h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff;word-break:break-word">${event.name}</h1>
 <p style="${line}">${localStart(language, event, location)}</p>
@@ -109,7 +115,7 @@ export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
   const language = languageOfSheet(first)
   const event = first.event.name
   return {
-    subject: oneLine(translate(language, 'mail.subject', { count: sheets.length, event })),
+    subject: markTest(first, oneLine(translate(language, 'mail.subject', { count: sheets.length, event }))),
     text: toText(language, sheets, publicUrl),
     html: toHtml(language, sheets, publicUrl).markup,
   }

@@ -95,7 +95,7 @@ builder.queryField('discounts', (t) =>
       } = requireIntegration(ctx)
       const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
       const page = { after: after ? readCursor(after) : undefined, limit: limit + 1 }
-      return toPage(await listDiscounts(ctx.db, organizationId, page), limit, after)
+      return toPage(await listDiscounts(ctx.db, ctx.mode, organizationId, page), limit, after)
     },
   }),
 )

@@ -2,7 +2,8 @@ import { and, asc, eq, not, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
-import { stock } from '../ticket-rate/table.ts'
+import type { Mode } from '../../shared/mode.ts'
+import { isStockOf, stock } from '../ticket-rate/table.ts'
 import { discountColumns } from './loaders.ts'
 import { type Discount, discounts } from './table.ts'
 
@@ -27,13 +28,14 @@ export function readCursor(cursor: string): Position {
  *  the counters of their uses as they are now. */
 export const listDiscounts = (
   db: Connection,
+  mode: Mode,
   organizationId: string,
   { after, limit }: { after: Position | undefined; limit: number },
 ): Promise<Discount[]> =>
   db
     .select(discountColumns)
     .from(discounts)
-    .innerJoin(stock, eq(stock.id, discounts.id))
+    .innerJoin(stock, isStockOf(mode, discounts.id))
     .where(
       and(
         eq(discounts.organizationId, organizationId),

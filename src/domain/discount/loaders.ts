@@ -1,10 +1,12 @@
-import { and, eq, getTableColumns, not, sql } from 'drizzle-orm'
+import { and, getTableColumns, not, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, rowStatement } from '../../data/prepared.ts'
+import { anyOf, type Find, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
-import { leftColumns, stock } from '../ticket-rate/table.ts'
+import { type Mode, perMode } from '../../shared/mode.ts'
+import { nameIn } from '../ticket-rate/loaders.ts'
+import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
 import { type Discount, discounts } from './table.ts'
 
 const parameter = sql.placeholder
@@ -16,46 +18,55 @@ const nameOf = (organizationId: string, code: string) => `${organizationId} ${co
 export const discountColumns = { ...getTableColumns(discounts), ...leftColumns }
 const rows = rowsOf(discountColumns)
 
-const byId: Batch<Discount> = {
-  name: 'discount_by_id',
-  rows,
-  query: (select, keys) =>
-    select
-      .from(discounts)
-      .innerJoin(stock, eq(stock.id, discounts.id))
-      .where(and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds'))),
-  key: ({ id }) => id,
-}
+const byId = perMode(
+  (mode): Batch<Discount> => ({
+    name: nameIn(mode, 'discount_by_id'),
+    rows,
+    query: (select, keys) =>
+      select
+        .from(discounts)
+        .innerJoin(stock, isStockOf(mode, discounts.id))
+        .where(and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds'))),
+    key: ({ id }) => id,
+  }),
+)
 
 /** Loads discounts of an integration's organization, removed ones too, because sold tickets may refer to
  *  them. A channel finds none. */
-export const discountById = ({ own }: Readers) => loadOne(own, byId)
+export const discountById = ({ own }: Readers) => loadOne(own, byId[own.scope.mode])
 
-const byCode = {
-  rows,
-  query: (select) =>
-    select
-      .from(discounts)
-      .innerJoin(stock, eq(stock.id, discounts.id))
-      .where(
-        and(
-          sql`(${discounts.organizationId}, lower(${discounts.code})) in (select * from
+const byCode = perMode(
+  (mode): Find<Discount> => ({
+    rows,
+    query: (select) =>
+      select
+        .from(discounts)
+        .innerJoin(stock, isStockOf(mode, discounts.id))
+        .where(
+          and(
+            sql`(${discounts.organizationId}, lower(${discounts.code})) in (select * from
             unnest(${parameter('organizationIds')}::text[], ${parameter('codes')}::text[]))`,
-          not(discounts.removed),
+            not(discounts.removed),
+          ),
         ),
-      ),
-} satisfies Parameters<typeof rowStatement<Discount>>[2]
+  }),
+)
 
-const readByName = coalesceReads<Discount>(async (db, names) => {
-  const parts = names.map((name) => name.split(' '))
-  const found = await rowStatement(db, 'discounts_by_code', byCode).execute({
-    organizationIds: parts.map(([organizationId = '']) => organizationId),
-    codes: parts.map(([, code = '']) => code),
-  })
-  return new Map(found.map((discount) => [nameOf(discount.organizationId, discount.code), discount]))
-})
+const readByName = perMode((mode) =>
+  coalesceReads<Discount>(async (db, names) => {
+    const parts = names.map((name) => name.split(' '))
+    const found = await rowStatement(db, nameIn(mode, 'discounts_by_code'), byCode[mode]).execute({
+      organizationIds: parts.map(([organizationId = '']) => organizationId),
+      codes: parts.map(([, code = '']) => code),
+    })
+    return new Map(found.map((discount) => [nameOf(discount.organizationId, discount.code), discount]))
+  }),
+)
 
 /** Finds a discount of an organization by its code, whose case does not matter, with the counters of its uses
- *  as they are now. Without permission checks. */
-export const findDiscount = (db: Database, organizationId: string, code: string): Promise<Discount | null> =>
-  readByName(db, nameOf(organizationId, code))
+ *  in a mode as they are now. Without permission checks. */
+export const findDiscount = (
+  { db, mode }: { db: Database; mode: Mode },
+  organizationId: string,
+  code: string,
+): Promise<Discount | null> => readByName[mode](db, nameOf(organizationId, code))

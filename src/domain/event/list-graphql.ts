@@ -1,7 +1,7 @@
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, type Page, toPage } from '../../graphql/connection.ts'
 import { preload } from '../../graphql/lookahead.ts'
-import { type Context, requireChannel } from '../../request/context.ts'
+import { type Context, requireSelling } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { readCursor, toCursor } from './cursor.ts'
 import { EventRef } from './graphql.ts'
@@ -93,7 +93,7 @@ builder.queryFields((t) => ({
       after: t.arg.string({ description: 'Returns events after this cursor; from the first if omitted.' }),
     },
     resolve: async (_root, { after, ...args }, ctx, info) => {
-      requireChannel(ctx)
+      requireSelling(ctx)
       const { first, ...filter } = scalars.parse(pageInput, args)
       const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null }, ctx)
       const list: EventList = { ...toPage(found, first, after || null), filter }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, rowStatement, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
-import { type Context, requireChannel } from '../../request/context.ts'
+import { type Context, requireSelling } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { locations } from '../location/table.ts'
 import { eventById } from './loaders.ts'
@@ -130,7 +130,7 @@ const eventCount = (db: Database, names: Condition[]) =>
 /** Finds events that a channel may see, ordered by `startDate` and id. Returns one more than `first` if the
  *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context): Promise<Event[]> {
-  const { organizationIds } = requireChannel(ctx)
+  const { organizationIds } = requireSelling(ctx)
   const { names, values } = readFilter(filter)
   const found = await eventPage(ctx.catalogue, page.after ? [...names, 'after'] : names).execute({
     ...values,
@@ -146,7 +146,7 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
 
 /** Counts the events that a filter finds, up to 10,000. */
 export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
-  const { organizationIds } = requireChannel(ctx)
+  const { organizationIds } = requireSelling(ctx)
   const { names, values } = readFilter(filter)
   const [row] = await eventCount(ctx.catalogue, names).execute({ ...values, organizationIds })
   const count = row?.count ?? 0

@@ -3,9 +3,14 @@ import { arrayRows } from '../../data/array-params.ts'
 import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
+import type { Mode } from '../../shared/mode.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
 
-const prefix = { invoice: 'F', corrective: 'R' }
+const prefix = { invoice: 'F', corrective: 'R', test_invoice: 'TEST-F', test_corrective: 'TEST-R' }
+
+/** Kind of an invoice in a mode: test ones have series of their own. */
+export const invoiceKindIn = (mode: Mode, kind: 'invoice' | 'corrective'): Invoice['kind'] =>
+  mode === 'test' ? `test_${kind}` : kind
 
 const newInvoices = arrayRows('news', {
   id: 'text',

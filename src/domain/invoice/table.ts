@@ -4,7 +4,13 @@ import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 
-export const invoiceKind = pgEnum('invoice_kind', ['invoice', 'corrective'])
+/** Kinds of invoices. Each has a series of its own, so that test sales leave no gap in the live ones. */
+export const invoiceKind = pgEnum('invoice_kind', [
+  'invoice',
+  'corrective',
+  'test_invoice',
+  'test_corrective',
+])
 
 /** Series of an organization's invoices, one per kind and year, with the last number issued. */
 export const invoiceSeries = pgTable(
@@ -33,7 +39,8 @@ export const invoices = pgTable(
     year: integer().notNull(),
     /** 1, 2, 3 within its series, without gaps. */
     number: integer().notNull(),
-    /** Printed number: `F2026-000001`, or `R2026-000001` for a corrective one. */
+    /** Printed number: `F2026-000001`, or `R2026-000001` for a corrective one; `TEST-F2026-000001` and
+     *  `TEST-R2026-000001` in test mode. */
     reference: text().notNull(),
     paymentId: text('payment_id')
       .notNull()

@@ -1,8 +1,9 @@
 import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
-import { requireCaller } from '../../request/context.ts'
+import { ModeRef } from '../../graphql/mode.ts'
+import { requireCaller, requireSelling } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
-import { paymentById } from './loaders.ts'
-import { paymentUrl } from './payment-url.ts'
+import { findPaymentByToken, paymentById } from './loaders.ts'
+import { paymentUrl, tokenInUrl } from './payment-url.ts'
 import type { Payment } from './table.ts'
 
 const PaymentStatusRef = builder.enumType('PaymentStatus', {
@@ -39,8 +40,11 @@ PaymentRef.implement({
       description:
         'Payment page to send the buyer to. Null unless the caller is the channel that made the checkout.',
       resolve: (payment, _args, ctx) =>
-        ctx.caller?.kind === 'channel' ? paymentUrl(payment, ctx.services.publicUrl()) : null,
+        ctx.caller && ctx.caller.kind !== 'integration'
+          ? paymentUrl(payment, ctx.services.publicUrl())
+          : null,
     }),
+    mode: t.expose('mode', { type: ModeRef, description: 'Mode of the key that it was made with.' }),
     status: t.expose('status', { type: PaymentStatusRef, description: 'Current status.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
@@ -88,5 +92,25 @@ builder.queryField('payment', (t) =>
     description: 'Finds a payment by its identifier. Null if there is none or the caller may not see it.',
     args: { id: t.arg.id({ required: true, description: 'Payment identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(paymentById, id),
+  }),
+)
+
+builder.queryField('paymentByUrl', (t) =>
+  t.field({
+    type: PaymentRef,
+    nullable: true,
+    description:
+      'Finds a payment of the channel by the address of its page, which whoever made the checkout knows. Channels and publishable keys only: it is all that a publishable key sees of a payment. Null if there is none.',
+    args: {
+      url: t.arg.string({
+        required: true,
+        description: 'Address of the page, `Payment.url` of the checkout.',
+      }),
+    },
+    resolve: async (_root, { url }, ctx) => {
+      const { channelId, mode } = requireSelling(ctx)
+      const token = tokenInUrl(url)
+      return token === null ? null : findPaymentByToken(ctx.db, token, { channelId, mode })
+    },
   }),
 )

@@ -10,7 +10,9 @@ export const paymentChange = (type: PaymentChangeType, payment: Payment): NewCha
   subjectId: payment.id,
   organizationId: payment.organizationId,
   channelId: payment.channelId,
+  mode: payment.mode,
   data: {
+    ...(payment.mode === 'test' && { test: true }),
     payment_id: payment.id,
     ticket_rate_id: payment.ticketRateId,
     status: payment.status,

@@ -11,7 +11,7 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { channels } from '../../auth/table.ts'
+import { channels, modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
@@ -42,6 +42,7 @@ export const payments = pgTable(
     ticketRateId: text('ticket_rate_id').notNull(),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),
+    mode: modeColumn(),
     totalAmount: minorUnits('total_amount').notNull(),
     currency: text().notNull(),
     conditionsChanged: boolean('conditions_changed').notNull().default(false),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { channels } from '../../auth/table.ts'
+import { channels, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
@@ -41,6 +41,7 @@ export const refunds = pgTable(
     channelId: text('channel_id')
       .notNull()
       .references(() => channels.id),
+    mode: modeColumn(),
     reason: refundReason().notNull(),
     status: refundStatus().notNull().default('pending'),
     /** Minor units. */

@@ -90,10 +90,10 @@ const batchSize = 8
 // Retries back off with the age of the payment, for a provider that is down or a bank that takes days.
 const retryAt = sql`now() + least(interval '6 hours', greatest(interval '15 seconds', (now() - ${payments.createdAt}) / 8))`
 
-type ClaimedSession = Pick<Payment, 'id' | 'ticketRateId' | 'status' | 'sessionId'>
+type ClaimedSession = Pick<Payment, 'id' | 'ticketRateId' | 'mode' | 'status' | 'sessionId'>
 
 function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
-  const { id, ticketRateId, status, sessionId } = payments
+  const { id, ticketRateId, mode, status, sessionId } = payments
   const due = db
     .select({ id: payments.id })
     .from(payments)
@@ -107,7 +107,7 @@ function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]
       .set({ sessionDueAt: retryAt })
       // An array, so that the subquery runs once.
       .where(sql`${payments.id} = any(array(${due}))`)
-      .returning({ id, ticketRateId, status, sessionId })
+      .returning({ id, ticketRateId, mode, status, sessionId })
   )
 }
 

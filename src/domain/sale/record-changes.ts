@@ -7,7 +7,7 @@ import { ascendingIds } from '../../shared/ids.ts'
 import { changes, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
-import { ticketRates } from '../ticket-rate/table.ts'
+import { ofStock, ticketRates } from '../ticket-rate/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 
 // Changes of one transaction share a timestamp: their ids keep them in order.
@@ -16,21 +16,21 @@ const nextId = ascendingIds('chg')
 // One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
 // rows.
 const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
-    where ${webhooks.status} = 'enabled' and recorded.type = any(${webhooks.types})`
+    where ${webhooks.status} = 'enabled' and ${webhooks.mode} = recorded.mode and recorded.type = any(${webhooks.types})`
 
 const record = preparedSql<{ id: string }>(
   'record_changes',
   () => sql`
   with recorded as (
-    insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, data)
+    insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, mode, data)
     select id, type::change_type, subject_id,
       row_number() over (partition by subject_id order by ordinality)
         + coalesce((select max(sequence) from ${changes} as earlier where earlier.subject_id = given.subject_id), 0),
-      organization_id, channel_id, data
+      organization_id, channel_id, mode::key_mode, data
     from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
-      as (id text, type text, subject_id text, organization_id text, channel_id text, data jsonb))
+      as (id text, type text, subject_id text, organization_id text, channel_id text, mode text, data jsonb))
       with ordinality as given order by ordinality
-    returning id, type, organization_id, channel_id
+    returning id, type, organization_id, channel_id, mode
   ),
   sent as (
     insert into ${webhookDeliveries} (webhook_id, change_id)
@@ -48,12 +48,13 @@ const record = preparedSql<{ id: string }>(
  *  webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
   if (newChanges.length === 0) return
-  const rows = newChanges.map(({ type, subjectId, organizationId, channelId, data }) => ({
+  const rows = newChanges.map(({ type, subjectId, organizationId, channelId, mode = 'live', data }) => ({
     id: nextId(),
     type,
     subject_id: subjectId,
     organization_id: organizationId,
     channel_id: channelId,
+    mode,
     data,
   }))
   await record(tx, { rows: JSON.stringify(rows) })
@@ -64,24 +65,27 @@ const availabilityData = sql<
   Record<string, unknown>
 >`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
-/** Records a `rate.sold_out` or `rate.available` change for each ticket rate among these, and lets the
- *  commit invalidate the catalogue, which shows prices that flip as well. */
+/** Records a `rate.sold_out` or `rate.available` change for each ticket rate among these, in its mode, and
+ *  lets the commit invalidate the catalogue, which shows prices that flip as well. */
 export async function recordAvailability(tx: Connection, flipped: StockFlip[]): Promise<void> {
   if (flipped.length === 0) return
   changesCatalogue(tx)
-  const usedUp = new Map(flipped.map(({ id, usedUp }) => [id, usedUp]))
-  const rates = await tx
+  const counted = flipped.map((flip) => ({ ...flip, of: ofStock(flip.id) }))
+  const ids = counted.map(({ of }) => of.id)
+  const rows = await tx
     .select({ id: ticketRates.id, organizationId: ticketRates.organizationId, data: availabilityData })
     .from(ticketRates)
-    .where(inArray(ticketRates.id, [...usedUp.keys()]))
+    .where(inArray(ticketRates.id, ids))
+  const rates = new Map(rows.map((rate) => [rate.id, rate]))
   await recordChanges(
     tx,
-    rates.map(({ id, organizationId, data }) => ({
-      type: usedUp.get(id) ? 'rate.sold_out' : 'rate.available',
-      subjectId: id,
-      organizationId,
-      channelId: null,
-      data,
-    })),
+    counted.flatMap(({ id: subjectId, usedUp, of: { id, mode } }) => {
+      const rate = rates.get(id)
+      if (!rate) return []
+      const { organizationId, data } = rate
+      const type = usedUp ? 'rate.sold_out' : 'rate.available'
+      const marked = mode === 'test' ? { ...data, test: true } : data
+      return [{ type, subjectId, organizationId, channelId: null, mode, data: marked }] as const
+    }),
   )
 }

@@ -1,17 +1,22 @@
-import { and, asc, eq, getTableColumns, not } from 'drizzle-orm'
+import { and, asc, getTableColumns, not } from 'drizzle-orm'
 import { type Batch, loadMany, loadOne, type NamedFind, type Readers } from '../../data/batch-loader.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf } from '../../data/prepared.ts'
 import type { Loaders } from '../../request/loaders.ts'
+import { type Mode, perMode } from '../../shared/mode.ts'
 import { loadOffers } from './offer-loaders.ts'
 import {
+  isStockOf,
+  type Left,
   leftColumns,
+  ofStock,
   type Price,
   prices,
   questions,
   type Stock,
   stock,
+  stockId,
   supplements,
   type TicketRate,
   ticketRates,
@@ -22,18 +27,21 @@ export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
 const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
 const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 
+/** Name of a statement in a mode: each mode has its own counters, and so its own text. */
+export const nameIn = (mode: Mode, name: string): string => (mode === 'test' ? `${name}_in_test` : name)
+
 /** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
-export const ratePrices: Batch<Price> = {
-  name: 'prices_by_ticket_rate_id',
+export const ratePrices: Record<Mode, Batch<Price>> = perMode((mode) => ({
+  name: nameIn(mode, 'prices_by_ticket_rate_id'),
   rows: priceRows,
   query: (select, keys) =>
     select
       .from(prices)
-      .innerJoin(stock, eq(stock.id, prices.id))
+      .innerJoin(stock, isStockOf(mode, prices.id))
       .where(and(anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
   key: rateIdOf,
-}
+}))
 const listedUnderRate = <Row extends { ticketRateId: string }>(
   name: string,
   child: typeof supplements | typeof questions,
@@ -65,25 +73,30 @@ const stockById: NamedFind<Stock> = {
   query: (select, keys) => select.from(stock).where(anyOf(stock.id, keys)),
 }
 
-const rateByIdBatch: Batch<TicketRate> = {
-  name: 'ticket_rate_by_id',
-  rows: rowsOf(rateColumns),
-  query: (select, keys) =>
-    select
-      .from(ticketRates)
-      .innerJoin(stock, eq(stock.id, ticketRates.id))
-      .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
-  key: ({ id }) => id,
-}
-const priceByIdBatch: Batch<Price> = {
-  name: 'price_by_id',
-  rows: priceRows,
-  query: (select, keys) =>
-    select.from(prices).innerJoin(stock, eq(stock.id, prices.id)).where(anyOf(prices.id, keys)),
-  key: ({ id }) => id,
-}
+const rateByIdBatch = perMode(
+  (mode): Batch<TicketRate> => ({
+    name: nameIn(mode, 'ticket_rate_by_id'),
+    rows: rowsOf(rateColumns),
+    query: (select, keys) =>
+      select
+        .from(ticketRates)
+        .innerJoin(stock, isStockOf(mode, ticketRates.id))
+        .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
+    key: ({ id }) => id,
+  }),
+)
+const priceByIdBatch = perMode(
+  (mode): Batch<Price> => ({
+    name: nameIn(mode, 'price_by_id'),
+    rows: priceRows,
+    query: (select, keys) =>
+      select.from(prices).innerJoin(stock, isStockOf(mode, prices.id)).where(anyOf(prices.id, keys)),
+    key: ({ id }) => id,
+  }),
+)
 
-export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, ratePrices)
+export const pricesByTicketRateId = ({ catalogue }: Readers) =>
+  loadMany(catalogue, ratePrices[catalogue.scope.mode])
 export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateSupplements)
 export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateQuestions)
 
@@ -92,12 +105,11 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   const offerByEventId = loadOffers(catalogue)
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const stocks = await catalogue.find(
-      stockById,
-      offers.flatMap((offer) => offer?.stockIds ?? []),
-    )
-    const stockOf = new Map<string, Stock>()
-    for (const stock of stocks) stockOf.set(stock.id, stock)
+    const { mode } = catalogue.scope
+    const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
+    const stocks = await catalogue.find(stockById, mode === 'live' ? ids : ids.map((id) => stockId(mode, id)))
+    const stockOf = new Map<string, Left>()
+    for (const { id, ...stock } of stocks) stockOf.set(ofStock(id).id, stock)
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
@@ -120,5 +132,6 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
 }
 
 // These find removed rows too, because sold tickets may refer to them.
-export const ticketRateById = ({ catalogue }: Readers) => loadOne(catalogue, rateByIdBatch)
-export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)
+export const ticketRateById = ({ catalogue }: Readers) =>
+  loadOne(catalogue, rateByIdBatch[catalogue.scope.mode])
+export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch[catalogue.scope.mode])

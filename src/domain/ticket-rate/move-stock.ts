@@ -3,7 +3,8 @@ import { arrayRows } from '../../data/array-params.ts'
 import { anyOf, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
-import { stock } from './table.ts'
+import type { Mode } from '../../shared/mode.ts'
+import { stock, stockId } from './table.ts'
 
 /** Row-locks counters and computes what is `left` of each. For use as a CTE named `locked`, in a statement
  *  that changes them. Rows are locked in order of their ids, which prevents deadlocks; rows locked by others
@@ -22,25 +23,26 @@ export const movedStock = (delta: { held: SQL; sold: SQL }): SQL => sql`
   capacity = locked.capacity, sold_before = locked.sold_before,
   sold = locked.sold + ${delta.sold}, held = locked.held + ${delta.held}`
 
-/** Deltas for the counters of a rate, a price or a discount. */
+/** Deltas for the counters of a rate, a price or a discount, by the id of its stock. */
 export type StockMove = { id: string; held: number; sold: number }
 
-/** Sums up the deltas for the rates, prices and discounts of these tickets, given the delta of one ticket. */
+/** Sums up the deltas for the rates, prices and discounts of these tickets, each in its mode, given the delta
+ *  of one ticket. */
 export function stockMoves(
-  tickets: { ticketRateId: string; priceId: string; discountId: string | null }[],
+  tickets: { ticketRateId: string; priceId: string; discountId: string | null; mode: Mode }[],
   { held = 0, sold = 0 }: { held?: number; sold?: number },
 ): StockMove[] {
   const counts = new Map<string, number>()
   const count = (id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
-  for (const { ticketRateId, priceId, discountId } of tickets) {
-    count(ticketRateId)
-    count(priceId)
-    if (discountId !== null) count(discountId)
+  for (const { ticketRateId, priceId, discountId, mode } of tickets) {
+    count(stockId(mode, ticketRateId))
+    count(stockId(mode, priceId))
+    if (discountId !== null) count(stockId(mode, discountId))
   }
   return [...counts].map(([id, count]) => ({ id, held: held * count, sold: sold * count }))
 }
 
-/** A rate, a price or a discount that was just used up, or became available again. */
+/** Id of the stock of a rate, a price or a discount that was just used up, or became available again. */
 export type StockFlip = { id: string; usedUp: boolean }
 
 const { rows: moves, cells, values } = arrayRows('moves', { id: 'text', held: 'integer', sold: 'integer' })

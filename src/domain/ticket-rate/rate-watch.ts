@@ -5,10 +5,11 @@ import { type Announcement, hearsAll, listenTo } from '../../database/announceme
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { groupBy } from '../../shared/group-by.ts'
+import { type Mode, perMode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { isAvailable, leftOf } from './current-price.ts'
-import { rateColumns, ratePrices } from './loaders.ts'
-import { type Price, stock, ticketRates } from './table.ts'
+import { nameIn, rateColumns, ratePrices } from './loaders.ts'
+import { isStockOf, ofStock, type Price, stock, ticketRates } from './table.ts'
 
 /** Counters of a rate, and whether it can be bought, at a time of the database's clock. */
 export type RateAvailability = {
@@ -31,21 +32,27 @@ const rows = fewRowsOf({
 })
 type Row = ReturnType<typeof rows.read>[number]
 
-const watchedRates: Find<Row> = {
-  rows,
-  query: (select, keys) =>
-    select
-      .from(ticketRates)
-      .innerJoin(stock, eq(stock.id, ticketRates.id))
-      .innerJoin(events, eq(events.id, ticketRates.eventId))
-      .where(anyOf(ticketRates.id, keys)),
-}
+const watchedRates = perMode(
+  (mode): Find<Row> => ({
+    rows,
+    query: (select, keys) =>
+      select
+        .from(ticketRates)
+        .innerJoin(stock, isStockOf(mode, ticketRates.id))
+        .innerJoin(events, eq(events.id, ticketRates.eventId))
+        .where(anyOf(ticketRates.id, keys)),
+  }),
+)
 
-/** Reads rates in one statement, whoever may see them: compare `organizationId`. */
-async function readRates(db: Database, keys: string[]): Promise<RateAvailability[]> {
-  const [rates, prices] = await findTogether<[Row, Price]>(db, 'watched_rates', [watchedRates, ratePrices], {
-    keys,
-  })
+/** Reads rates in one statement, with the counters of a mode, whoever may see them: compare
+ *  `organizationId`. */
+async function readRates(db: Database, mode: Mode, keys: string[]): Promise<RateAvailability[]> {
+  const [rates, prices] = await findTogether<[Row, Price]>(
+    db,
+    nameIn(mode, 'watched_rates'),
+    [watchedRates[mode], ratePrices[mode]],
+    { keys },
+  )
   const pricesOf = groupBy(prices, ({ ticketRateId }) => ticketRateId)
   return rates.map((rate) => ({
     ticketRateId: rate.id,
@@ -73,6 +80,7 @@ const maxTogether = 1_000
  *  the clock changes, or a process did that died before it could tell. */
 class RateWatch {
   readonly #db: Database
+  readonly #mode: Mode
   readonly #watched = new Map<string, Watched>()
   readonly #moved = new Set<string>()
   #stops: (() => void)[] = []
@@ -80,8 +88,9 @@ class RateWatch {
   /** Rates of the current look that are still to be read. */
   #looked: string[] = []
 
-  constructor(db: Database) {
+  constructor(db: Database, mode: Mode) {
     this.#db = db
+    this.#mode = mode
   }
 
   /** Reads the current state of rates, and watches them for as long as the returned function isn't called.
@@ -122,7 +131,9 @@ class RateWatch {
 
   #hear({ topic, names }: Announcement): void {
     if (topic !== 'stock') return
-    for (const id of names ?? this.#watched.keys()) if (this.#watched.has(id)) this.#moved.add(id)
+    // Rates are announced by their own ids or by those of their counters, whichever mode moved.
+    const ids = [...(names ?? this.#watched.keys())].map((name) => ofStock(name).id)
+    for (const id of ids) if (this.#watched.has(id)) this.#moved.add(id)
     this.#readMoved()
   }
 
@@ -153,7 +164,7 @@ class RateWatch {
   }
 
   async #read(ids: string[]): Promise<void> {
-    for (const rate of await readRates(this.#db, ids)) {
+    for (const rate of await readRates(this.#db, this.#mode, ids)) {
       const watched = this.#watched.get(rate.ticketRateId)
       // Statements may overtake each other.
       if (!watched || isSame(rate, watched.current) || rate.at < (watched.current?.at ?? rate.at)) continue
@@ -163,5 +174,5 @@ class RateWatch {
   }
 }
 
-/** The rates of a database that this process watches. */
-export const rateWatch = perDatabase((db) => new RateWatch(db))
+/** The rates of a database that this process watches, by mode. */
+export const rateWatch = perDatabase((db) => perMode((mode) => new RateWatch(db, mode)))

@@ -1,11 +1,24 @@
-import { getTableColumns, sql } from 'drizzle-orm'
-import { boolean, check, index, integer, numeric, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  numeric,
+  type PgColumn,
+  pgEnum,
+  pgTable,
+  text,
+  unique,
+} from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
+import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'
 
-/** Stock counters of a ticket rate or of one of its prices, under the same `id`. Separate from the catalogue
- *  rows, so that sales never write to rows that the listing of events reads. */
+/** Stock counters of a ticket rate, a price or a discount: of live sales under the same `id`, of test sales
+ *  under another (see `stockId`). Separate from the catalogue rows, so that sales never write to rows that the
+ *  listing of events reads. */
 export const stock = pgTable(
   'stock',
   {
@@ -28,6 +41,20 @@ export const stock = pgTable(
     ),
   ],
 )
+
+// No identifier of a rate, a price or a discount contains a slash.
+const testPrefix = 'test/'
+
+/** Id of the counters of a rate, a price or a discount in a mode. */
+export const stockId = (mode: Mode, id: string): string => (mode === 'test' ? testPrefix + id : id)
+
+/** Mode of counters, and the id of the rate, price or discount that they count. */
+export const ofStock = (id: string): { mode: Mode; id: string } =>
+  id.startsWith(testPrefix) ? { mode: 'test', id: id.slice(testPrefix.length) } : { mode: 'live', id }
+
+/** Condition that counters are those of a row in a mode. */
+export const isStockOf = (mode: Mode, id: PgColumn): SQL =>
+  mode === 'test' ? sql`${stock.id} = ${sql.raw(`'${testPrefix}'`)} || ${id}` : sql`${stock.id} = ${id}`
 
 const { id: _, ...left } = getTableColumns(stock)
 /** Stock counters, to be read along with a rate or a price. */

@@ -51,7 +51,7 @@ export async function watchRates(
   const { organizationIds } = requireCaller(ctx)
   const { eventId, ticketRateIds } = parse(input, given)
   const rateIds = [...new Set(eventId ? await rateIdsOf(eventId, ctx) : ticketRateIds)]
-  const watch = rateWatch(ctx.db)
+  const watch = rateWatch(ctx.db)[ctx.mode]
   const moved = new Set(rateIds)
   const take = () => {
     const [rateId] = moved

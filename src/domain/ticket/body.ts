@@ -23,6 +23,7 @@ const supplementBody = z.object({
 
 export const ticketBody = z.object({
   _id: z.string().describe('Ticket identifier.'),
+  test: z.literal(true).optional().describe('True on a test ticket; absent from any other.'),
   activation_date: moment.describe('Time of payment; null unless paid.'),
   channel_id: z.string().describe('Identifier of the channel that sold the ticket.'),
   code: z.string().describe('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
@@ -86,6 +87,7 @@ export function toTicketBody(ticket: LookupTicket & Rate): z.output<typeof ticke
   const major = (minor: number) => toMajor(minor, ticket.currency)
   return {
     _id: ticket.id,
+    ...(ticket.mode === 'test' && { test: true as const }),
     activation_date: ticket.activatedAt?.toISOString() ?? null,
     channel_id: ticket.channelId,
     code: ticket.qrCode,

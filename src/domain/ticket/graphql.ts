@@ -1,5 +1,6 @@
 import { amount } from '../../graphql/amount.ts'
 import { builder, NodeRef } from '../../graphql/builder.ts'
+import { ModeRef } from '../../graphql/mode.ts'
 import { requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
@@ -25,6 +26,7 @@ TicketRef.implement({
       description: 'Current status, as in REST `GET /integrations/tickets/{id}`.',
       resolve: views.lookupStatus,
     }),
+    mode: t.expose('mode', { type: ModeRef, description: 'Mode of the key that it was sold with.' }),
     checkoutStatus: t.field({
       type: parts.CheckoutStatusRef,
       description: 'Status, as in the REST checkout response: `ACTIVE` even before payment.',

@@ -47,7 +47,8 @@ export const findTicket = async (db: Database, id: string): Promise<LookupTicket
  *  if the organization has revoked the grant. */
 function toVisible(ticket: LookupTicket | null, scope: Scope): LookupTicket | null {
   if (!ticket) return null
-  const { channelId, organizationId } = ticket
+  const { channelId, organizationId, mode } = ticket
+  if (mode !== scope.mode) return null
   if (channelId !== scope.channelId && !scope.ownOrganizationIds.includes(organizationId)) return null
   if (scope.organizationIds.includes(organizationId)) return ticket
   return { ...ticket, rateName: null, rateSlug: null, eventAge: null }

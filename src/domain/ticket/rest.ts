@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type Context, requireIntegration, type Services } from '../../request/context.ts'
+import { type Context, requireIntegration, requireScope, type Services } from '../../request/context.ts'
 import { authenticated } from '../../rest/authenticate.ts'
 import { errorBody } from '../../rest/error-body.ts'
 import { ticketBody, toTicketBody } from './body.ts'
@@ -26,7 +26,7 @@ export const lookupRoutes =
       {
         preParsing: authenticated<FastifyRequest<{ Params: { ticketId: string } }>>(
           services,
-          requireIntegration,
+          (ctx) => requireIntegration(ctx) && requireScope(ctx, 'GET /integrations/tickets/{id}'),
           (services, credentials, { params }) => createLookupContext(services, credentials, params.ticketId),
         ),
         schema: {

@@ -12,6 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import { modeColumn } from '../../auth/table.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { documentTypes } from '../../shared/input-types.ts'
 import { discounts } from '../discount/table.ts'
@@ -61,6 +62,7 @@ export const tickets = pgTable(
     priceId: text('price_id').notNull(),
     status: ticketStatus().notNull().default('held'),
     saleType: saleType('sale_type').notNull().default('online'),
+    mode: modeColumn(),
     qrCode: text('qr_code').notNull(),
     currency: text().notNull(),
     /** Price before the discount. */
@@ -128,9 +130,10 @@ export const tickets = pgTable(
     }),
     index().on(ticket.paymentId, ticket.position),
     index().on(ticket.ticketRateId),
-    // The codes of an expired checkout can be used again, so that the channel can retry with them.
-    uniqueIndex('tickets_qr_code_in_event')
-      .on(ticket.qrCode, ticket.eventId)
+    // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
+    // tickets have codes of their own.
+    uniqueIndex('tickets_qr_code_in_event_by_mode')
+      .on(ticket.qrCode, ticket.eventId, ticket.mode)
       .where(sql`${ticket.status} <> 'expired'`),
     uniqueIndex('tickets_document_token')
       .on(ticket.documentToken)

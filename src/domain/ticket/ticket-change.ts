@@ -8,6 +8,7 @@ type ChangedTicket = Pick<
   | 'id'
   | 'organizationId'
   | 'channelId'
+  | 'mode'
   | 'paymentId'
   | 'eventId'
   | 'ticketRateId'
@@ -29,7 +30,9 @@ export const ticketChange = (
   subjectId: ticket.id,
   organizationId: ticket.organizationId,
   channelId: ticket.channelId,
+  mode: ticket.mode,
   data: {
+    ...(ticket.mode === 'test' && { test: true }),
     ticket_id: ticket.id,
     payment_id: ticket.paymentId,
     event_id: ticket.eventId,

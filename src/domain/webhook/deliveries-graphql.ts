@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { builder, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
 import { catchRefusal, objectResult } from '../../graphql/mutation-result.ts'
-import { requireCaller } from '../../request/context.ts'
+import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeRef } from '../change/graphql.ts'
 import {
@@ -96,7 +96,7 @@ builder.queryField('webhookDeliveries', (t) =>
       }),
     },
     resolve: async (_root, { webhookId, status, after, ...args }, ctx) => {
-      requireCaller(ctx)
+      requireConfidential(ctx)
       const { first } = scalars.parse(z.object({ first: scalars.pageSize }), args)
       const afterChangeId = after ? readCursor(after) : undefined
       const webhook = await findWebhook(webhookId, ctx)

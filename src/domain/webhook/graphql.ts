@@ -1,7 +1,8 @@
 import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { ModeRef } from '../../graphql/mode.ts'
 import { idInput } from '../../graphql/mutation-input.ts'
 import { catchRefusal, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
-import { requireCaller } from '../../request/context.ts'
+import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import { deleteWebhook, disableWebhook, enableWebhook, updateWebhook } from './manage-webhook.ts'
@@ -31,6 +32,7 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
     'Endpoint that receives changes as Standard Webhooks. Its secret is shown only when it is registered or rotated.',
   interfaces: [NodeRef],
   fields: (t) => ({
+    mode: t.expose('mode', { type: ModeRef, description: 'Mode of the changes that it receives.' }),
     url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
     types: t.expose('types', {
       type: [ChangeTypeRef],
@@ -108,7 +110,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateWebhookInputRef, required: true, description: 'Changes.' }) },
     resolve: (_root, { input: { id, url, types } }, ctx) =>
       catchRefusal(async () => {
-        requireCaller(ctx)
+        requireConfidential(ctx)
         const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
         return { webhook: await updateWebhook(id, changes, ctx) }
       }),

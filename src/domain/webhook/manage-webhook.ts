@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { channels, integrations } from '../../auth/table.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
-import { type Context, requireCaller } from '../../request/context.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import { isOwn, isOwnWith, requireFound } from './own-webhook.ts'
@@ -19,7 +19,7 @@ const overlapSeconds = 24 * 3600
 
 // Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to
 // the owner, proceed.
-function lockOwner(tx: Connection, caller: ReturnType<typeof requireCaller>): Promise<unknown> {
+function lockOwner(tx: Connection, caller: ReturnType<typeof requireConfidential>): Promise<unknown> {
   const [table, id] =
     caller.kind === 'channel' ? [channels, caller.channelId] : [integrations, caller.integrationId]
   return tx.select({ id: table.id }).from(table).where(eq(table.id, id)).for('no key update')
@@ -35,10 +35,11 @@ export async function registerWebhook(
   { url, types }: z.output<typeof webhookInput>,
   ctx: Context,
 ): Promise<WebhookWithSecret> {
-  const caller = requireCaller(ctx)
+  const caller = requireConfidential(ctx)
   const secret = newWebhookSecret()
   const row = {
     id: newId('whk'),
+    mode: ctx.mode,
     url: readUrl(url, ctx.services.privateWebhooks),
     types,
     secret,

@@ -1,17 +1,17 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
-import { type Context, requireCaller } from '../../request/context.ts'
+import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Webhook, webhooks } from './table.ts'
 
-/** Condition that matches the caller's webhooks, without deleted ones. Refuses: UNAUTHENTICATED. */
+/** Condition that matches the caller's webhooks of its mode, without deleted ones. Refuses: UNAUTHENTICATED. */
 export function isOwn(ctx: Context): SQL | undefined {
-  const caller = requireCaller(ctx)
+  const caller = requireConfidential(ctx)
   const owner =
     caller.kind === 'channel'
       ? eq(webhooks.channelId, caller.channelId)
       : eq(webhooks.integrationId, caller.integrationId)
-  return and(owner, ne(webhooks.status, 'deleted'))
+  return and(owner, eq(webhooks.mode, ctx.mode), ne(webhooks.status, 'deleted'))
 }
 
 /** Condition that matches the caller's webhook with this id. A malformed id matches nothing. */

@@ -1,7 +1,7 @@
 import { builder } from '../../graphql/builder.ts'
 import { idInput } from '../../graphql/mutation-input.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
-import { requireCaller } from '../../request/context.ts'
+import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import { WebhookRef } from './graphql.ts'
@@ -53,7 +53,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input: { url, types } }, ctx) =>
       catchRefusal(
         async () =>
-          requireCaller(ctx) &&
+          requireConfidential(ctx) &&
           registerWebhook(scalars.parse(webhookInput, { url, types: types ?? undefined }), ctx),
       ),
   }),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { channels, integrations } from '../../auth/table.ts'
+import { channels, integrations, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { changes, changeType } from '../change/table.ts'
@@ -18,6 +18,7 @@ export const webhooks = pgTable(
     id: text().primaryKey(),
     channelId: text('channel_id').references(() => channels.id),
     integrationId: text('integration_id').references(() => integrations.id),
+    mode: modeColumn(),
     url: text().notNull(),
     types: changeType().array().notNull(),
     status: webhookStatus().notNull().default('enabled'),

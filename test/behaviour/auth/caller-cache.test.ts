@@ -164,7 +164,7 @@ test('caller cache: refusals are not kept, and other credentials with the same k
 
 const credentials = new Credentials({ 'x-api-key': 'one' })
 const authenticated = (given: Partial<Authenticated> = {}): Authenticated => ({
-  caller: { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'] },
+  caller: { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'], mode: 'live' },
   now: new Date(),
   since: performance.now(),
   until: Number.POSITIVE_INFINITY,
@@ -172,7 +172,7 @@ const authenticated = (given: Partial<Authenticated> = {}): Authenticated => ({
 })
 
 test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found: string | null]>([
-  ['just authenticated', 60_000, () => ({}), 'channel org_1'],
+  ['just authenticated', 60_000, () => ({}), 'channel live org_1'],
   ['authenticated longer ago than the bound', 60_000, () => ({ since: performance.now() - 60_001 }), null],
   ['authenticated while caching is off', 0, () => ({}), null],
   ['authenticated with a key now expired', 60_000, () => ({ until: performance.now() - 1 }), null],
@@ -193,7 +193,7 @@ test('caller cache: a lookup begun before an invalidation is not kept', () => {
 test('caller cache: holds 4 MB and evicts the oldest caller', () => {
   const callers = createCallerCache(sale.db, 60_000)
   const organizationIds = Array.from({ length: 10_000 }, (_, index) => `org_${index}`)
-  const caller = { kind: 'channel' as const, channelId: 'chn_1', organizationIds }
+  const caller = { kind: 'channel' as const, channelId: 'chn_1', organizationIds, mode: 'live' as const }
   const named = (index: number) => new Credentials({ 'x-api-key': `key ${index}` })
   for (let index = 0; index < 100; index++) callers.remember(named(index), authenticated({ caller }))
   expect(callers.find(named(99))).not.toBeNull()

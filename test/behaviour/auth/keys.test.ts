@@ -74,7 +74,7 @@ test.each<[what: string, key: () => string]>([
   ['mistyped in its secret', () => flipCharacter(keyOf(sale.channel), 40)],
   ['mistyped in its checksum', () => flipCharacter(keyOf(sale.channel), keyOf(sale.channel).length - 1)],
   ['mistyped in its public part', () => flipCharacter(keyOf(sale.channel), 12)],
-  ['of another mode', () => keyOf(sale.channel).replace('_test_', '_live_')],
+  ['of another mode', () => keyOf(sale.channel).replace('_live_', '_test_')],
   ['in capitals', () => keyOf(sale.channel).toUpperCase()],
   ['quoted', () => `"${keyOf(sale.channel)}"`],
   ['prefixed with a scheme', () => `Bearer ${keyOf(sale.channel)}`],
@@ -91,7 +91,7 @@ test.each<[what: string, key: () => string]>([
   expect([graphqlRefusal(answer), statements]).toEqual(['401 UNAUTHENTICATED x-api-key', 0])
 })
 
-const issueKey = async (mode: 'live' | 'test' = 'test') => {
+const issueKey = async (mode: 'live' | 'test' = 'live') => {
   const { key } = await issueChannelKey(sale.db, { name: 'Shop', organizationIds: ['org_1'], mode })
   return { headers: { 'x-api-key': key }, id: key.split('_')[2] ?? '' }
 }
@@ -137,7 +137,7 @@ test.each<[what: string, headers: () => Promise<Headers>]>([
       const { integrationId, key } = await issueIntegrationKey(sale.db, {
         name: 'Door',
         organizationId: 'org_1',
-        mode: 'test',
+        mode: 'live',
       })
       await revokeKey(sale.db, integrationId)
       return { 'x-api-key': key }
@@ -177,7 +177,7 @@ test('two keys of a channel: revoking one leaves the other', async () => {
   const { channelId, key } = await issueChannelKey(sale.db, {
     name: 'Shop',
     organizationIds: ['org_1'],
-    mode: 'test',
+    mode: 'live',
   })
   const next = await issueChannelKey(sale.db, { channelId, mode: 'live' })
   const answers = async () => {

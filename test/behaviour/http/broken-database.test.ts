@@ -50,7 +50,7 @@ function failedLine(answer: { headers: Record<string, unknown> }): Failed {
   expect([level, msg]).toEqual([50, 'request failed'])
   expect(place ?? 'src/x.ts:1').toMatch(/^src\/[\w/-]+\.ts:\d+$/)
   expect(internalDetails.exec(JSON.stringify(facts))?.[0]).toBeUndefined()
-  expect(lines.join('')).not.toMatch(/secretia|12345678Z|example\.com|box_test_/)
+  expect(lines.join('')).not.toMatch(/secretia|12345678Z|example\.com|box_live_/)
   return facts
 }
 

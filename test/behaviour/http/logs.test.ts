@@ -142,7 +142,7 @@ test('logs contain no personal data, purchase, key or address at any level', () 
     expect(log).not.toContain(secret)
     expect(log).not.toContain(encodeURIComponent(secret))
   }
-  expect(log).not.toMatch(/secret|select |insert |\$1|box_test_|node_modules|127\.0\.0\.1/i)
+  expect(log).not.toMatch(/secret|select |insert |\$1|box_live_|node_modules|127\.0\.0\.1/i)
 })
 
 test('logs have one line a request, with its route, status and id', async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const caller: Caller = { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'] }
+const caller: Caller = { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'], mode: 'live' }
 const answer = (body: Buffer | string, isShareable = true) => ({
   status: 200,
   headers: { 'content-type': 'application/json' },

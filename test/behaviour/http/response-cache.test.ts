@@ -241,7 +241,7 @@ test('a revoked grant or key invalidates at once', async () => {
   const issued = await issueChannelKey(sale.db, {
     name: 'Shop',
     organizationIds: ['org_1', 'org_2'],
-    mode: 'test',
+    mode: 'live',
   })
   const headers = { 'x-api-key': issued.key }
   const grant = { channelId: issued.channelId, organizationId: 'org_2' }

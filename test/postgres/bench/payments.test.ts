@@ -38,7 +38,7 @@ beforeAll(async () => {
   await seedDemo(sandbox.db, { events: 40 })
   const all = await sandbox.db.select({ id: organizations.id }).from(organizations)
   const organizationIds = all.map(({ id }) => id)
-  await issueChannelKey(sandbox.db, { mode: 'test', name: 'bench', organizationIds })
+  await issueChannelKey(sandbox.db, { mode: 'live', name: 'bench', organizationIds })
   for (const statement of [createTargets, openTargets, ...createDue]) await rowsOf(statement)
 })
 afterAll(async () => {

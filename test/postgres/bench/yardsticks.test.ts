@@ -24,7 +24,7 @@ beforeAll(async () => {
   await seedDemo(gateway.db, { events: 120 })
   const all = await gateway.db.select({ id: organizations.id }).from(organizations)
   const issued = await issueChannelKey(gateway.db, {
-    mode: 'test',
+    mode: 'live',
     name: 'bench',
     organizationIds: all.map(({ id }) => id),
   })
@@ -91,7 +91,7 @@ test('lookups of tickets sold by SQL or held equal those of the bare server', as
     'select organization_id as id from tickets group by 1 order by count(*) desc limit 1',
   )
   const organizationId = String(owner?.id)
-  const { key } = await issueIntegrationKey(gateway.db, { mode: 'test', name: 'bench', organizationId })
+  const { key } = await issueIntegrationKey(gateway.db, { mode: 'live', name: 'bench', organizationId })
   const found = await rowsOf(
     `select id, status from tickets where organization_id = '${organizationId}' order by id`,
   )

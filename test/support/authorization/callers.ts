@@ -21,7 +21,7 @@ export type Caller = {
 const keyIdOf = (key: string) => key.split('_')[2] ?? ''
 
 async function aChannel(db: Database, name: string, organizations: string[]): Promise<Caller> {
-  const issued = await issueChannelKey(db, { name, organizationIds: organizations, mode: 'test' })
+  const issued = await issueChannelKey(db, { name, organizationIds: organizations, mode: 'live' })
   return {
     name,
     headers: { 'x-api-key': issued.key },
@@ -32,7 +32,7 @@ async function aChannel(db: Database, name: string, organizations: string[]): Pr
 }
 
 async function anIntegration(db: Database, name: string, organization: string) {
-  const issued = await issueIntegrationKey(db, { name, organizationId: organization, mode: 'test' })
+  const issued = await issueIntegrationKey(db, { name, organizationId: organization, mode: 'live' })
   const v1 = { integration_id: issued.integrationId, secret: issued.secret ?? '' }
   const v2 = { 'x-api-key': issued.key }
   const caller = (method: string, headers: Headers): Caller => ({
@@ -107,7 +107,7 @@ type BadCredentials = Record<(typeof badCredentialNames)[number], Headers>
 async function badCredentials(db: Database, callers: Callers): Promise<BadCredentials> {
   const { shop, foreign, door, doorV1, far } = callers
   const anotherKey = async () =>
-    (await issueChannelKey(db, { channelId: shop.principal ?? '', mode: 'test' })).key
+    (await issueChannelKey(db, { channelId: shop.principal ?? '', mode: 'live' })).key
   const revoked = await anotherKey()
   await revokeKey(db, revoked)
   const expired = await anotherKey()
@@ -119,17 +119,17 @@ async function badCredentials(db: Database, callers: Callers): Promise<BadCreden
   await revokeKey(db, gone.v1.principal ?? '')
   return {
     'a malformed key': { 'x-api-key': flipLast(keyOf(shop)) },
-    'an unknown key': { 'x-api-key': newKey('test').key },
+    'an unknown key': { 'x-api-key': newKey('live').key },
     'a revoked key': { 'x-api-key': revoked },
     'an expired key': { 'x-api-key': expired },
-    'a key of the other mode': { 'x-api-key': keyOf(shop).replace('_test_', '_live_') },
+    'a key of the other mode': { 'x-api-key': keyOf(shop).replace('_live_', '_test_') },
     'a wrong secret': { ...doorV1.headers, secret: 'x'.repeat(43) },
     'the secret of a revoked integration': gone.v1.headers,
     'the key of a revoked integration': gone.v2.headers,
     'half of method v1': { secret: doorV1.headers.secret ?? '' },
     'v1 and v2 of two organizations': { ...doorV1.headers, ...far.headers },
     'a good key and a wrong secret': { ...doorV1.headers, ...door.headers, secret: 'x' },
-    'an unknown key and a good secret': { ...doorV1.headers, 'x-api-key': newKey('test').key },
+    'an unknown key and a good secret': { ...doorV1.headers, 'x-api-key': newKey('live').key },
     'a channel’s key and a secret of an organization that it does not sell for': {
       ...doorV1.headers,
       ...foreign.headers,

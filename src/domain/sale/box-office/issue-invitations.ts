@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hashIdempotency } from '../../../data/idempotency.ts'
+import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -92,8 +92,8 @@ export async function issueInvitations(input: InvitationsInput, ctx: Context): P
   return sellTickets(
     {
       input,
-      idempotency: hashIdempotency(integrationId, idempotencyKey, { saleType, ...request }),
-      seller: { channelId: organizationIds[0], saleType, provider: ownProvider },
+      idempotency: hashIdempotency(inMode(ctx, integrationId), idempotencyKey, { saleType, ...request }),
+      seller: { channelId: organizationIds[0], mode: ctx.mode, saleType, provider: ownProvider },
       plan: (terms) => planInvitations(input, terms, ctx.now),
     },
     ctx,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hashIdempotency } from '../../../data/idempotency.ts'
+import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { ownProvider } from '../../payment/provider.ts'
@@ -36,9 +36,10 @@ export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Prom
   return sellTickets(
     {
       input,
-      idempotency: hashIdempotency(integrationId, idempotencyKey, { saleType, ...request }),
+      idempotency: hashIdempotency(inMode(ctx, integrationId), idempotencyKey, { saleType, ...request }),
       seller: {
         channelId: organizationIds[0],
+        mode: ctx.mode,
         saleType,
         provider: ownProvider,
         method: input.method,

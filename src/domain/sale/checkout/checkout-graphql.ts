@@ -1,6 +1,6 @@
 import { builder } from '../../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
-import { type Context, requireChannel } from '../../../request/context.ts'
+import { type Context, requireSelling } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
@@ -28,7 +28,7 @@ const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').
     tickets: t.field({
       type: [TicketRef],
       complexity: { field: 1, multiplier: maxTickets },
-      description: 'Tickets, one per entry of the input.',
+      description: 'Tickets, one per entry of the input; empty with a publishable key.',
       resolve: ({ tickets }) => tickets,
     }),
     totalAmount: t.float({
@@ -130,7 +130,7 @@ builder.queryField('quoteCheckout', (t) =>
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Checkout to quote.' }) },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
-        async () => requireChannel(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx),
+        async () => requireSelling(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx),
       ),
   }),
 )
@@ -143,7 +143,7 @@ builder.mutationField('checkout', (t) =>
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Tickets to check out.' }) },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
-        async () => requireChannel(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx),
+        async () => requireSelling(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx),
       ),
   }),
 )

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Credentials } from '../../../auth/credentials.ts'
-import { type Context, requireChannel, type Services } from '../../../request/context.ts'
+import { type Context, requireSelling, type Services } from '../../../request/context.ts'
 import { authenticated } from '../../../rest/authenticate.ts'
 import { errorBody } from '../../../rest/error-body.ts'
 import { peekBody } from '../../../rest/peek-body.ts'
@@ -22,8 +22,11 @@ const checkoutAnswer = z
     data: z.object({
       payment_id: z.string().describe('Payment identifier.'),
       payment_url: z.url().describe('Payment page to send the buyer to.'),
+      test: z.literal(true).optional().describe('True with a test key; absent otherwise.'),
       total_amount: z.number().describe('Amount that the buyer pays, in major units.'),
-      tickets: z.array(issuedTicketBody).describe('Tickets, one per entry of the request.'),
+      tickets: z
+        .array(issuedTicketBody)
+        .describe('Tickets, one per entry of the request; empty with a publishable key.'),
       conditions_changed: z
         .boolean()
         .describe(
@@ -61,7 +64,7 @@ export const checkoutRoutes =
     app.post(
       '/tickets/checkout',
       {
-        preParsing: authenticated(services, requireChannel, createContextOfCheckout),
+        preParsing: authenticated(services, requireSelling, createContextOfCheckout),
         schema: {
           operationId: 'checkoutTickets',
           summary: 'Check out tickets of one rate',
@@ -88,6 +91,7 @@ export const checkoutRoutes =
           data: {
             payment_id: payment.id,
             payment_url: paymentUrl(payment, services.publicUrl()),
+            ...(payment.mode === 'test' && { test: true as const }),
             total_amount: toMajor(payment.totalAmount, payment.currency),
             tickets: await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx))),
             conditions_changed: payment.conditionsChanged,

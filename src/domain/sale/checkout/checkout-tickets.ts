@@ -1,24 +1,36 @@
-import { hashIdempotency } from '../../../data/idempotency.ts'
-import { type Context, requireChannel } from '../../../request/context.ts'
+import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
+import { type Context, requireSelling } from '../../../request/context.ts'
+import { providerOf } from '../../payment/provider-of.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import { planCheckout, refuseHigherTotal } from './plan-checkout.ts'
+import { checkPublicInput } from './public-checkout.ts'
 import { type CheckoutAnswer, sellTickets } from './sell-tickets.ts'
 
 /** Holds stock of one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is
  *  paid at once. The same idempotency key and input return the first result for 24 hours. Amounts in minor
  *  units.
- *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdStock refuse, TOTAL_INCREASED,
+ *  With a publishable key the answer has no tickets, because they bear persons and codes, and is refused for
+ *  a code of the client's own and for addresses outside of the key's origins.
+ *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdStock refuse, TOTAL_INCREASED,
  *  IDEMPOTENCY_KEY_REUSED, BUSY (INTERFACE, checkout; DECISIONS 4). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
-  const { channelId } = requireChannel(ctx)
+  const caller = requireSelling(ctx)
+  const { channelId, mode } = caller
+  const isPublic = caller.kind === 'publishable'
+  if (isPublic) checkPublicInput(input, caller)
   const { idempotencyKey, ...request } = input
-  return sellTickets(
+  // Anybody has a publishable key, so nobody tests what it mails to strangers.
+  const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
+  // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
+  const owner = inMode(ctx, isPublic ? `public ${channelId}` : channelId)
+  const answer = await sellTickets(
     {
-      input,
-      idempotency: hashIdempotency(channelId, idempotencyKey, request),
-      seller: { channelId, saleType: 'online', provider: ctx.services.provider.name },
+      input: { ...input, sendResourcers },
+      idempotency: hashIdempotency(owner, idempotencyKey, request),
+      seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name },
       plan: async (terms) => refuseHigherTotal(await planCheckout(input, terms, ctx), input.expectedTotal),
     },
     ctx,
   )
+  return isPublic ? { ...answer, tickets: [] } : answer
 }

@@ -13,6 +13,7 @@ const timestamp = z.iso.datetime().nullable()
 /** JSON shape of a ticket in a checkout response. Amounts in major units of the ticket's currency. */
 export const issuedTicketBody = z.object({
   _id: text('Ticket identifier.'),
+  test: z.literal(true).optional().describe('True on a test ticket; absent from any other.'),
   event_id: text('Identifier of the event.'),
   ticket_rate_id: text('Identifier of the ticket rate.'),
   qr_code: text('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
@@ -89,6 +90,7 @@ export function toIssuedTicketBody(ticket: Ticket, price: Price): z.output<typeo
   const major = (minor: number) => toMajor(minor, ticket.currency)
   return {
     _id: ticket.id,
+    ...(ticket.mode === 'test' && { test: true as const }),
     event_id: ticket.eventId,
     ticket_rate_id: ticket.ticketRateId,
     qr_code: ticket.qrCode,

@@ -1,4 +1,4 @@
-import { type Context, requireChannel } from '../../../request/context.ts'
+import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, Refusal, refuseIf } from '../../../shared/errors.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { findDiscount } from '../../discount/loaders.ts'
@@ -79,7 +79,7 @@ export async function planCheckout(
   if (!terms) throw rateNotFound()
   const { rate, organization } = terms
   const { discountCode } = input
-  const discount = discountCode ? await findDiscount(ctx.db, rate.organizationId, discountCode) : null
+  const discount = discountCode ? await findDiscount(ctx, rate.organizationId, discountCode) : null
   refuseIf([
     ...checkSale(terms, input.tickets.length, ctx.now, saleType),
     ...(await checkPriceIds(input.tickets, terms, ctx)),
@@ -123,6 +123,6 @@ export function refuseHigherTotal(
  *  units.
  *  Refuses: FORBIDDEN, NOT_FOUND, and whatever planCheckout refuses. */
 export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
-  requireChannel(ctx)
+  requireSelling(ctx)
   return planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
 }

@@ -6,7 +6,7 @@ import { isDuplicate, isTransient } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { busy, Refusal } from '../../../shared/errors.ts'
 import { findDiscount } from '../../discount/loaders.ts'
-import { paymentById } from '../../payment/loaders.ts'
+import { findPayment, paymentById } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
@@ -42,9 +42,14 @@ async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<C
   const found = await findCompletedKey(ctx.db, id)
   const key = checkReplay(found, requestHash, 'This key was already used for another checkout.')
   if (!key) return null
-  const payment = await ctx.loaders.load(paymentById, key.paymentId)
+  const isPublic = ctx.caller?.kind === 'publishable'
+  // A browser sees no payment but by its address, and the one that it made under this key.
+  const payment = isPublic
+    ? await findPayment(ctx.db, key.paymentId)
+    : await ctx.loaders.load(paymentById, key.paymentId)
   if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
-  return { payment, tickets: await ctx.loaders.load(ticketsByPaymentId, payment.id), replayed: true }
+  const tickets = isPublic ? [] : await ctx.loaders.load(ticketsByPaymentId, payment.id)
+  return { payment, tickets, replayed: true }
 }
 
 const isAboutStock = (error: unknown): boolean =>
@@ -73,7 +78,7 @@ async function mayApplyAfterExpiry(
 ): Promise<boolean> {
   const [reason] = error instanceof Refusal ? error.problems : []
   if (reason?.code !== 'DISCOUNT_USED_UP' || !discountCode) return false
-  const discount = await findDiscount(ctx.db, rate.organizationId, discountCode)
+  const discount = await findDiscount(ctx, rate.organizationId, discountCode)
   if (!discount) return false
   if (await expireHoldsWith(ctx.db, discount.id)) return true
   return (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available

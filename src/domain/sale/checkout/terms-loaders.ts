@@ -7,12 +7,14 @@ import { anyOf, type Find, type Finds, type Found, findTogether } from '../../..
 import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { groupBy } from '../../../shared/group-by.ts'
+import { type Mode, perMode } from '../../../shared/mode.ts'
 import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
-import { rateColumns, ratePrices, rateQuestions, rateSupplements } from '../../ticket-rate/loaders.ts'
+import { nameIn, rateColumns, ratePrices, rateQuestions, rateSupplements } from '../../ticket-rate/loaders.ts'
 import {
+  isStockOf,
   type Price,
   type Question,
   type Supplement,
@@ -52,17 +54,17 @@ const saleRows = fewRowsOf({
 })
 // Rate with its event, organization and location.
 type SaleRow = ReturnType<typeof saleRows.read>[number]
-const sales: Find<SaleRow> = {
+const sales = (mode: Mode): Find<SaleRow> => ({
   rows: saleRows,
   query: (select, keys) =>
     select
       .from(ticketRates)
-      .innerJoin(stock, eq(stock.id, ticketRates.id))
+      .innerJoin(stock, isStockOf(mode, ticketRates.id))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
       .where(anyOf(ticketRates.id, keys)),
-}
+})
 const overdueHolds: Find<{ ticketRateId: string }> = {
   rows: fewRowsOf({ ticketRateId: payments.ticketRateId }),
   query: (select, keys) =>
@@ -76,8 +78,10 @@ const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(ro
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
-// Queries for the terms of rates by rate id. Convert their rows with `toTerms`.
-const findTerms: Finds<Parts> = [sales, ratePrices, rateSupplements, rateQuestions, overdueHolds]
+// Queries for the terms of rates by rate id, with the counters of a mode. Convert their rows with `toTerms`.
+const findTerms = perMode(
+  (mode): Finds<Parts> => [sales(mode), ratePrices[mode], rateSupplements, rateQuestions, overdueHolds],
+)
 
 // Groups rows by rate id.
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
@@ -102,14 +106,16 @@ function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>)
   )
 }
 
-// Checkouts in one turn of the event loop, of any rates and callers, share one statement.
-const readTermsTogether = coalesceReads(async (db, ids) =>
-  toTerms(await findTogether(db, 'terms_by_ticket_rate_id', findTerms, { keys: ids })),
+// Checkouts in one turn of the event loop, of any rates and callers of a mode, share one statement.
+const readTermsTogether = perMode((mode) =>
+  coalesceReads(async (db, ids) =>
+    toTerms(await findTogether(db, nameIn(mode, 'terms_by_ticket_rate_id'), findTerms[mode], { keys: ids })),
+  ),
 )
 
 /** Loads the terms of rates without permission checks: use `readTerms`. */
-export const termsByTicketRateId = ({ own: { db } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether(db, id))))
+export const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
+  new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether[scope.mode](db, id))))
 
 /** Reads the terms of a rate, which the request may have prefetched. Null if there is no such rate, or the
  *  caller may not sell it. */
@@ -121,11 +127,13 @@ export async function readTerms(ticketRateId: string, { loaders, caller }: Conte
 /** Creates the context of a checkout request. Reads the terms of its rate and the API key in one
  *  statement. */
 export const createCheckoutContext = createContextWith<Terms>({
-  async find(db, keyIds, ids) {
-    const [keys, ...terms] = await findTogether(db, 'key_and_terms_by_id', [keysByKeyId, ...findTerms], {
-      keyIds,
-      keys: ids,
-    })
+  async find(db, keyIds, ids, mode) {
+    const [keys, ...terms] = await findTogether(
+      db,
+      nameIn(mode, 'key_and_terms_by_id'),
+      [keysByKeyId, ...findTerms[mode]],
+      { keyIds, keys: ids },
+    )
     return [keys, toTerms(terms)]
   },
   prime: ({ loaders }, id, terms) => loaders.get(termsByTicketRateId).prime(id, terms),

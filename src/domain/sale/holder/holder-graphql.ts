@@ -1,6 +1,6 @@
 import { builder } from '../../../graphql/builder.ts'
 import { catchRefusal, objectResult, RefusalErrorRef, resultUnion } from '../../../graphql/mutation-result.ts'
-import { requireCaller } from '../../../request/context.ts'
+import { requireConfidential } from '../../../request/context.ts'
 import type { ProblemWith } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
@@ -107,7 +107,7 @@ builder.mutationField('updateAttendee', (t) =>
     args: { input: t.arg({ type: UpdateAttendeeInputRef, required: true, description: 'Corrections.' }) },
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
-        requireCaller(ctx)
+        requireConfidential(ctx)
         return { ticket: await updateAttendee(scalars.parse(attendeeChanges, input), ctx) }
       }),
   }),
@@ -120,7 +120,7 @@ builder.mutationField('transferTicket', (t) =>
     args: { input: t.arg({ type: TransferTicketInputRef, required: true, description: 'New holder.' }) },
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
-        requireCaller(ctx)
+        requireConfidential(ctx)
         return { ticket: await transferTicket(scalars.parse(ticketTransfer, input), ctx) }
       }),
   }),
@@ -133,7 +133,7 @@ builder.mutationField('resendTickets', (t) =>
     args: { input: t.arg({ type: ResendTicketsInputRef, required: true, description: 'What to send.' }) },
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
-        requireCaller(ctx)
+        requireConfidential(ctx)
         return resendTickets(scalars.parse(ticketResending, input), ctx)
       }),
   }),

@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 import { transaction } from '../../../database/transaction.ts'
-import { type Context, requireCaller } from '../../../request/context.ts'
+import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { maxResends, queueAgain, secondsUntilResend } from '../../delivery/queue-again.ts'
 import { paymentById } from '../../payment/loaders.ts'
@@ -26,7 +26,7 @@ async function findPaymentId({ ticketId, paymentId }: TicketResending, ctx: Cont
  *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active; TOO_MANY_RESENDS if one of them was sent
  *  again five times within 24 hours, by the database's clock (DECISIONS 9). */
 export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {
-  requireCaller(ctx)
+  requireConfidential(ctx)
   const paymentId = await findPaymentId(input, ctx)
   const { ticketId } = input
   const resent = await transaction(ctx.db, async (tx) => {

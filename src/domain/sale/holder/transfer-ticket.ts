@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { makeOnce } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
-import { type Context, requireCaller } from '../../../request/context.ts'
+import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import { queueTransfer } from '../../delivery/queue-again.ts'
@@ -61,7 +61,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by
  *  its rate, EVENT_ENDED by the database's clock (DECISIONS 9). */
 export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
-  requireCaller(ctx)
+  requireConfidential(ctx)
   const { id, paymentId } = await requireTicket(to.ticketId, ctx)
   const transfer = () =>
     transaction(ctx.db, async (tx) => {

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { transaction } from '../../../database/transaction.ts'
-import { type Context, requireCaller } from '../../../request/context.ts'
+import { type Context, requireConfidential } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
@@ -25,7 +25,7 @@ function differences(ticket: Ticket, given: Partial<Ticket>, language: string): 
  *  that are paid later go to the new one. Changes nothing, and records nothing, if nothing differs.
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION, ALREADY_ENTERED, UNDER_AGE (DECISIONS 9). */
 export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ctx: Context): Promise<Ticket> {
-  requireCaller(ctx)
+  requireConfidential(ctx)
   const { id, paymentId } = await requireTicket(ticketId, ctx)
   const ticket = await transaction(ctx.db, async (tx) => {
     // A settlement reads the addresses that it queues mails for under this lock.

@@ -14,6 +14,10 @@ const ticketStyle = `
 .stub h1 { margin-block: .35rem .9rem }
 .stub .small { font-size: .8125rem; letter-spacing: .02em }
 .stub .seller { margin-top: .9rem }
+.stub .test {
+  width: fit-content; margin-bottom: .9rem; padding: .2rem .7rem; border-radius: .5rem;
+  background: #ffd84d; color: #1c1a22; font-weight: 700;
+}
 .stub::before, .stub::after {
   content: ''; position: absolute; bottom: -.7rem; width: 1.4rem; height: 1.4rem; border-radius: 50%; background: var(--ground);
 }
@@ -53,9 +57,10 @@ button:focus-visible { border-radius: .9rem }
 
 // Coloured stub of the ticket: event, rate, time, place and seller.
 function ticketStub(language: Language, found: FoundPayment): Html {
-  const { event, location, rateName, organization } = found
+  const { payment, event, location, rateName, organization } = found
   const place = placeOf(location)
   return html`<header class="stub">
+${payment.mode === 'test' && html`<p class="test" role="note">${translate(language, 'test.mark')}</p>`}
 <p class="small">${rateName}</p>
 <h1>${event.name}</h1>
 <p><time datetime="${event.startDate.toISOString()}">${localStart(language, event, location)}</time></p>

@@ -9,6 +9,7 @@ import { loadMessages, translate } from '../../../language/translate.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
 import { Refusal } from '../../../shared/errors.ts'
+import { providerOf } from '../../payment/provider-of.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
 import { findDocuments } from './find-documents.ts'
 import { type FoundPayment, findPayment, isPageToken, readLines } from './find-payment.ts'
@@ -55,7 +56,7 @@ export async function addPaymentPage(
   services: Services,
   limits: RateLimits,
 ): Promise<void> {
-  const { db, provider, publicUrl } = services
+  const { db, publicUrl } = services
   loadMessages()
   const answer = async (
     request: FastifyRequest,
@@ -67,7 +68,8 @@ export async function addPaymentPage(
     const found = await limits.lookUpToken(request, () => findPayment(db, token))
     if (!found) throw paymentNotFound()
     const language = languageOf(reply, found)
-    const { status, sendTo, isOpen, failure } = await decidePayment(services, found, action)
+    const provider = providerOf(services, found.payment)
+    const { status, sendTo, isOpen, failure } = await decidePayment({ ...services, provider }, found, action)
     if (failure) logFailure(reply.log, failure, 'payment provider call failed')
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(language, found, status))
     // A buyer who is back from paying is neither asked to pay again nor told that the payment failed until

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
-import { type Context, requireCaller } from '../../../request/context.ts'
+import { type Context, requireConfidential } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
@@ -38,7 +38,7 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
  *  already cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION
  *  (DECISIONS 5, 9). */
 export async function cancelTicket(ticketId: string, ctx: Context): Promise<Ticket> {
-  requireCaller(ctx)
+  requireConfidential(ctx)
   const { id } = await requireTicket(ticketId, ctx)
   const ticket = await transaction(ctx.db, async (tx) => {
     const locked = await lockTicket(tx, id)

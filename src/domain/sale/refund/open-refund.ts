@@ -81,6 +81,7 @@ export async function openRefund(
       ticketId: ticket.id,
       organizationId: ticket.organizationId,
       channelId: ticket.channelId,
+      mode: ticket.mode,
       amount,
       currency,
       attempts: 1,
@@ -141,7 +142,7 @@ export type AutomaticReason = (typeof automaticReasons)[number]
 
 /** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */
 export type UnearnedCharge = {
-  payment: Pick<Payment, 'organizationId' | 'channelId'>
+  payment: Pick<Payment, 'organizationId' | 'channelId' | 'mode'>
   charge: Pick<Charge, 'id' | 'paymentId' | 'amount' | 'currency'>
   reason: AutomaticReason
 }
@@ -150,12 +151,13 @@ export type UnearnedCharge = {
 export async function queueRefunds(tx: Connection, unearned: UnearnedCharge[]): Promise<void> {
   if (unearned.length === 0) return
   await tx.insert(refunds).values(
-    unearned.map(({ payment: { organizationId, channelId }, charge, reason }) => ({
+    unearned.map(({ payment: { organizationId, channelId, mode }, charge, reason }) => ({
       id: newId('ref'),
       paymentId: charge.paymentId,
       chargeId: charge.id,
       organizationId,
       channelId,
+      mode,
       reason,
       amount: charge.amount,
       currency: charge.currency,

@@ -5,6 +5,7 @@ import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
+import { providerOf } from '../../payment/provider-of.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { refundTransaction, settleRefund } from './settle-refund.ts'
@@ -33,10 +34,11 @@ async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
  *  attempt uses the refund's id, so that the provider refunds once. Returns the refund's current row. */
 export async function requestProviderRefund(
   db: Database,
-  provider: PaymentProvider,
+  liveProvider: PaymentProvider,
   refund: RefundAttempt,
   maxSeconds = 5,
 ): Promise<RefundAttempt> {
+  const provider = providerOf({ provider: liveProvider }, refund)
   const [charge] = await db.select().from(charges).where(eq(charges.id, refund.chargeId))
   if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
   const { id, amount, currency } = refund

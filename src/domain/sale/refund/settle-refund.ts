@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 import type { Connection } from '../../../database/database.ts'
-import { issueInvoices } from '../../invoice/issue-invoice.ts'
+import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
@@ -65,7 +65,7 @@ async function recordTicketRefund(
   const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
   if (!(await updatePayment(tx, payment, { status, refundedAmount })))
     throw new Error(`payment ${payment.id} of a refunded ticket is not paid`)
-  const series = { organizationId: payment.organizationId, kind: 'corrective' } as const
+  const series = { organizationId: payment.organizationId, kind: invoiceKindIn(payment.mode, 'corrective') }
   const [reference] = await issueInvoices(tx, series, [
     { paymentId: payment.id, refundId: id, amount, currency },
   ])

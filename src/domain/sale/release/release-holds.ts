@@ -47,6 +47,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       ticketRateId: tickets.ticketRateId,
       priceId: tickets.priceId,
       discountId: tickets.discountId,
+      mode: tickets.mode,
     })
   const flipped = await moveStock(tx, stockMoves(released, { held: -1 }))
   if (!flipped) throw new Error('stock of held tickets could not be released')

@@ -113,10 +113,11 @@ builder.queryField('sales', (t) =>
     resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
       const { organizationIds } = requireIntegration(ctx)
       const { first, after } = scalars.parse(page, { ...args, after: args.after || null })
+      const { mode } = ctx
       // Ways of selling are lower case in the database, and sort in the same order.
       if (groupBy !== 'SALE_TYPE')
-        return sumSales(ctx.db, organizationIds, { eventId, groupBy, first, after: after ?? null })
-      const asked = { eventId, groupBy, first, after: after?.toLowerCase() ?? null }
+        return sumSales(ctx.db, organizationIds, { eventId, groupBy, mode, first, after: after ?? null })
+      const asked = { eventId, groupBy, mode, first, after: after?.toLowerCase() ?? null }
       const rows = await sumSales(ctx.db, organizationIds, asked)
       return rows?.map((row) => ({ ...row, key: row.key?.toUpperCase() ?? null })) ?? null
     },

@@ -3,6 +3,7 @@ import { channels } from '../../../auth/table.ts'
 import { preparedSql, textArrayParam } from '../../../data/prepared.ts'
 import type { Connection } from '../../../database/database.ts'
 import { isIdentifier } from '../../../shared/ids.ts'
+import type { Mode } from '../../../shared/mode.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
@@ -73,6 +74,7 @@ const statementOf = ({ key, label }: { key: SQL; label: SQL }) => sql`
     select ${key} as key, ${sums}
     from event join ${ticketRates} on ${ticketRates.eventId} = event.id
     join ${tickets} on ${tickets.ticketRateId} = ${ticketRates.id} and ${tickets.activatedAt} is not null
+      and ${tickets.mode} = ${sql.placeholder('mode')}::text::key_mode
     group by 1
   ),
   page as (
@@ -96,18 +98,18 @@ const statements = Object.fromEntries(
   ]),
 )
 
-/** Adds up the paid tickets of an event of one of these organizations, group by group, in one statement. Rows
+/** Adds up the paid tickets of a mode and of an event of one of these organizations, group by group, in one statement. Rows
  *  are ordered by key, bytewise; that of tickets without a key comes last. Returns at most `first` rows, from
  *  the key after `after` on; null if there is no such event. */
 export async function sumSales(
   db: Connection,
   organizationIds: string[],
-  asked: { eventId: string; groupBy: SalesGrouping; after: string | null; first: number },
+  asked: { eventId: string; groupBy: SalesGrouping; mode: Mode; after: string | null; first: number },
 ): Promise<SalesRow[] | null> {
-  const { eventId, groupBy, after, first } = asked
+  const { eventId, groupBy, mode, after, first } = asked
   const run = statements[groupBy]
   if (!run || !isIdentifier(eventId)) return null
-  const rows = await run(db, { eventId, organizationIds, after, first })
+  const rows = await run(db, { eventId, organizationIds, mode, after, first })
   if (rows.length === 0) return null
   return rows.flatMap(({ tickets, ...row }) => (tickets === null ? [] : [{ ...row, tickets }]))
 }

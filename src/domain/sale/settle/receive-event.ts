@@ -17,7 +17,7 @@ type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 const findPayment = coalesceReads<Settlement['payment']>(async (db, ids) => {
   const found = await statement(db, 'rates_of_payments', (db) =>
     db
-      .select({ id: payments.id, ticketRateId: payments.ticketRateId })
+      .select({ id: payments.id, ticketRateId: payments.ticketRateId, mode: payments.mode })
       .from(payments)
       .where(anyOf(payments.id, 'ids')),
   ).execute({ ids })

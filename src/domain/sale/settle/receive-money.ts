@@ -27,7 +27,12 @@ async function renewTakenCodes(tx: Connection, paymentIds: string[]): Promise<vo
     .from(tickets)
     .innerJoin(
       other,
-      and(eq(other.eventId, tickets.eventId), eq(other.qrCode, tickets.qrCode), ne(other.id, tickets.id)),
+      and(
+        eq(other.eventId, tickets.eventId),
+        eq(other.qrCode, tickets.qrCode),
+        eq(other.mode, tickets.mode),
+        ne(other.id, tickets.id),
+      ),
     )
     .where(and(inArray(tickets.paymentId, paymentIds), ne(other.status, 'expired')))
   for (const { id } of taken) await tx.update(tickets).set({ qrCode: newQrCode() }).where(eq(tickets.id, id))

@@ -6,7 +6,7 @@ import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
-import { issueInvoices } from '../../invoice/issue-invoice.ts'
+import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
@@ -25,6 +25,7 @@ const soldColumns = {
   priceId: tickets.priceId,
   discountId: tickets.discountId,
   status: tickets.status,
+  mode: tickets.mode,
   email: tickets.email,
   phone: tickets.phone,
   admits: tickets.admits,
@@ -64,7 +65,7 @@ export type Payable<Sold extends SoldTicket> = { payment: Payment; tickets: Sold
 // Sells held places; takes the places of expired tickets again, if they are still available.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 
-/** Marks payments of one organization as paid, with all consequences: activates their tickets, issues
+/** Marks payments of one organization and mode as paid, with all consequences: activates their tickets, issues
  *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes six statements
  *  at most, however many payments. Null if the tickets had expired and there are not enough places left for
  *  all; nothing is changed then (DECISIONS 5). */
@@ -156,12 +157,12 @@ async function issueReferences(
   const invoiced = payables.flatMap(({ payment }) => (payment.totalAmount > 0 ? [payment] : []))
   const [first] = invoiced
   if (!first) return new Map()
-  const { organizationId } = first
-  if (invoiced.some((payment) => payment.organizationId !== organizationId))
-    throw new Error('payments of several organizations were settled together')
+  const { organizationId, mode } = first
+  if (invoiced.some((payment) => payment.organizationId !== organizationId || payment.mode !== mode))
+    throw new Error('payments of several organizations or modes were settled together')
   const references = await issueInvoices(
     tx,
-    { organizationId, kind: 'invoice' },
+    { organizationId, kind: invoiceKindIn(mode, 'invoice') },
     invoiced.map(({ id, totalAmount, currency }) => ({
       paymentId: id,
       refundId: null,

@@ -4,6 +4,7 @@ import { type Database, isTransient, isUnavailable } from '../../../database/dat
 import { perDatabase } from '../../../database/per-database.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
+import { stockId } from '../../ticket-rate/table.ts'
 import { settleGroup } from './settle-group.ts'
 import type { Settlement, SettlementResult } from './settlement.ts'
 
@@ -24,18 +25,19 @@ const queuesOf = perDatabase((db) => {
 })
 
 /** Settles a payment with an outcome from its provider or its buyer, and returns its current status.
- *  Settlements that arrive while others of their rate run are batched, in order, into one transaction; each
+ *  Settlements that arrive while others of their rate and mode run are batched, in order, into one transaction; each
  *  is atomic and has the outcome that it would have alone. A payment that is locked elsewhere, a second
  *  settlement of one, and a late or mismatching charge are deferred and settled one by one. Transitions that
  *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Refuses: BUSY if
  *  too many wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
   const { queue, runAlone } = queuesOf(db)
+  const { ticketRateId, mode } = settlement.payment
   // Paying takes its locks in another order than ending.
   const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
   const settled = !isFast('settle-together')
     ? deferred
-    : await queue(`${settlement.payment.ticketRateId} ${kind}`, settlement)
+    : await queue(`${stockId(mode, ticketRateId)} ${kind}`, settlement)
   if (settled !== deferred) return settled
   return runAlone(async () => {
     const [exact] = await settleGroup(db, [settlement], 'wait')

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
+import { subjectOf } from '../../change/subject.ts'
 import { sign } from '../webhook-secret.ts'
 import { type ClaimedDelivery, claimDeliveries, pace, releaseDeliveries } from './claim-deliveries.ts'
 import { judgeAnswer } from './judge-answer.ts'
@@ -20,7 +21,7 @@ const toBody = ({ change }: ClaimedDelivery): string =>
   JSON.stringify({
     type: change.type,
     timestamp: change.createdAt.toISOString(),
-    subject_id: change.subjectId,
+    subject_id: subjectOf(change),
     sequence: change.sequence,
     data: change.data,
   })

@@ -1,5 +1,6 @@
 import type { Idempotency } from '../../../../data/idempotency.ts'
 import { newId, newQrCode, newSecret } from '../../../../shared/ids.ts'
+import type { Mode } from '../../../../shared/mode.ts'
 import type { Payment } from '../../../payment/table.ts'
 import type { Ticket } from '../../../ticket/table.ts'
 import { type StockMove, stockMoves } from '../../../ticket-rate/move-stock.ts'
@@ -17,7 +18,7 @@ export type HoldJob = {
 }
 
 /** Way of selling. A sale at the box office and an invitation are paid at once. */
-export type Seller = { channelId: string; provider: string } & (
+export type Seller = { channelId: string; mode: Mode; provider: string } & (
   | { saleType: 'online' | 'invitation' }
   | { saleType: 'box_office'; method: NonNullable<Payment['method']>; methodReference: string | null }
 )
@@ -34,6 +35,7 @@ const toPayment = ({ plan, input, seller }: HoldJob): Payment => ({
   ticketRateId: plan.rate.id,
   status: 'pending',
   provider: seller.provider,
+  mode: seller.mode,
   totalAmount: plan.totalAmount,
   currency: plan.currency,
   conditionsChanged: plan.conditionsChanged,
@@ -99,6 +101,7 @@ const toTicket = (
   priceId: ticket.price.id,
   status: 'held',
   saleType: seller.saleType,
+  mode: payment.mode,
   qrCode: ticket.entry.qrCode ?? newQrCode(),
   currency: plan.currency,
   priceAmount: ticket.priceAmount,
@@ -157,11 +160,16 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
   for (const ticket of tickets) ticket.createdAt = now
 }
 
-/** Stock that checkouts take from their rates, prices and discounts, with one entry for each of these. */
+/** Stock that checkouts of one mode take from their rates, prices and discounts, with one entry for each of these. */
 export const movesOf = (jobs: HoldJob[]): StockMove[] =>
   stockMoves(
-    jobs.flatMap(({ plan: { rate, tickets } }) =>
-      tickets.map(({ price, discountId }) => ({ ticketRateId: rate.id, priceId: price.id, discountId })),
+    jobs.flatMap(({ plan: { rate, tickets }, seller: { mode } }) =>
+      tickets.map(({ price, discountId }) => ({
+        ticketRateId: rate.id,
+        priceId: price.id,
+        discountId,
+        mode,
+      })),
     ),
     { held: 1 },
   )

@@ -91,7 +91,7 @@ const statements = {
  *  what they use up. */
 export type HoldMode = keyof typeof statements
 
-/** Holds the stock of planned checkouts and writes their rows, in one statement. Holds all jobs of a rate or,
+/** Holds the stock of planned checkouts of one mode and writes their rows, in one statement. Holds all jobs of a rate or,
  *  if the mode does not allow it or an idempotency key is locked, none of them. Returns the checkout of each
  *  job, in order, or null. Fails as a whole on a duplicate idempotency key or ticket code. */
 export async function writeHolds(

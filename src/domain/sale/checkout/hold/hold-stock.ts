@@ -45,12 +45,20 @@ async function lockKeys(tx: Connection, keys: Idempotency[]): Promise<TakenKeys>
 /** Finds codes sent by channels that are already used within the event. */
 async function findTakenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<string>> {
   const codes = jobs.flatMap(requestedCodes)
-  const eventId = jobs[0]?.plan.rate.eventId
-  if (codes.length === 0 || !eventId) return new Set()
+  const [first] = jobs
+  if (codes.length === 0 || !first) return new Set()
+  const { eventId } = first.plan.rate
   const taken = await tx
     .select({ qrCode: tickets.qrCode })
     .from(tickets)
-    .where(and(eq(tickets.eventId, eventId), inArray(tickets.qrCode, codes), ne(tickets.status, 'expired')))
+    .where(
+      and(
+        eq(tickets.eventId, eventId),
+        inArray(tickets.qrCode, codes),
+        eq(tickets.mode, first.seller.mode),
+        ne(tickets.status, 'expired'),
+      ),
+    )
   return new Set(taken.map(({ qrCode }) => qrCode))
 }
 
@@ -89,7 +97,7 @@ async function payAtOnce(
   return checkouts.map((checkout) => checkout && (paid.get(checkout.payment.id) ?? checkout))
 }
 
-/** Holds planned checkouts of one rate, job by job, first come, first served: a small one may fit where a
+/** Holds planned checkouts of one rate and mode, job by job, first come, first served: a small one may fit where a
  *  large one before it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job
  *  is held whole or not at all, and a refusal of one affects no other.
  *

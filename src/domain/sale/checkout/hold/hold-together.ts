@@ -22,6 +22,7 @@ import { type Database, isDuplicate, isTransient, isUnavailable } from '../../..
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
+import { type Mode, perMode } from '../../../../shared/mode.ts'
 import { type Checkout, type HoldJob, isPaidAtOnce } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
@@ -67,15 +68,24 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout |
   return jobs.map((job) => checkouts.get(job) ?? deferred)
 }
 
+// Test checkouts wait in a queue of their own, because a statement holds jobs of one mode, and take fewer
+// connections.
+const limitsIn: Record<Mode, typeof limits> = {
+  live: limits,
+  test: { ...limits, maxMixed: 1, maxAlone: 1, maxOfKey: 1 },
+}
+
 const queueOf = perDatabase((db) =>
-  batchByKey<HoldJob, HoldOutcome>(
-    {
-      mixed: (jobs) => holdManyRates(db, jobs),
-      alone: (jobs) => holdOneRate(db, jobs),
-      concernsAll: (error) => isUnavailable(error) && !isTransient(error),
-      busy: () => busy('Too many checkouts of this rate at once. Try again.'),
-    },
-    limits,
+  perMode((mode) =>
+    batchByKey<HoldJob, HoldOutcome>(
+      {
+        mixed: (jobs) => holdManyRates(db, jobs),
+        alone: (jobs) => holdOneRate(db, jobs),
+        concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+        busy: () => busy('Too many checkouts of this rate at once. Try again.'),
+      },
+      limitsIn[mode],
+    ),
   ),
 )
 
@@ -87,5 +97,5 @@ export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutc
     const [outcome = null] = await holdStock(db, [job])
     return outcome
   }
-  return queueOf(db)(job.plan.rate.id, job)
+  return queueOf(db)[job.seller.mode](job.plan.rate.id, job)
 }

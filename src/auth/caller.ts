@@ -1,0 +1,29 @@
+import type { Mode } from '../shared/mode.ts'
+import type { IntegrationScope } from './scopes.ts'
+
+/** An authenticated client, and the organizations whose objects it may see, ordered by id. A live client sees
+ *  and sells live tickets alone, a test client test tickets alone. `publishable` is a browser with a key of a
+ *  channel: it sees the catalogue, and never a person, a code or a document. */
+export type Caller =
+  | { kind: 'channel'; channelId: string; organizationIds: string[]; mode: Mode }
+  | {
+      kind: 'publishable'
+      channelId: string
+      organizationIds: string[]
+      mode: Mode
+      /** Origin of the page that sent the request, and all that the key was issued for. */
+      origin: string
+      origins: string[]
+    }
+  | {
+      kind: 'integration'
+      integrationId: string
+      organizationIds: [string]
+      mode: Mode
+      scopes: IntegrationScope[]
+    }
+
+/** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
+ *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
+ *  (`performance.now()`). */
+export type Authenticated = { caller: Caller; now: Date; since: number; until: number }

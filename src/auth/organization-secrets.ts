@@ -1,0 +1,82 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { nowMs } from '../database/clock.ts'
+import type { Connection, Database } from '../database/database.ts'
+import { organizations } from '../domain/organization/table.ts'
+import { Refusal } from '../shared/errors.ts'
+import { newId, newSecret } from '../shared/ids.ts'
+import { issue, refuseUnknown } from './issue-key.ts'
+import { hashSecret } from './key.ts'
+import { invalidateListed, isValidSecret } from './known-credentials.ts'
+import { organizationSecrets } from './table.ts'
+
+// Two, so that rotation needs no downtime: the new one is handed out while the old one still works.
+const maxSecrets = 2
+
+/** Issues a secret of method v1 to an organization, good with each of its integrations that is not revoked.
+ *  Two may live side by side. The secret is never returned again. Refuses: NOT_FOUND; INVALID for a third
+ *  one, or if `expiresAt` is past by the database's clock (DECISIONS 10). */
+export const issueOrganizationSecret = (
+  db: Database,
+  { organizationId, expiresAt = null }: { organizationId: string; expiresAt?: Date | null },
+): Promise<{ secretId: string; secret: string }> =>
+  issue(db, async (tx) => {
+    await refuseUnknown(tx, 'organization', organizationId)
+    // One at a time, so that the limit holds.
+    const { id } = organizations
+    await tx.select({ id }).from(organizations).where(eq(id, organizationId)).for('no key update')
+    const valid = await tx
+      .select({ id: organizationSecrets.id })
+      .from(organizationSecrets)
+      .where(and(eq(organizationSecrets.organizationId, organizationId), isValidSecret))
+    if (valid.length >= maxSecrets)
+      throw new Refusal({
+        code: 'INVALID',
+        message: `The organization has ${maxSecrets} secrets already: revoke one of them first.`,
+        path: ['organization'],
+      })
+    const secret = newSecret()
+    const [inserted] = await tx
+      .insert(organizationSecrets)
+      .values({ id: newId('sec'), organizationId, hash: hashSecret(secret), expiresAt })
+      .returning({
+        secretId: organizationSecrets.id,
+        expired: sql<boolean>`coalesce(${organizationSecrets.expiresAt} <= ${nowMs}, false)`,
+      })
+    if (!inserted) throw new Error('the insert returned no secret')
+    if (inserted.expired)
+      throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
+    return { secretId: inserted.secretId, secret }
+  })
+
+/** Lists all secrets of organizations, oldest first, with their status by the database's clock. */
+export const listOrganizationSecrets = (db: Connection) =>
+  db
+    .select({
+      id: organizationSecrets.id,
+      organizationId: organizationSecrets.organizationId,
+      status: sql<
+        'active' | 'expired' | 'revoked'
+      >`case when ${organizationSecrets.revokedAt} is not null then 'revoked' when ${organizationSecrets.expiresAt} <= ${nowMs} then 'expired' else 'active' end`,
+      createdAt: organizationSecrets.createdAt,
+      expiresAt: organizationSecrets.expiresAt,
+      revokedAt: organizationSecrets.revokedAt,
+    })
+    .from(organizationSecrets)
+    .orderBy(asc(organizationSecrets.createdAt), asc(organizationSecrets.id))
+
+/** Revokes a secret of an organization by its id. Takes effect at once. Idempotent: resolves to false if it was
+ *  revoked already. Refuses: NOT_FOUND. */
+export async function revokeOrganizationSecret(db: Database, id: string): Promise<boolean> {
+  const [known] = await db
+    .select({ id: organizationSecrets.id })
+    .from(organizationSecrets)
+    .where(eq(organizationSecrets.id, id))
+  if (!known) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no secret of that id.' })
+  const revoked = await db
+    .update(organizationSecrets)
+    .set({ revokedAt: sql`now()` })
+    .where(and(eq(organizationSecrets.id, id), isNull(organizationSecrets.revokedAt)))
+    .returning({ id: organizationSecrets.id })
+  invalidateListed(db)
+  return revoked.length > 0
+}

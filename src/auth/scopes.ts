@@ -1,0 +1,67 @@
+/** Rights of an integration's key, in the order in which they are shown. A key has all of them where none is
+ *  named (DECISIONS 10). */
+export const integrationScopes = ['tickets:read', 'door', 'refunds', 'sales', 'catalogue'] as const
+
+export type IntegrationScope = (typeof integrationScopes)[number]
+
+/** Scope that an integration needs for each root field of GraphQL, for each type that `node` finds, and for
+ *  each REST route. Whatever is not listed is for channels alone, or shows nothing of a sale or a catalogue.
+ *  Changes of a holder are `sales`, because whoever sold a ticket corrects it; cancelling is `refunds`, because
+ *  it takes a ticket back. */
+export const scopeOfOperation: Readonly<Record<string, IntegrationScope>> = {
+  'Query.ticket': 'tickets:read',
+  'Query.tickets': 'tickets:read',
+  'Query.payment': 'tickets:read',
+  'Query.payments': 'tickets:read',
+  'Query.changes': 'tickets:read',
+  'Query.webhooks': 'tickets:read',
+  'Query.webhookDeliveries': 'tickets:read',
+  'Mutation.registerWebhook': 'tickets:read',
+  'Mutation.updateWebhook': 'tickets:read',
+  'Mutation.enableWebhook': 'tickets:read',
+  'Mutation.disableWebhook': 'tickets:read',
+  'Mutation.deleteWebhook': 'tickets:read',
+  'Mutation.rotateWebhookSecret': 'tickets:read',
+  'Mutation.redeliverWebhook': 'tickets:read',
+  'Subscription.changes': 'tickets:read',
+  'Node.Ticket': 'tickets:read',
+  'Node.Payment': 'tickets:read',
+  'Node.RefundAttempt': 'tickets:read',
+  'Node.Change': 'tickets:read',
+  'Node.Webhook': 'tickets:read',
+  'GET /integrations/tickets': 'tickets:read',
+  'GET /integrations/tickets/{id}': 'tickets:read',
+  'Mutation.checkInTicket': 'door',
+  'Mutation.checkInTickets': 'door',
+  'Mutation.redeemSupplement': 'door',
+  'Subscription.checkIns': 'door',
+  'GET /integrations/events/{eventId}/scan-list': 'door',
+  'Mutation.refundTicket': 'refunds',
+  'Mutation.cancelTicket': 'refunds',
+  'Query.sales': 'sales',
+  'Mutation.sellAtBoxOffice': 'sales',
+  'Mutation.issueInvitations': 'sales',
+  'Mutation.updateAttendee': 'sales',
+  'Mutation.transferTicket': 'sales',
+  'Mutation.resendTickets': 'sales',
+  'Query.events': 'catalogue',
+  'Query.event': 'catalogue',
+  'Query.ticketRate': 'catalogue',
+  'Query.organizations': 'catalogue',
+  'Query.discounts': 'catalogue',
+  'Subscription.rateAvailability': 'catalogue',
+  'Node.Event': 'catalogue',
+  'Node.TicketRate': 'catalogue',
+  'Node.Price': 'catalogue',
+  'Node.Supplement': 'catalogue',
+  'Node.Question': 'catalogue',
+  'Node.Discount': 'catalogue',
+  'Node.Organization': 'catalogue',
+  'Node.Location': 'catalogue',
+}
+
+/** Returns the scope that an operation needs and a key with these scopes lacks; null if it may do it. */
+export function lackedScope(operation: string, scopes: readonly IntegrationScope[]): IntegrationScope | null {
+  const needed = scopeOfOperation[operation]
+  return needed === undefined || scopes.includes(needed) ? null : needed
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+/** Rules for pages whose credentials are no secret. */
+export type PublicCors = {
+  /** Reports whether pages of this origin may send public credentials at all. */
+  isKnown(origin: string): Promise<boolean>
+  /** Reports whether the credentials of a request are public. */
+  isPublic(request: FastifyRequest): boolean
+}
+
+/** Response headers that pages may read. */
+export const exposedHeaders = ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id']
+
+/** Time for which a browser may remember a preflight. Short, so that a revoked origin is soon forgotten. */
+export const maxAgeSeconds = 600
+
+const allowedHeaders = [
+  'x-api-key',
+  'content-type',
+  'accept',
+  'idempotency-key',
+  'if-none-match',
+  'last-event-id',
+  'x-request-id',
+  'traceparent',
+]
+
+// Longer ones are of no page: a name of a host has at most 253 characters.
+const maxOriginCharacters = 300
+
+const addVary = (reply: FastifyReply, name: string): void => {
+  reply.header('vary', [reply.getHeader('vary'), name].filter(Boolean).join(', '))
+}
+
+const isPreflight = ({ method, headers }: FastifyRequest) =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
+
+/** Answers preflights from known origins, and lets pages of them read the answers to requests with public
+ *  credentials, each with exactly its own origin and never with cookies. A request of a known origin with any
+ *  other credentials is answered without these headers, so that no browser shows the answer to the page.
+ *  Origins in `except` are left to their own rules. Costs no more SQL than `isKnown` does. */
+export function addPublicCors(
+  app: FastifyInstance,
+  except: string[],
+  { isKnown, isPublic }: PublicCors,
+): void {
+  async function answer(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<boolean> {
+    addVary(reply, 'Origin')
+    if (origin.length > maxOriginCharacters || !(await isKnown(origin))) return false
+    reply.header('access-control-allow-origin', origin)
+    if (!isPreflight(request)) {
+      reply.header('access-control-expose-headers', exposedHeaders.join(', '))
+      return false
+    }
+    reply.headers({
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-headers': allowedHeaders.join(', '),
+      'access-control-max-age': maxAgeSeconds,
+    })
+    reply.code(204).send()
+    return true
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers
+    if (origin === undefined || except.includes(origin)) return done()
+    if (!isPreflight(request) && !isPublic(request)) return done()
+    answer(request, reply, origin).then((isSent) => {
+      if (!isSent) done()
+    }, done)
+  })
+}

@@ -1,0 +1,11 @@
+/** Modes of keys, and of everything that is sold with them. A test key sells test tickets: they cost nothing,
+ *  take none of the live places and open no door (DECISIONS 10). */
+export const modes = ['live', 'test'] as const
+
+export type Mode = (typeof modes)[number]
+
+/** Makes one value per mode, such as a query. */
+export const perMode = <Value>(make: (mode: Mode) => Value): Record<Mode, Value> => ({
+  live: make('live'),
+  test: make('test'),
+})

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { revokeKey } from '../../../src/auth/revoke-key.ts'
+import { anEntry, type Checkout } from '../../support/checkouts.ts'
+import { readDeliveries } from '../../support/deliveries.ts'
+import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { mockClock } from '../../support/mock-clock.ts'
+import { publishableHeaders, shopOrigin } from '../../support/modes.ts'
+import { openPageBuyer } from '../../support/payment-page-buyer.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+
+type Headers = Record<string, string>
+
+let sale: Sale
+let page: Headers
+let tested: Headers
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(1000)] })] }), {
+    settings: { RATE_LIMIT: '100', PUBLISHABLE_RATE_LIMIT: '1000', CORS_ORIGINS: 'https://office.example' },
+  })
+  page = await publishableHeaders(sale)
+  tested = await publishableHeaders(sale, { mode: 'test', origins: ['https://test.example'] })
+})
+afterAll(() => sale?.close())
+
+const body = (more = {}) => ({ ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], ...more })
+const checkOut = (headers: Headers, more = {}) =>
+  sale.rest('POST', '/tickets/checkout', { headers, body: body(more) })
+const list = (headers: Headers) => sale.rest('GET', '/events', { headers })
+
+test('a publishable key lists, quotes and checks out, and reads its payment by the address of its page', async () => {
+  expect((await list(page)).json().data).toHaveLength(1)
+  const { data, errors } = await sale.graphql<Record<string, { id?: string; totalAmount?: number }>>(
+    `{ event(id: "evt_1") { id ticketRates { id } organization { name } } ticketRate(id: "rate_1") { id }
+      events { nodes { id } }
+      quoteCheckout(input: { ticketRateId: "rate_1", tickets: [{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }] }) {
+        ... on CheckoutQuote { totalAmount } } }`,
+    {},
+    page,
+  )
+  expect([errors, data?.event?.id, data?.ticketRate?.id, data?.quoteCheckout?.totalAmount]).toEqual([
+    undefined,
+    'evt_1',
+    'rate_1',
+    22,
+  ])
+  const { data: checkout } = (await checkOut(page)).json<{ data: Checkout }>()
+  const query =
+    'query ($url: String!) { paymentByUrl(url: $url) { id status tickets { id } refunds { id } } }'
+  const read = async (url: string, headers = page) => (await sale.graphql(query, { url }, headers)).data
+  const found = { id: checkout.payment_id, status: 'pending', tickets: [], refunds: [] }
+  expect(await read(checkout.payment_url)).toEqual({ paymentByUrl: found })
+  await openPageBuyer(sale).pay(checkout)
+  expect(await read(`${checkout.payment_url}?paid`)).toEqual({ paymentByUrl: { ...found, status: 'paid' } })
+  const absent = { paymentByUrl: null }
+  expect(
+    await read(checkout.payment_url.slice(0, -1) + (checkout.payment_url.endsWith('a') ? 'b' : 'a')),
+  ).toEqual(absent)
+  expect(await read(checkout.payment_id)).toEqual(absent)
+  expect(await read(checkout.payment_url, tested)).toEqual(absent)
+})
+
+test('no answer to a publishable key has a person, a code or a document', async () => {
+  const secret = { full_name: 'Zoe Hidden', email: 'zoe.hidden@example.com', phone: '+34600111222' }
+  const key = { 'idempotency-key': 'hidden' }
+  const answers: string[] = []
+  for (const headers of [page, tested])
+    for (let count = 0; count < 2; count++)
+      answers.push((await checkOut({ ...headers, ...key }, { tickets: [anEntry('price_1', secret)] })).body)
+  expect(answers.map((answer) => JSON.parse(answer).data.tickets)).toEqual([[], [], [], []])
+  const own = (await checkOut(sale.channel, { tickets: [anEntry('price_1', secret)] })).json<{
+    data: Checkout
+  }>().data
+  const id = own.tickets[0]?._id ?? ''
+  const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) { ... on CheckoutPayload {
+    tickets { id qrCode email } payment { id url tickets { id } } } } }`
+  const input = {
+    ticketRateId: 'rate_1',
+    tickets: [{ priceId: 'price_1', fullName: secret.full_name, email: secret.email }],
+  }
+  const bought = await sale.graphql(mutation, { input }, page)
+  expect(bought.errors).toBeUndefined()
+  const read = await sale.graphql(
+    `{ ticket(id: "${id}") { email } payment(id: "${own.payment_id}") { id } a: node(id: "${id}") { id }
+      b: node(id: "${own.payment_id}") { id } }`,
+    {},
+    page,
+  )
+  expect(read.data).toEqual({ ticket: null, payment: null, a: null, b: null })
+  const all = [...answers, JSON.stringify([bought, read])].join()
+  expect(all).not.toMatch(/hidden@|Zoe|34600111222/i)
+  expect(all).not.toContain(own.tickets[0]?.qr_code)
+})
+
+test.each([
+  '{ changes { nodes { id } } }',
+  '{ webhooks { id } }',
+  '{ sales(eventId: "evt_1", groupBy: RATE) { key } }',
+  '{ discounts { nodes { id } } }',
+  'mutation { registerWebhook(url: "https://hooks.example/") { __typename } }',
+  'mutation { cancelCheckout(paymentId: "x") { __typename } }',
+  'mutation { cancelTicket(ticketId: "x") { __typename } }',
+  'mutation { requestRefund(ticketId: "x") { __typename } }',
+  'mutation { refundTicket(ticketId: "x") { __typename } }',
+  'mutation { checkInTicket(ticketId: "x", nonce: "x") { __typename } }',
+  'mutation { resendTickets(input: { ticketId: "x" }) { __typename } }',
+])('%s is forbidden for a publishable key', async (query) => {
+  const { errors } = await sale.graphql(query, {}, page)
+  expect(errors?.map(({ extensions }) => extensions?.code)).toEqual(['FORBIDDEN'])
+})
+
+test('a lookup is forbidden for a publishable key', async () => {
+  const answer = await sale.rest('GET', '/integrations/tickets/tkt_1', { headers: page })
+  expect(restProblems(answer)).toEqual(['FORBIDDEN'])
+})
+
+test('a publishable key chooses no code, and leads the buyer to its own origins only', async () => {
+  const problems = async (more: object) => restProblems(await checkOut(page, more))
+  expect(await problems({ tickets: [anEntry('price_1', { qr_code: 'GUESS' })] })).toEqual([
+    'INVALID tickets.0.qr_code',
+  ])
+  expect(
+    await problems({ redirect_url: 'https://evil.example/', error_url: `${shopOrigin}.evil.example/` }),
+  ).toEqual(['INVALID redirect_url', 'INVALID error_url'])
+  expect((await checkOut(page, { redirect_url: `${shopOrigin}/thanks` })).statusCode).toBe(200)
+})
+
+test('idempotency keys of browsers are apart from those of the channel', async () => {
+  const key = { 'idempotency-key': 'shared' }
+  const idOf = async (headers: Headers) =>
+    (await checkOut({ ...headers, ...key })).json<{ data: Checkout }>().data.payment_id
+  const [one, other] = [await idOf(page), await idOf(sale.channel)]
+  expect(one).not.toBe(other)
+  expect([await idOf(page), await idOf(sale.channel)]).toEqual([one, other])
+})
+
+test('a test checkout of a browser mails nothing', async () => {
+  const entry = anEntry('price_1', { email: 'stranger@example.com' })
+  const { data } = (await checkOut(tested, { tickets: [entry], send_resourcers: true })).json<{
+    data: Checkout
+  }>()
+  await openPageBuyer(sale).pay(data)
+  expect(Object.keys(await readDeliveries(sale))).not.toContain('stranger@example.com')
+})
+
+test.each([
+  ['without an origin', undefined],
+  ['from another origin', 'https://evil.example'],
+  ['from a subdomain', 'https://sub.shop.example'],
+  ['over http', 'http://shop.example'],
+  ['from null', 'null'],
+  ['from the origin of another key', 'https://test.example'],
+])('a publishable key %s is refused, even if its answer is cached', async (_what, origin) => {
+  expect((await list(page)).statusCode).toBe(200)
+  const { 'x-api-key': key = '' } = page
+  const headers: Headers = { 'x-api-key': key, ...(origin && { origin }) }
+  const answer = await list(headers)
+  expect([answer.statusCode, restProblems(answer)]).toEqual([403, ['ORIGIN_NOT_ALLOWED origin']])
+  const { errors } = await sale.graphql('{ events { nodes { id } } }', {}, headers)
+  expect(errors?.[0]?.extensions?.code).toBe('ORIGIN_NOT_ALLOWED')
+  expect(answer.headers['access-control-allow-origin']).not.toBe(shopOrigin)
+})
+
+const preflight = (origin: string, method = 'POST') =>
+  sale.app.inject({
+    method: 'OPTIONS',
+    url: '/graphql',
+    headers: {
+      origin,
+      'access-control-request-method': method,
+      'access-control-request-headers': 'x-api-key',
+    },
+  })
+
+test('a preflight is answered for the origins of publishable keys, exactly and without credentials', async () => {
+  const answer = await preflight(shopOrigin)
+  expect(answer.statusCode).toBe(204)
+  expect(answer.headers).toMatchObject({
+    'access-control-allow-origin': shopOrigin,
+    'access-control-max-age': '600',
+    vary: expect.stringContaining('Origin'),
+  })
+  expect(answer.headers['access-control-allow-headers']).toContain('x-api-key')
+  expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
+  const other = await preflight('https://evil.example')
+  expect(other.headers['access-control-allow-origin']).toBeUndefined()
+  expect((await preflight('https://office.example')).headers['access-control-allow-origin']).toBe(
+    'https://office.example',
+  )
+})
+
+test('a page reads answers to its publishable key, and to no other credentials', async () => {
+  const answer = await list(page)
+  expect(answer.headers['access-control-allow-origin']).toBe(shopOrigin)
+  expect(answer.headers.vary).toContain('Origin')
+  const refused = await sale.rest('GET', '/events?limit=x', { headers: page })
+  expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([400, shopOrigin])
+  const withChannel = await list({ ...sale.channel, origin: shopOrigin })
+  expect([withChannel.statusCode, withChannel.headers['access-control-allow-origin']]).toEqual([
+    200,
+    undefined,
+  ])
+  const fromOffice = await list({ ...sale.channel, origin: 'https://office.example' })
+  expect(fromOffice.headers['access-control-allow-origin']).toBe('https://office.example')
+})
+
+test('an origin is forgotten within a second of its key', async () => {
+  const clock = mockClock()
+  const gone = await publishableHeaders(sale, { origins: ['https://gone.example'] })
+  clock.advance(1_001)
+  const allowed = async () => (await preflight('https://gone.example')).headers['access-control-allow-origin']
+  expect(await allowed()).toBe('https://gone.example')
+  await revokeKey(sale.db, gone['x-api-key'] ?? '')
+  expect((await list(gone)).statusCode).toBe(401)
+  clock.advance(1_001)
+  expect(await allowed()).toBeUndefined()
+  clock.restore()
+})
+
+test('a publishable key that states another mode or kind is unknown', async () => {
+  const { 'x-api-key': key = '' } = page
+  for (const other of [key.replace('box_pub_', 'box_'), key.replace('_live_', '_test_')])
+    expect((await list({ ...page, 'x-api-key': other })).statusCode).toBe(401)
+})
+
+test('a publishable key has a limit per address', async () => {
+  const limited = await openSale(aCatalogue(), {
+    settings: { PUBLISHABLE_RATE_LIMIT: '3', TRUST_PROXY: '1' },
+  })
+  const headers = await publishableHeaders(limited)
+  const ask = async (address: string) =>
+    (await limited.rest('GET', '/events', { headers: { ...headers, 'x-forwarded-for': address } })).statusCode
+  const statuses: number[] = []
+  for (let count = 0; count < 5; count++) statuses.push(await ask('192.0.2.1'))
+  expect([...new Set(statuses)].sort()).toEqual([200, 429])
+  expect(await ask('192.0.2.2')).toBe(200)
+  const { channel } = limited
+  expect(
+    (await limited.rest('GET', '/events', { headers: { ...channel, 'x-forwarded-for': '192.0.2.1' } }))
+      .statusCode,
+  ).toBe(200)
+  await limited.close()
+})

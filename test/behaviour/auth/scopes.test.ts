@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type IntegrationScope, integrationScopes, scopeOfOperation } from '../../../src/auth/scopes.ts'
+import { schema } from '../../../src/graphql-server/schema.ts'
+import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { scopedHeaders } from '../../support/modes.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+
+let sale: Sale
+let checkout: Checkout
+let keys: Record<IntegrationScope, Record<string, string>>
+beforeAll(async () => {
+  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(10)] })] }))
+  checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const entries = integrationScopes.map(async (scope) => [scope, await scopedHeaders(sale, scope)] as const)
+  keys = Object.fromEntries(await Promise.all(entries)) as typeof keys
+})
+afterAll(() => sale?.close())
+
+// A request for each of them; its arguments need name nothing.
+const operations: Record<string, string> = {
+  'Query.ticket': '{ ticket(id: "x") { id } }',
+  'Query.payment': '{ payment(id: "x") { id } }',
+  'Query.changes': '{ changes { nodes { id } } }',
+  'Query.webhooks': '{ webhooks { id } }',
+  'Query.sales': '{ sales(eventId: "evt_1", groupBy: RATE) { key } }',
+  'Query.event': '{ event(id: "evt_1") { id } }',
+  'Query.ticketRate': '{ ticketRate(id: "rate_1") { id } }',
+  'Query.discounts': '{ discounts { nodes { id } } }',
+  'Mutation.checkInTicket': 'mutation { checkInTicket(ticketId: "x", nonce: "n") { __typename } }',
+  'Mutation.redeemSupplement':
+    'mutation { redeemSupplement(input: { ticketId: "x", supplementId: "x", nonce: "n" }) { __typename } }',
+  'Mutation.refundTicket': 'mutation { refundTicket(ticketId: "x") { __typename } }',
+  'Mutation.cancelTicket': 'mutation { cancelTicket(ticketId: "x") { __typename } }',
+  'Mutation.resendTickets': 'mutation { resendTickets(input: { ticketId: "x" }) { __typename } }',
+  'Mutation.issueInvitations':
+    'mutation { issueInvitations(input: { ticketRateId: "x", invitations: [] }) { __typename } }',
+}
+
+test.each(
+  Object.keys(operations).flatMap((name) => integrationScopes.map((scope) => [name, scope] as const)),
+)('%s with a key of the scope %s alone', async (name, scope) => {
+  const { errors } = await sale.graphql(operations[name] ?? '', {}, keys[scope])
+  const needed = scopeOfOperation[name]
+  if (scope === needed) expect(errors).toBeUndefined()
+  else
+    expect(errors?.map(({ message, extensions }) => [message, extensions?.code])).toEqual([
+      [`The key lacks the scope ${needed}.`, 'FORBIDDEN'],
+    ])
+})
+
+test('a REST lookup needs tickets:read', async () => {
+  const url = `/integrations/tickets/${checkout.tickets[0]?._id}`
+  const ask = (headers: Record<string, string>) => sale.rest('GET', url, { headers })
+  expect((await ask(keys['tickets:read'])).statusCode).toBe(200)
+  const refused = await ask(keys.door)
+  expect([restProblems(refused), refused.json().message]).toEqual([
+    ['FORBIDDEN'],
+    'The key lacks the scope tickets:read.',
+  ])
+})
+
+test('a node of a type outside of the scopes is not found', async () => {
+  const idOf = async (id: string | undefined, scope: IntegrationScope) =>
+    (
+      await sale.graphql<{ node: object | null }>(
+        'query ($id: ID!) { node(id: $id) { id } }',
+        { id },
+        keys[scope],
+      )
+    ).data?.node
+  const id = checkout.tickets[0]?._id
+  expect([await idOf(id, 'tickets:read'), await idOf(id, 'door')]).toEqual([{ id }, null])
+  expect([await idOf('evt_1', 'catalogue'), await idOf('evt_1', 'tickets:read')]).toEqual([
+    { id: 'evt_1' },
+    null,
+  ])
+})
+
+test('a key without scopes, and a secret, have all of them', async () => {
+  for (const headers of [sale.integration.v2, sale.integration.v1])
+    for (const query of Object.values(operations))
+      expect((await sale.graphql(query, {}, headers)).errors).toBeUndefined()
+})
+
+test('each root field that an integration may use has a scope', () => {
+  const forAll = new Set([
+    ...['Query.node', 'Query.nodes', 'Query.viewer'],
+    // Channels and browsers only.
+    ...['Query.paymentByUrl', 'Query.quoteCheckout'],
+    ...['Mutation.checkout', 'Mutation.cancelCheckout', 'Mutation.requestRefund'],
+  ])
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+  const names = roots.flatMap((root) =>
+    Object.keys(root?.getFields() ?? {}).map((field) => `${root?.name}.${field}`),
+  )
+  expect(names.filter((name) => !scopeOfOperation[name] && !forAll.has(name))).toEqual([])
+})
