@@ -45,8 +45,9 @@ export type AppOptions = {
   answerTimeoutMs?: number
   /** Finds what fills the GraphiQL tabs, if the demo catalogue is seeded. */
   findDemo?: FindDemo
-  /** Publishable key that the shop of the demo shows to browsers; without one there is no shop. */
-  shopKey?: string
+  /** Returns the publishable key that the demo's shop shows to browsers, null until the service knows its own
+   *  address; without it there is no shop. */
+  shopKey?: () => string | null
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Fields that are added to each log line, such as the process that wrote it. */
@@ -154,7 +155,7 @@ export async function createApp({
   addDocumentation(app)
   addHealth(app, whyUnready)
   addHome(app, printedSchema(), shopKey !== undefined)
-  if (shopKey) await addShop(app, { key: shopKey, publicUrl: services.publicUrl })
+  if (shopKey) await addShop(app, { keyOf: shopKey, publicUrl: services.publicUrl })
   await addGraphql(app, services, responseCache, {
     findDemo,
     streamLimits: streamLimitsOf(config),

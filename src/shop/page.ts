@@ -6,14 +6,14 @@ import { Html, html, iconUrl, sendPage } from '../http/html.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Language, languages } from '../language/languages.ts'
-import { Refusal } from '../shared/errors.ts'
+import { problem, Refusal } from '../shared/errors.ts'
 import { drawPoster } from './poster/draw-poster.ts'
 import { style } from './style.ts'
 
 type Texts = Record<string, unknown>
 type Shop = {
-  /** Publishable key that the page shows to browsers. */
-  key: string
+  /** Returns the publishable key that the page shows to browsers; null while it is not known yet. */
+  keyOf: () => string | null
   publicUrl: () => string
 }
 
@@ -77,7 +77,7 @@ function posterCache(): (name: string) => Promise<Representation> | null {
 
 /** Adds the shop of the demo: `/shop` with its views, its scripts, and the posters of the demo's events. It
  *  knows nothing but the GraphQL endpoint and the key, which is publishable. */
-export async function addShop(app: FastifyInstance, { key, publicUrl }: Shop): Promise<void> {
+export async function addShop(app: FastifyInstance, { keyOf, publicUrl }: Shop): Promise<void> {
   const files = await readScripts()
   const texts = new Map(
     await Promise.all(languages.map(async (language) => [language, await readTexts(language)] as const)),
@@ -95,6 +95,8 @@ export async function addShop(app: FastifyInstance, { key, publicUrl }: Shop): P
   const sendShop = (reply: FastifyReply) => {
     const language = negotiateLanguage(reply) ?? 'en'
     const own = texts.get(language) ?? {}
+    const key = keyOf()
+    if (key === null) throw new Refusal(problem('BUSY', 'The shop opens in a moment.', [], { retryAfter: 1 }))
     reply.header('cache-control', 'no-cache')
     return sendPage(reply, 200, {
       language,

@@ -109,7 +109,7 @@ export type GatewayOptions = {
   /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
   /** Key that the demo's shop shows to browsers; none by default, and no shop. */
-  shopKey?: string
+  shopKey?: () => string | null
 }
 
 const startStatements = () => {

@@ -16,7 +16,7 @@ const poster = (n: number) => `/shop/posters/evt_demo_${n}.svg`
 let gateway: Gateway
 let without: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ shopKey: key, settings: { PUBLIC_URL: 'https://tickets.example' } })
+  gateway = await startGateway({ shopKey: () => key, settings: { PUBLIC_URL: 'https://tickets.example' } })
   without = await startGateway()
 })
 afterAll(async () => {
@@ -118,6 +118,16 @@ test.each([
 ])('there is no poster %s', async (name) => {
   const answer = await gateway.rest('GET', `/shop/posters/${name}`)
   expect([answer.statusCode, answer.json().code]).toEqual([404, 'NOT_FOUND'])
+})
+
+test('the shop is busy until its key is known', async () => {
+  const early = await startGateway({ shopKey: () => null })
+  try {
+    const answer = await early.rest('GET', '/shop')
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1'])
+  } finally {
+    await early.close()
+  }
 })
 
 test('the shop takes no other method', async () => {
