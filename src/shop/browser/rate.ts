@@ -38,7 +38,8 @@ function reasonOf(rate: Rate, left: number | null, available: boolean, zone: str
   return text('rate.ended')
 }
 
-const fewPlaces = 20
+/** Reports whether places run out: twenty or fewer of a rate, and no more than a third of it. */
+const areFew = (left: number, sold: number) => left <= 20 && left * 2 <= sold
 
 /** Creates the card of a rate. */
 export function rateCard(rate: Rate, event: Event): RateCard {
@@ -71,7 +72,7 @@ export function rateCard(rate: Rate, event: Event): RateCard {
     const reason = reasonOf(rate, left, available, zone)
     radio.disabled = !available
     element.classList.toggle('off', !available)
-    element.classList.toggle('few', available && left !== null && left <= fewPlaces)
+    element.classList.toggle('few', available && left !== null && areFew(left, sold))
     fill(number, reason ?? (left === null ? text('rate.unlimited') : text('rate.left', { count: left })))
     bar.hidden = reason !== null || left === null
     bar.style.setProperty('--part', String(left === null ? 1 : left / Math.max(1, left + sold)))

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { and, asc, desc, eq, gt, isNull, like, not, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
@@ -108,8 +108,12 @@ export async function openDemo(db: Database, folder: string): Promise<DemoCreden
   return issued
 }
 
-const save = (file: string, credentials: DemoCredentials) =>
-  writeFile(file, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+// Renamed once it is whole: a process that dies while it writes would lose the keys.
+async function save(file: string, credentials: DemoCredentials): Promise<void> {
+  const whole = `${file}.new`
+  await writeFile(whole, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+  await rename(whole, file)
+}
 
 /** Returns the publishable key of the demo's shop, for pages of this origin. At another address than before it
  *  issues a new one, and revokes the former. */
