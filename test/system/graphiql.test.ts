@@ -92,7 +92,7 @@ test('GraphiQL opens with working tabs, from a list of events to a webhook', asy
   const read = await run(page)
   expect(read.ticket).toMatchObject({
     status: 'ACTIVATED',
-    saleType: 'box_office',
+    saleType: 'BOX_OFFICE',
     payment: { status: 'PAID' },
   })
   await openTab(page, 'BoxOffice')
