@@ -32,6 +32,7 @@ import type { DemoValues } from '../rest/openapi/example-ids.ts'
 import { validatorCompiler } from '../rest/validator.ts'
 import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
+import { addShop } from '../shop/page.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
 
@@ -47,6 +48,9 @@ export type AppOptions = {
   answerTimeoutMs?: number
   /** Finds what fills the GraphiQL tabs and the REST examples, if the demo catalogue is seeded. */
   findDemo?: () => Promise<(Demo & DemoValues) | undefined>
+  /** Returns the publishable key that the demo's shop shows to browsers, null until the service knows its own
+   *  address; without it there is no shop. */
+  shopKey?: () => string | null
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Fields that are added to each log line, such as the process that wrote it. */
@@ -93,6 +97,7 @@ export async function createApp({
   isLeaving = () => false,
   answerTimeoutMs,
   findDemo,
+  shopKey,
   logTo,
   logFacts,
   timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
@@ -156,7 +161,8 @@ export async function createApp({
   refuseMalformedUrls(app)
   addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })
   addHealth(app, whyUnready)
-  addHome(app, printedSchema(), { hasGraphiql: !trusted?.only })
+  addHome(app, printedSchema(), { hasGraphiql: !trusted?.only, hasShop: shopKey !== undefined })
+  if (shopKey) await addShop(app, { keyOf: shopKey, publicUrl: services.publicUrl })
   await addGraphql(app, services, responseCache, {
     findDemo,
     trusted,

@@ -1,7 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { OpenDatabase, Unready } from '../database/database.ts'
-import { type DemoCredentials, openDemo } from '../domain/catalogue/demo/open-demo.ts'
+import {
+  type DemoCredentials,
+  openDemo,
+  openShopKey,
+  setPosters,
+} from '../domain/catalogue/demo/open-demo.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import { logFailure } from '../http/mask-error.ts'
@@ -16,6 +21,7 @@ import { watchUnhandled } from './unhandled.ts'
 const greeting = (url: string, demo: DemoCredentials) => `
 Boxoffice sells tickets at ${url}
 
+  Shop              ${url}/shop
   GraphiQL          ${url}/graphql
   REST              ${url}/docs
 
@@ -61,6 +67,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
   let isLeaving = false
   let draining = false
+  let shopKey: string | null = null
   const app = await createApp({
     db,
     replica: database.replica,
@@ -69,6 +76,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     whyUnready: async () => (isLeaving ? 'LEAVING' : ((await database.whyUnready())?.reason ?? null)),
     isLeaving: () => isLeaving,
     findDemo: demo ? () => demoTabs(db, demo) : undefined,
+    shopKey: demo ? () => shopKey : undefined,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
   })
   watchUnhandled(app.log)
@@ -92,7 +100,12 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     app.log.warn('the database sets no statement timeout: run npm run migrate')
   if (demo) await sellDemoTicket(app, db, demo)
   const url = await listen(app, config)
-  if (demo) console.log(greeting(config.publicUrl ?? url, demo))
+  if (demo) {
+    const publicUrl = publicUrlOf(app, config)()
+    await setPosters(db, publicUrl)
+    shopKey = await openShopKey(db, config.dataDir, new URL(publicUrl).origin)
+    console.log(greeting(config.publicUrl ?? url, demo))
+  }
 
   // The timer is the deadline: whatever hangs, the process exits.
   const stop = async () => {

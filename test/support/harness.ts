@@ -109,6 +109,8 @@ export type GatewayOptions = {
   listen?: boolean
   /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
+  /** Key that the demo's shop shows to browsers; none by default, and no shop. */
+  shopKey?: () => string | null
 }
 
 const startStatements = () => {
@@ -122,7 +124,7 @@ const startStatements = () => {
 
 /** Starts the complete gateway on its own database, with clients for GraphQL and REST. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { settings, provider = sandboxProvider, onLog, listen = false, timeouts } = options
+  const { settings, provider = sandboxProvider, onLog, listen = false, timeouts, shopKey } = options
   const config = parseConfig({
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
@@ -139,7 +141,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     const whyUnready = async () => (await database.whyUnready())?.reason ?? null
     const logTo = onLog && { write: onLog }
     const app = await createApp({
-      ...{ db, replica, config, provider, whyUnready, answerTimeoutMs, logTo, timeouts },
+      ...{ db, replica, config, provider, whyUnready, answerTimeoutMs, logTo, timeouts, shopKey },
     })
     checkAnswers(app, config, () => createApp({ db, config, provider, logTo: { write() {} } }))
     const url = listen ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''

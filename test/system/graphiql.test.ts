@@ -22,7 +22,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const tabNames = ['Events', 'Quote', 'Checkout', 'Ticket', 'BoxOffice', 'Door', 'Changes']
+const tabNames = [
+  'Events',
+  'Quote',
+  'Checkout',
+  'Ticket',
+  'BoxOffice',
+  'Door',
+  'Refund',
+  'Changes',
+  'Webhook',
+]
 const tabsOf = (page: Page) => page.locator('.graphiql-tab-button').allTextContents()
 
 async function open(page: Page): Promise<void> {
@@ -52,7 +62,7 @@ async function run(page: Page) {
   return answer.data
 }
 
-test('GraphiQL opens with working tabs: events, a quote, a checkout, a ticket, the box office, the door', async () => {
+test('GraphiQL opens with working tabs, from a list of events to a webhook', async () => {
   const { page, complaints, close } = await openPage(browser, server.url)
   await open(page)
   expect(await tabsOf(page)).toEqual(tabNames)
@@ -82,7 +92,7 @@ test('GraphiQL opens with working tabs: events, a quote, a checkout, a ticket, t
   const read = await run(page)
   expect(read.ticket).toMatchObject({
     status: 'ACTIVATED',
-    saleType: 'box_office',
+    saleType: 'BOX_OFFICE',
     payment: { status: 'PAID' },
   })
   await openTab(page, 'BoxOffice')
@@ -91,9 +101,15 @@ test('GraphiQL opens with working tabs: events, a quote, a checkout, a ticket, t
   await openTab(page, 'Door')
   const scanned = await run(page)
   expect(scanned.checkInTicket).toMatchObject({ result: 'OK', entered: 1 })
+  await openTab(page, 'Refund')
+  const refunded = await run(page)
+  expect(refunded.refundTicket).toMatchObject({ refund: { status: 'SUCCEEDED', amount: 1 } })
   await openTab(page, 'Changes')
   const result = await run(page)
   expect(result.changes.nodes).toMatchObject([{ type: 'PAYMENT_PAID' }, { type: 'TICKET_ACTIVATED' }])
+  await openTab(page, 'Webhook')
+  const registered = await run(page)
+  expect(registered.registerWebhook).toMatchObject({ webhook: { types: ['TICKET_ENTERED'] } })
   expect(complaints).toEqual([])
   await close()
 })
@@ -126,6 +142,28 @@ test('GraphiQL fits the window: the editors scroll, not the page', async () => {
     }
   })
   expect(sizes.page).toEqual(sizes.window)
+  await close()
+})
+
+test('GraphiQL fits a phone: query, response and documentation are in view', async () => {
+  const viewport = { width: 360, height: 740 }
+  const { page, close } = await openPage(browser, server.url, { viewport, isMobile: true, hasTouch: true })
+  await open(page)
+  await run(page)
+  const widthOf = () => page.evaluate(() => document.documentElement.scrollWidth)
+  const rightOf = async (part: string) => {
+    const { x, width, y } = (await page.locator(part).first().boundingBox()) ?? { x: 0, width: 0, y: 0 }
+    expect(width).toBeGreaterThan(200)
+    expect(y).toBeLessThan(viewport.height)
+    return x + width
+  }
+  expect(await widthOf()).toBe(viewport.width)
+  for (const part of ['.graphiql-query-editor', '.graphiql-response'])
+    expect(await rightOf(part)).toBeLessThanOrEqual(viewport.width)
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
+  await page.getByRole('link', { name: 'Query', exact: true }).click()
+  await page.locator('.graphiql-doc-explorer', { hasText: 'quoteCheckout' }).waitFor()
+  expect(await rightOf('.graphiql-doc-explorer')).toBeLessThanOrEqual(viewport.width)
   await close()
 })
 

@@ -16,7 +16,7 @@ const folders = [
   ['request'],
   ['graphql', 'rest'],
   ['domain'],
-  ['graphql-server'],
+  ['graphql-server', 'shop'],
   ['app'],
   // Entry points: server.ts and cli.ts.
   ['.'],

@@ -11,7 +11,7 @@ let parent: string
 let folder: string
 /** Output, event list and keys of the first process. */
 let printed: string
-let listed: unknown[]
+let listed: Listed[]
 let keys: { key: string; secret: string }
 let server: ServerProcess
 
@@ -19,8 +19,13 @@ const start = async () => {
   server = await mustStartServer({ DATA_DIR: folder })
 }
 
-const listEvents = async () =>
+type Listed = { _id: string; image_url: string }
+
+const listEvents = async (): Promise<Listed[]> =>
   (await (await fetch(`${server.url}/events?limit=100`, { headers: { 'x-api-key': keys.key } })).json()).data
+
+// Every start listens on another port, where the posters then are.
+const withoutPosters = (events: Listed[]) => events.map((event) => ({ ...event, image_url: null }))
 
 beforeAll(async () => {
   parent = await makeDatabaseFolder('server')
@@ -45,7 +50,26 @@ test('the first start seeds the demo and prints its keys', () => {
 })
 
 test('a start after a kill takes over the folder with all its data', async () => {
-  expect(await listEvents()).toEqual(listed)
+  expect(withoutPosters(await listEvents())).toEqual(withoutPosters(listed))
+})
+
+test('the posters of the demo are where the service is now', async () => {
+  const posterOf = async () => (await listEvents())[0]?.image_url ?? ''
+  await expect.poll(posterOf).toBe(`${server.url}/shop/posters/evt_demo_1.svg`)
+  expect((await fetch(await posterOf())).headers.get('content-type')).toBe('image/svg+xml')
+})
+
+test('the shop has a publishable key, for pages of where the service is now', async () => {
+  const keyIn = (page: string) => /data-key="(box_pub_[^"]+)"/.exec(page)?.[1] ?? ''
+  const readPage = async () => (await fetch(`${server.url}/shop`)).text()
+  await expect.poll(async () => keyIn(await readPage())).not.toBe('')
+  const statusFrom = async (origin: string) => {
+    const headers = { 'x-api-key': keyIn(await readPage()), 'content-type': 'application/json', origin }
+    const body = JSON.stringify({ query: '{ events(first: 1) { nodes { id } } }' })
+    return (await fetch(`${server.url}/graphql`, { method: 'POST', headers, body })).status
+  }
+  expect(await statusFrom(server.url)).toBe(200)
+  expect(await statusFrom('https://elsewhere.example')).not.toBe(200)
 })
 
 test('the running service is healthy and ready', async () => {
@@ -63,7 +87,7 @@ test('SIGTERM exits with 0, and a restart seeds nothing', async () => {
   expect(await server.stop()).toBe(0)
   await start()
   await expect.poll(server.output).toContain(keys.key)
-  expect(await listEvents()).toEqual(listed)
+  expect(withoutPosters(await listEvents())).toEqual(withoutPosters(listed))
 })
 
 test('wrong settings are all reported and prevent the start', async () => {

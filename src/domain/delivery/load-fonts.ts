@@ -87,6 +87,17 @@ async function load(): Promise<Fonts> {
   return { regular: [...regular, fallback], bold: [...bold, fallback] }
 }
 
+/** Loads the Latin fonts of these weights, 100 to 900, each with the fallback behind them. */
+export async function loadLatinFonts(...weights: number[]): Promise<Face[][]> {
+  const fallback = await open('unifont', fileOf.unifont)
+  const families: Face[][] = []
+  for (const weight of weights) {
+    const latin = await open(`latin-${weight}`, fileOf.noto('latin', weight))
+    families.push([latin, await open(`latin-ext-${weight}`, fileOf.noto('latin-ext', weight)), fallback])
+  }
+  return families
+}
+
 let loaded: Promise<Fonts> | undefined
 
 /** Loads the fonts of tickets once, on first use. */

@@ -25,7 +25,8 @@ export const normalizeText = (text: string): string =>
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
 
-function runsOf(text: string, faces: Face[]): Run[] {
+/** Splits a text into runs of one font each. */
+export function runsOf(text: string, faces: Face[]): Run[] {
   const runs: Run[] = []
   const has = (face: Face | undefined, character: string) =>
     face?.font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
@@ -43,7 +44,7 @@ function runsOf(text: string, faces: Face[]): Run[] {
 }
 
 // Keeps composed letters whole. Decomposed, they look the same but copy with each accent twice.
-const features = { ccmp: false }
+export const features = { ccmp: false }
 
 const advanceOf = ({ face, text }: Run, size: number) =>
   (face.font.layout(text, features).advanceWidth / face.font.unitsPerEm) * size
@@ -78,7 +79,12 @@ function truncate(lines: string[], maxLines: number, fits: (text: string) => boo
   return [...lines.slice(0, maxLines - 1), characters.join('').trimEnd() + ellipsis]
 }
 
-function layOut(text: string, { faces, sizes, maxLines }: Style, width: number) {
+/** Breaks a text into lines of at most `width` points at the largest size that fits. */
+export function layOut(
+  text: string,
+  { faces, sizes, maxLines }: Omit<Style, 'color'>,
+  width: number,
+): { size: number; lines: string[] } {
   const clean = normalizeText(text)
   let [size] = sizes
   let lines: string[] = []

@@ -3,10 +3,24 @@ import { iconUrl } from '../../http/html.ts'
 import { type Representation, toRepresentation } from '../../http/representation.ts'
 import { type FindDemo, graphiqlTabs, type Tab } from './tabs.ts'
 
-// Two workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss
-// it. Its container clips long editors only if it is positioned; otherwise the whole page scrolls.
-const style =
-  '<style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }</style>'
+// Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
+// container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
+// phones: there the response goes below the editors, the sidebar below both, and a plugin covers them.
+const style = `<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }
+@media (max-width: 44rem) {
+  .graphiql-container .graphiql-container { flex-direction: column-reverse }
+  .graphiql-container .graphiql-sidebar { flex-direction: row; width: 100% }
+  .graphiql-container .graphiql-main { flex: 1; height: auto; min-height: 0; position: relative; overflow: hidden }
+  .graphiql-container .graphiql-sessions { margin: 8px 8px 0 }
+  .graphiql-container .graphiql-logo, .graphiql-container .graphiql-horizontal-drag-bar { display: none }
+  .graphiql-sessions > div:has(> .graphiql-editors) { flex-direction: column }
+  .graphiql-container .graphiql-editors, .graphiql-container .graphiql-response { min-width: 0 !important }
+  .graphiql-container .graphiql-plugin:not([style*='-1000px']) {
+    position: absolute !important; inset: 0; max-width: none !important; width: 100%; z-index: 9;
+    overflow: auto; background: hsl(var(--color-base));
+  }
+}</style>`
 
 // The browser stores the tabs, so tabs of an earlier demo would hold an unknown key: they are reset. The
 // initial texts are stored too, because the first reload would take them for user input and add an empty tab.

@@ -1,4 +1,5 @@
 import { parse, print } from 'graphql'
+import { refund, webhook } from './after-sale-tabs.ts'
 
 /** Values from the seeded demo: keys of a channel and an integration, a ticket rate of the integration's
  *  organization with a price that is on sale, and a ticket that was sold. */
@@ -140,8 +141,8 @@ const changes = [
 
 export type Tab = { query: string; variables: string; headers: string }
 
-/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the box office, the door, the
- *  change feed. */
+/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the box office, the door, a
+ *  refund, the change feed, a webhook. */
 export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
   const { ticketRateId, priceId, ticketId } = demo
   const tabWith =
@@ -163,6 +164,10 @@ export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
     asIntegration(ticket, { id: ticketId }),
     asIntegration(boxOffice, { input: { ...input, method: 'CASH', reference: 'till 1' } }),
     asIntegration(door, { input: { ticket: { ticketId }, nonce: 'first scan', people: 1, force: true } }),
+    asIntegration(refund, { input: { ticketId, amount: 1, idempotencyKey: 'first-refund' } }),
     asChannel(changes, {}),
+    asIntegration(webhook, {
+      input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },
+    }),
   ]
 }

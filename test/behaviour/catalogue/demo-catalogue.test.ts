@@ -80,6 +80,17 @@ test.each(kinds)('demo catalogue has a rate %s', async (_, is) => {
   expect((await ratesOf()).some(is)).toBe(true)
 })
 
+test('demo catalogue sells a price step only while fewer than its quantity are sold', async () => {
+  const steps = (await ratesOf()).flatMap(({ availability, prices }) =>
+    prices.filter(({ quantity }) => quantity > 0).map((price) => ({ ...price, sold: availability.sold })),
+  )
+  const isOver = (step: (typeof steps)[number]) => step.sold >= step.quantity
+  expect(steps.some(isOver)).toBe(true)
+  expect(steps.every((step) => isOver(step) || step.sold === 0)).toBe(true)
+  expect(steps.filter(isOver).every(({ valid_until }) => isPast(valid_until))).toBe(true)
+  expect(steps.every((step) => isOver(step) || step.valid_until === null)).toBe(true)
+})
+
 test('demo catalogue has currencies with no, two and three decimals and is found without accents', async () => {
   const { organizations } = demoCatalogue({ events: 1, now })
   const currencies = organizations.map(({ currency }) => currency)

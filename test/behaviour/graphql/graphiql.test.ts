@@ -47,7 +47,9 @@ test('GraphiQL: every tab runs as it is', async () => {
     { ticket: { id: sold.tickets[0]?.id, status: 'ACTIVATED', saleType: 'BOX_OFFICE' } },
     { sellAtBoxOffice: { totalAmount: 22, payment: { status: 'PAID', method: 'CASH' } } },
     { checkInTicket: { result: 'OK', people: 1, entered: 1, admits: 1 } },
+    { refundTicket: { refund: { status: 'SUCCEEDED', amount: 1, ticket: { refunded: 1 } } } },
     { changes: { nodes: [] } },
+    { registerWebhook: { secret: expect.stringMatching(/^whsec_/), webhook: { types: ['TICKET_ENTERED'] } } },
   ])
 })
 
@@ -62,7 +64,9 @@ test('GraphiQL: a browser gets the page with its tabs, a client gets GraphQL', a
     'query Ticket',
     'mutation BoxOffice',
     'mutation Door',
+    'mutation Refund',
     'query Changes',
+    'mutation Webhook',
   ])
     expect(page.body).toContain(name)
   const answer = await sale.rest('GET', '/graphql?query={__typename}', { headers: { accept: '*/*' } })

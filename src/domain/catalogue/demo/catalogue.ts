@@ -44,12 +44,22 @@ function demoLocation(n: number) {
   return { ...location, organization_id: organization._id, latitude: at[0], longitude: at[1] }
 }
 
-function demoEvent(n: number, today: Date): EventInput {
-  const random = randomFrom(n)
+function showOf(n: number, random: Random) {
   const first = firstShows[n]
   const place = demoPlace(first ? n : random.between(0, firstVenues + Math.floor(n / eventsPerPlace)))
-  const show = first ?? madeUpShow(n, place.city, random)
-  const day = first ? 2 + n : random.between(14, 364)
+  return { show: first ?? madeUpShow(n, place.city, random), place, isFirst: first !== undefined }
+}
+
+/** Returns what the nth event of the demo is about, from 0, and where it takes place. */
+export function demoShow(n: number): { show: Show; venue: string; city: string } {
+  const { show, place } = showOf(n, randomFrom(n))
+  return { show, venue: place.name, city: place.city }
+}
+
+function demoEvent(n: number, today: Date): EventInput {
+  const random = randomFrom(n)
+  const { show, place, isFirst } = showOf(n, random)
+  const day = isFirst ? 2 + n : random.between(14, 364)
   const start = new Date(today.getTime() + (day * 24 + random.between(18, 22) - place.hours) * hour)
   const sale = { random, currency: place.organization.currency, euros: show.euros, start, today }
   const odd = oddRates[n % oddRates.length] ?? oddRates[0]
@@ -99,9 +109,12 @@ const withIds = (rate: RateInput, id: string): RateInput => ({
   questions: rate.questions?.map((question, i) => ({ ...question, _id: `que_demo_${id}_${i + 1}` })),
 })
 
-/** Imports a demo of that many events, 60 unless told, dated from today by the database's clock. Seeding
+/** Number of events of the demo, unless another is asked for. */
+export const demoEvents = 60
+
+/** Imports a demo of that many events, dated from today by the database's clock. Seeding
  *  again moves the dates to today and keeps sales. */
-export async function seedDemo(db: Database, { events: count = 60 }: { events?: number } = {}) {
+export async function seedDemo(db: Database, { events: count = demoEvents }: { events?: number } = {}) {
   const [clock] = await db
     .select({ now: sql`now()`.mapWith(events.startDate) })
     .from(sql`(values (1)) as one`)

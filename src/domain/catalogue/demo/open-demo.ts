@@ -1,10 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { and, asc, desc, eq, gt, isNull, like, not, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { issueChannelKey, issueIntegrationKey } from '../../../auth/issue-key.ts'
+import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from '../../../auth/issue-key.ts'
+import { revokeKey } from '../../../auth/revoke-key.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
+import { events } from '../../event/table.ts'
 import { organizations } from '../../organization/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices } from '../../ticket-rate/table.ts'
@@ -16,10 +18,15 @@ const credentials = z.object({
   integration_id: z.string(),
   secret: z.string(),
   integration_key: z.string(),
+  /** Key of the shop, and the origin whose pages may use it; issued once the service knows its address. */
+  publishable_key: z.string().optional(),
+  publishable_origin: z.string().optional(),
 })
 
 /** Credentials of the demo, with the field names of the command line. */
 export type DemoCredentials = z.output<typeof credentials>
+
+const fileName = 'demo.json'
 
 // The organizer of the first listed event, so that the integration sees what a newcomer buys.
 const firstOrganization = 'org_demo_luna'
@@ -77,16 +84,48 @@ export async function demoOffer(
   return price ? { eventId, ticketRateId, priceId: price.id, ticketId: ticket?.id ?? null } : null
 }
 
+/** Puts the addresses of the posters into the demo's events, whose catalogue is older than the address that
+ *  the service listens on. */
+export async function setPosters(db: Database, publicUrl: string): Promise<void> {
+  const url = sql<string>`${`${publicUrl}/shop/posters/`} || ${events.id} || '.svg'`
+  await db
+    .update(events)
+    .set({ imageUrl: url })
+    .where(and(like(events.id, 'evt\\_demo\\_%'), sql`${events.imageUrl} is distinct from ${url}`))
+}
+
 /** Seeds an empty database with the demo catalogue, once, and issues keys for it. Stores the keys beside the
  *  data in a file that only its owner can read, because the database keeps only their hashes. Returns null if
  *  the catalogue is not the demo's. */
 export async function openDemo(db: Database, folder: string): Promise<DemoCredentials | null> {
-  const file = join(folder, 'demo.json')
+  const file = join(folder, fileName)
   const saved = await read(file)
   if (saved) return saved
   if ((await db.$count(organizations, not(like(organizations.id, 'org\\_demo\\_%')))) > 0) return null
   await seedDemo(db)
   const issued = await issue(db)
-  await writeFile(file, `${JSON.stringify(issued, null, 2)}\n`, { mode: 0o600 })
+  await save(file, issued)
   return issued
+}
+
+// Renamed once it is whole: a process that dies while it writes would lose the keys.
+async function save(file: string, credentials: DemoCredentials): Promise<void> {
+  const whole = `${file}.new`
+  await writeFile(whole, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+  await rename(whole, file)
+}
+
+/** Returns the publishable key of the demo's shop, for pages of this origin. At another address than before it
+ *  issues a new one, and revokes the former. */
+export async function openShopKey(db: Database, folder: string, origin: string): Promise<string> {
+  const file = join(folder, fileName)
+  const saved = await read(file)
+  if (!saved) throw new Error(`${file} is missing: start again`)
+  const { publishable_key: former, publishable_origin: formerOrigin } = saved
+  if (former && formerOrigin === origin) return former
+  const { channel_id: channelId } = saved
+  const { key } = await issuePublishableKey(db, { channelId, origins: [origin], mode: 'live' })
+  await save(file, { ...saved, publishable_key: key, publishable_origin: origin })
+  if (former) await revokeKey(db, former)
+  return key
 }

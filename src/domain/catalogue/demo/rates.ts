@@ -96,20 +96,33 @@ export const entrance = (sale: Sale): RateInput => ({
   warranty: { enabled: true, percentage: 8, hours: 48 },
 })
 
+// Places sold elsewhere are not counted by price: from twenty on the step is over by date, below none is sold.
+const firstTwenty = 20
+
 /** Rate whose first price has a quantity, with fixed fees and a required question. */
 export function front(sale: Sale): RateInput {
+  const name = sale.random.pick(['Front row', 'Balcony', 'Terrace'])
+  const taken = places(sale, sale.random.between(4, 9) * 10)
+  const isOver = taken.sold >= firstTwenty
+  const availability = isOver ? taken : { sold: 0, available: taken.sold + taken.available }
   const seat = {
     includes: 'A seat, a welcome drink and a T-shirt',
     fee_type: 'fixed' as const,
     fee_quantity: toPrice(sale, 1.5),
   }
   return {
-    name: sale.random.pick(['Front row', 'Balcony', 'Terrace']),
+    name,
     valid_from: plus(sale.today, -20 * 24),
-    availability: places(sale, sale.random.between(4, 9) * 10),
+    availability,
     max: 4,
     prices: [
-      { ...seat, name: 'First twenty', price: toPrice(sale, sale.euros * 1.8), quantity: 20 },
+      {
+        ...seat,
+        name: 'First twenty',
+        price: toPrice(sale, sale.euros * 1.8),
+        quantity: firstTwenty,
+        valid_until: isOver ? plus(sale.today, -48) : null,
+      },
       { ...seat, name: 'Regular', price: toPrice(sale, sale.euros * 2.2) },
     ],
     supplements: [{ label: 'Poster, signed', price: toPrice(sale, 12) }],
