@@ -157,7 +157,7 @@ export const eventRoutes =
           querystring: query,
           response: { 200: page },
           // `lat` and `lng` go together.
-          refuses: ['REQUIRED'],
+          refuses: ['REQUIRED', 'ORIGIN_NOT_ALLOWED'],
           sends: ['Link'],
           isConditional: true,
           example: {

@@ -3,38 +3,42 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type Answer, toRepresentation } from '../../http/representation.ts'
 import { sendRepresentation } from '../../http/send-representation.ts'
-import { requireIntegration, type Services } from '../../request/context.ts'
+import { requireIntegration, requireScope, type Services } from '../../request/context.ts'
 import { authenticated } from '../../rest/authenticate.ts'
-import { errorBody } from '../../rest/error-body.ts'
+import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { sha256 } from '../../shared/ids.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listScanCodes, maxScanListPage, type ScanListPage } from './list-scan-codes.ts'
 
-const supplementBody = z.object({
-  _id: z.string().describe('Supplement identifier.'),
-  label: z.string().describe('Display name.'),
-  product_quantity: z.int().describe('Number of items bought.'),
-  product_quantity_used: z.int().describe('Number of items redeemed.'),
-})
+const supplementBody = z
+  .object({
+    _id: z.string().describe('Supplement identifier.'),
+    label: z.string().describe('Display name.'),
+    product_quantity: z.int().describe('Number of items bought.'),
+    product_quantity_used: z.int().describe('Number of items redeemed.'),
+  })
+  .meta({ id: 'ScanListSupplement', description: 'Supplement that was bought with a ticket.' })
 
-const entryBody = z.object({
-  _id: z.string().describe('Ticket identifier.'),
-  code_hash: z
-    .string()
-    .describe('SHA-256, in lower-case hexadecimal, of `hash.salt` followed by the code of the ticket.'),
-  rate_id: z.string().describe('Identifier of the ticket rate.'),
-  status: z
-    .enum(['activated', 'cancelled'])
-    .describe('Ticket status: `activated` admits, `cancelled` does not any more.'),
-  for: z.int().describe('Number of people that the ticket admits.'),
-  enter: z.int().describe('Number of people inside now.'),
-  entry_date: z.int().describe('Time of the last entry in Unix seconds; 0 if nobody has entered.'),
-  supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
-})
+const entryBody = z
+  .object({
+    _id: z.string().describe('Ticket identifier.'),
+    code_hash: z
+      .string()
+      .describe('SHA-256, in lower-case hexadecimal, of `hash.salt` followed by the code of the ticket.'),
+    rate_id: z.string().describe('Identifier of the ticket rate.'),
+    status: z
+      .enum(['activated', 'cancelled'])
+      .describe('Ticket status: `activated` admits, `cancelled` does not any more.'),
+    for: z.int().describe('Number of people that the ticket admits.'),
+    enter: z.int().describe('Number of people inside now.'),
+    entry_date: z.int().describe('Time of the last entry in Unix seconds; 0 if nobody has entered.'),
+    supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
+  })
+  .meta({ id: 'ScanListEntry', description: 'Ticket at the door, without its code and its holder.' })
 
 const scanListBody = z
   .object({
-    success: z.literal(true),
+    success: z.literal(true).describe('Always true for a page.'),
     event: z
       .object({
         _id: z.string().describe('Event identifier.'),
@@ -55,7 +59,32 @@ const scanListBody = z
     cursor: z.string().describe('Value of `since` for the next request, at once or later.'),
     has_more: z.boolean().describe('True if the next request has more to read now.'),
   })
-  .describe('Page of the scan list.')
+  .meta({ id: 'ScanList', description: 'Page of the scan list.' })
+
+const scanListExample: z.output<typeof scanListBody> = {
+  success: true,
+  event: {
+    _id: exampleIds.eventId,
+    start_date: '2026-12-05T20:00:00.000Z',
+    end_date: '2026-12-06T02:00:00.000Z',
+    opens_at: '2026-12-05T08:00:00.000Z',
+  },
+  hash: { algorithm: 'sha256', salt: '5d41402abc4b2a76b9719d911017c592' },
+  data: [
+    {
+      _id: exampleIds.ticketId,
+      code_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      rate_id: exampleIds.ticketRateId,
+      status: 'activated',
+      for: 1,
+      enter: 0,
+      entry_date: 0,
+      supplements: [],
+    },
+  ],
+  cursor: 'eyJwIjo0Mn0',
+  has_more: false,
+}
 
 const number = scalars.fromQuery
 const pageSize = z
@@ -109,18 +138,27 @@ export const scanListRoutes =
       {
         preParsing: authenticated<FastifyRequest<{ Params: { eventId: string } }>>(
           services,
-          requireIntegration,
+          (ctx) =>
+            requireIntegration(ctx) && requireScope(ctx, 'GET /integrations/events/{eventId}/scan-list'),
         ),
         schema: {
           operationId: 'listScanCodes',
           summary: 'List ticket codes for scanners',
           description:
-            'Lists the tickets of an event for scanners that work offline: hashes of their codes, people that they admit and that are inside, and supplements. Contains neither codes nor anything of a person. Integrations only. Without `since` the list begins. Ask again with the `cursor` of the answer as `since` while `has_more` is true; afterwards the same cursor returns what has changed since: tickets that were paid or cancelled, that somebody entered with, or that have another code after a transfer. Exits are shown by the list itself only. Upload the scans with the GraphQL mutation `checkInTickets`. While `has_more` is true, `Link` carries `rel="next"`. Answers 304 if `If-None-Match` holds the current `ETag`.',
+            'Lists the tickets of an event for scanners that work offline: hashes of their codes, people that they admit and that are inside, and supplements. Contains neither codes nor anything of a person. Integrations only. Without `since` the list begins. Ask again with the `cursor` of the answer as `since` while `has_more` is true; afterwards the same cursor returns what has changed since: tickets that were paid or cancelled, that somebody entered with, or that have another code after a transfer. Exits are shown by the list itself only. Upload the scans with the GraphQL mutation `checkInTickets`. While `has_more` is true, `Link` carries `rel="next"`.',
           tags: ['Integrations'],
-          security: [{ apiKey: [] }, { integrationId: [], secret: [] }],
+          security: [{ integrationKey: [] }, { integrationId: [], secret: [] }],
           params: z.object({ eventId: z.string().describe('Event identifier.') }),
           querystring: query,
-          response: { 200: scanListBody, '4xx': errorBody },
+          response: { 200: scanListBody },
+          refuses: ['CURSOR_UNKNOWN'],
+          sends: ['Link'],
+          isConditional: true,
+          example: {
+            params: { eventId: exampleIds.eventId },
+            query: { limit: 5 },
+            answer: scanListExample,
+          },
         },
       },
       (request, reply) => {

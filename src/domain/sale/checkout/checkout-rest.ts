@@ -43,6 +43,7 @@ const checkoutAnswer = z
   .meta({ id: 'CheckoutResponse', description: 'Successful checkout.' })
 
 const checkoutRefusals = [
+  'ORIGIN_NOT_ALLOWED',
   'NOT_FOUND',
   'SOLD_OUT',
   'INSUFFICIENT_AVAILABILITY',
