@@ -46,7 +46,7 @@ const hold = () => mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEn
 async function changeEverything(): Promise<void> {
   const supplements = { supplements: [{ supplement_id: 'sup_drinks' }] }
   const one = ticketOf(await buyTickets(sale, 1, supplements))
-  await updateAttendee(sale, one, { fullName: 'Ana Núñez' })
+  await updateAttendee(sale, one, { fullName: 'Ana Núñez Gil' })
   await transferTicket(sale, one)
   await scanTicket(sale, { ticketId: one, force: true })
   await redeem(sale, { ticketId: one, supplementId: 'sup_drinks' })
