@@ -8,23 +8,37 @@ const ticket = z.object({
   ticketId: scalars.identifier.optional(),
 })
 
+const scan = {
+  /** Event at this door. */
+  eventId: scalars.identifier.nullish(),
+  /** Idempotency key, chosen by the scanner. */
+  nonce: scalars.text(200),
+  direction: z.enum(['in', 'out']),
+  /** Number of people who enter or leave together. */
+  people: scalars.quantity,
+  /** Time of the scan; now if absent. */
+  at: z.date().nullish(),
+  force: z.boolean(),
+}
+
 /** A scan at the door, by the ticket's code or identifier. */
 export const checkInInput = z
-  .object({
-    ticket,
-    /** Event at this door. */
-    eventId: scalars.identifier.nullish(),
-    /** Idempotency key, chosen by the scanner. */
-    nonce: scalars.text(200),
-    direction: z.enum(['in', 'out']),
-    /** Number of people who enter or leave together. */
-    people: scalars.quantity,
-    /** Time of the scan; now if absent. */
-    at: z.date().nullish(),
-    force: z.boolean(),
-  })
+  .object({ ticket, ...scan })
   .transform(({ ticket, ...scan }) => ({ ...ticket, ...scan }))
 export type CheckInInput = z.output<typeof checkInInput>
+
+// A batch names its tickets in the scans themselves: one that names none or two is refused alone.
+const batchedScan = z
+  .object({ qrCode: scalars.qrCode.nullish(), ticketId: scalars.identifier.nullish(), ...scan })
+  .refine(({ qrCode, ticketId }) => Boolean(qrCode) !== Boolean(ticketId), {
+    message: 'give qrCode or ticketId, and not both',
+    path: ['qrCode'],
+  })
+  .transform(({ qrCode, ticketId, ...scan }) => ({
+    ...(qrCode && { qrCode }),
+    ...(ticketId && { ticketId }),
+    ...scan,
+  }))
 
 /** Maximum number of scans that are uploaded together. */
 export const maxScans = 200
@@ -47,7 +61,7 @@ export const inBatch = (problem: Problem, place: number): Problem => ({
 
 function parseScan(scan: Record<string, unknown>, place: number): BatchedScan {
   try {
-    return scalars.parse(checkInInput, { ...scan, force: false })
+    return scalars.parse(batchedScan, { ...scan, force: false })
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.problems.map((each) => inBatch(each, place)) }
     throw error
