@@ -26,7 +26,7 @@ function graphqlRows(name: 'tickets' | 'payments', type: string): Rows {
   const ask = graphqlAsk(
     'query',
     name,
-    `$filter: ${type}, $first: Int, $after: ID, $last: Int, $before: ID`,
+    `$filter: ${type}, $first: Int, $after: String, $last: Int, $before: String`,
     'filter: $filter, first: $first, after: $after, last: $last, before: $before',
   )
   const filtered = (field: string, kind: Row['kind'], sees: Row['sees']): Row => ({
