@@ -6,13 +6,17 @@ import type { DemoValues } from '../rest/openapi/example-ids.ts'
 
 const sell = `mutation ($input: SellAtBoxOfficeInput!) { sellAtBoxOffice(input: $input) { __typename } }`
 
-/** Returns what fills the tabs of GraphiQL and the examples of the REST documentation; undefined if nothing of the demo is on sale any more. */
+/** Returns what fills the tabs of GraphiQL and the examples of the REST documentation; undefined if nothing of
+ *  the demo is on sale any more. */
 export async function demoTabs(
   db: Database,
   { key, integration_key: integrationKey }: DemoCredentials,
+  publishableKey: string | null,
 ): Promise<(Demo & DemoValues) | undefined> {
   const offer = await demoOffer(db)
-  return offer ? { ...offer, key, integrationKey, ticketId: offer.ticketId ?? 'tkt_…' } : undefined
+  if (!offer) return undefined
+  const keys = { key, integrationKey, publishableKey: publishableKey ?? key }
+  return { ...offer, ...keys, ticketId: offer.ticketId ?? 'tkt_…' }
 }
 
 /** Sells a ticket of the demo at the box office, as a client does, unless one was sold: the tabs that read

@@ -75,7 +75,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     provider,
     whyUnready: async () => (isLeaving ? 'LEAVING' : ((await database.whyUnready())?.reason ?? null)),
     isLeaving: () => isLeaving,
-    findDemo: demo ? () => demoTabs(db, demo) : undefined,
+    findDemo: demo ? () => demoTabs(db, demo, shopKey) : undefined,
     shopKey: demo ? () => shopKey : undefined,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
   })

@@ -18,27 +18,28 @@ const scan = {
   people: scalars.quantity,
   /** Time of the scan; now if absent. */
   at: z.date().nullish(),
-  force: z.boolean(),
 }
 
 /** A scan at the door, by the ticket's code or identifier. */
 export const checkInInput = z
-  .object({ ticket, ...scan })
+  .object({ ticket, ...scan, force: z.boolean() })
   .transform(({ ticket, ...scan }) => ({ ...ticket, ...scan }))
 export type CheckInInput = z.output<typeof checkInInput>
 
-// A batch names its tickets in the scans themselves: one that names none or two is refused alone.
-const batchedScan = z
+// A scanner keeps its scans as plain rows.
+const uploadedScan = z
   .object({ qrCode: scalars.qrCode.nullish(), ticketId: scalars.identifier.nullish(), ...scan })
   .refine(({ qrCode, ticketId }) => Boolean(qrCode) !== Boolean(ticketId), {
     message: 'give qrCode or ticketId, and not both',
     path: ['qrCode'],
   })
-  .transform(({ qrCode, ticketId, ...scan }) => ({
-    ...(qrCode && { qrCode }),
-    ...(ticketId && { ticketId }),
-    ...scan,
-  }))
+  .transform(
+    ({ qrCode, ticketId, ...rest }): CheckInInput => ({
+      ...(qrCode ? { qrCode } : { ticketId: ticketId ?? '' }),
+      ...rest,
+      force: false,
+    }),
+  )
 
 /** Maximum number of scans that are uploaded together. */
 export const maxScans = 200
@@ -61,7 +62,7 @@ export const inBatch = (problem: Problem, place: number): Problem => ({
 
 function parseScan(scan: Record<string, unknown>, place: number): BatchedScan {
   try {
-    return scalars.parse(batchedScan, { ...scan, force: false })
+    return scalars.parse(uploadedScan, scan)
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.problems.map((each) => inBatch(each, place)) }
     throw error

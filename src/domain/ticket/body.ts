@@ -37,7 +37,6 @@ const priceInfoBody = z
 
 export const ticketBody = z.object({
   _id: z.string().describe('Ticket identifier.'),
-  test: z.literal(true).optional().describe('True on a test ticket; absent from any other.'),
   activation_date: moment.describe('Time of payment; null unless paid.'),
   channel_id: z.string().describe('Identifier of the channel that sold the ticket.'),
   code: z.string().describe('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
@@ -85,6 +84,7 @@ export const ticketBody = z.object({
   corrective_invoice_references: z
     .array(z.string())
     .describe('References of the corrective invoices, one per refund.'),
+  test: z.literal(true).optional().describe('True on a test ticket; absent from any other.'),
 })
 ticketBody.register(z.globalRegistry, { id: 'Ticket', description: 'Ticket, as its organization sees it.' })
 

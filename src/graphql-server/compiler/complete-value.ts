@@ -1,4 +1,13 @@
-import { GraphQLFloat, GraphQLID, GraphQLInt, type GraphQLLeafType, GraphQLString } from 'graphql'
+import {
+  type GraphQLEnumType,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  type GraphQLLeafType,
+  GraphQLString,
+  isEnumType,
+} from 'graphql'
+import { toLiteral } from '../../json/encoded-literal.ts'
 import { json } from '../../json/json-writer.ts'
 import { isPromise, type ResponseBuffer } from './response-buffer.ts'
 
@@ -42,11 +51,23 @@ const completeOtherLeaf =
     else serialize(type, value)
   }
 
+// Names are known, so each is written as a literal.
+const completeEnum = (type: GraphQLEnumType): CompleteValue => {
+  const literals = new Map(type.getValues().map(({ value, name }) => [value, toLiteral(JSON.stringify(name))]))
+  return (value) => {
+    const literal = literals.get(value)
+    if (literal) json.raw(literal)
+    else if (value === null || value === undefined) json.null()
+    else serialize(type, value)
+  }
+}
+
 /** Completes scalars and enums. Texts and numbers skip `serialize` if the value already has the right type. */
 export function completeLeaf(type: GraphQLLeafType): CompleteValue {
   if (type === GraphQLString || type === GraphQLID) return completeString(type)
   if (type === GraphQLInt) return completeNumber(type, isInt)
   if (type === GraphQLFloat) return completeNumber(type, Number.isFinite)
+  if (isEnumType(type)) return completeEnum(type)
   return completeOtherLeaf(type)
 }
 

@@ -1,10 +1,11 @@
 import { parse, print } from 'graphql'
 import { refund, webhook } from './after-sale-tabs.ts'
 
-/** Values from the seeded demo: keys of a channel and an integration, a ticket rate of the integration's
+/** Values from the seeded demo: keys of a channel, of its pages and of an integration, a ticket rate of the integration's
  *  organization with a price that is on sale, and a ticket that was sold. */
 export type Demo = {
   key: string
+  publishableKey: string
   integrationKey: string
   ticketRateId: string
   priceId: string
@@ -17,6 +18,7 @@ export type FindDemo = () => Promise<Demo | undefined>
 // Shown if there is no demo; users replace them with ids that the first tab returns.
 const placeholders: Demo = {
   key: '',
+  publishableKey: '',
   integrationKey: '',
   ticketRateId: 'rate_…',
   priceId: 'price_…',
@@ -152,14 +154,16 @@ export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
       variables: JSON.stringify(variables, null, 2),
       headers: JSON.stringify({ 'X-Api-Key': key }, null, 2),
     })
-  const [asChannel, asIntegration] = [tabWith(demo.key), tabWith(demo.integrationKey)]
+  const asPage = tabWith(demo.publishableKey)
+  const asChannel = tabWith(demo.key)
+  const asIntegration = tabWith(demo.integrationKey)
   const input = {
     ticketRateId,
     tickets: [{ priceId, fullName: 'Ada Lovelace', email: 'ada@example.com' }],
   }
   return [
-    asChannel(events, {}),
-    asChannel(quote, { input }),
+    asPage(events, {}),
+    asPage(quote, { input }),
     asChannel(checkout, { input }),
     asIntegration(ticket, { id: ticketId }),
     asIntegration(boxOffice, { input: { ...input, method: 'CASH', reference: 'till 1' } }),

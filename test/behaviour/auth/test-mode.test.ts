@@ -217,7 +217,7 @@ test('test sales are in no live sum, feed or webhook, and have invoices of their
     }),
   )
   const wrong = await live.graphql(
-    'query ($after: ID) { changes(after: $after) { nodes { id } } }',
+    'query ($after: String) { changes(after: $after) { nodes { id } } }',
     { after: mine?.pageInfo.endCursor },
     live.channel,
   )

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/graphql-server/graphiql/tabs.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { publishableHeaders } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ prices: [aPrice()] })
@@ -27,7 +28,9 @@ test('GraphiQL: every tab runs as it is', async () => {
     tickets: [aBuyer(priceId)],
     method: 'CASH',
   })
+  const page = await publishableHeaders(sale)
   const tabs = graphiqlTabs({
+    publishableKey: page['x-api-key'] ?? '',
     key: sale.channel['x-api-key'] ?? '',
     integrationKey: sale.integration.v2['x-api-key'] ?? '',
     ticketRateId: rate._id,
@@ -37,7 +40,7 @@ test('GraphiQL: every tab runs as it is', async () => {
   const answers = []
   for (const { query, variables, headers } of tabs) {
     const { 'X-Api-Key': key } = JSON.parse(headers)
-    answers.push(await sale.graphql(query, JSON.parse(variables), { 'x-api-key': key }))
+    answers.push(await sale.graphql(query, JSON.parse(variables), { ...page, 'x-api-key': key }))
   }
   for (const { status, errors } of answers) expect([status, errors]).toEqual([200, undefined])
   expect(answers.map(({ data }) => data)).toMatchObject([

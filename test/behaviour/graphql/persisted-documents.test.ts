@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PersistedDocuments } from '../../../src/graphql-server/persisted-documents.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { scopedHeaders } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Documents that clients name by an identifier: automatic and trusted ones.
@@ -170,7 +171,8 @@ test('a trusted document takes variables, and obeys the rights of the caller', a
   expect(await post(named, { headers: {} })).toMatchObject({
     errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
   })
-  expect(await post({ documentId: hash(byCodegen) }, { headers: sale.integration.v2 })).toMatchObject({
+  const atDoor = await scopedHeaders(sale, 'door')
+  expect(await post({ documentId: hash(byCodegen) }, { headers: atDoor })).toMatchObject({
     errors: [{ extensions: { code: 'FORBIDDEN' } }],
   })
 })

@@ -105,6 +105,9 @@ app.register(mercurius, {
       feeQuantity: ({ feeType, feeQuantity, currency }) =>
         feeType === 'fixed' ? major(feeQuantity, currency) : feeQuantity,
     },
+    TicketRateType: { LIMITED: 'limited', UNLIMITED: 'unlimited' },
+    FeeType: { FIXED: 'fixed', PERCENTAGE: 'percentage' },
+    QuestionType: { CHECKBOX: 'checkbox', DROPDOWN: 'dropdown', TEXT: 'text' },
     Supplement: {
       price: ({ amount, currency }) => major(amount, currency),
       fakePrice: ({ fakeAmount, currency }) => (fakeAmount === null ? null : major(fakeAmount, currency)),

@@ -115,8 +115,17 @@ async function save(file: string, credentials: DemoCredentials): Promise<void> {
   await rename(whole, file)
 }
 
-/** Returns the publishable key of the demo's shop, for pages of this origin. At another address than before it
- *  issues a new one, and revokes the former. */
+const loopbacks = ['localhost', '127.0.0.1']
+
+// A browser on this machine may call it by either name.
+function namesOf(origin: string): string[] {
+  const { protocol, hostname, port } = new URL(origin)
+  if (!loopbacks.includes(hostname)) return [origin]
+  return loopbacks.map((name) => `${protocol}//${name}${port && `:${port}`}`)
+}
+
+/** Returns the publishable key of the demo, for pages of this origin: the shop and GraphiQL. At another address
+ *  than before it issues a new one, and revokes the former. */
 export async function openShopKey(db: Database, folder: string, origin: string): Promise<string> {
   const file = join(folder, fileName)
   const saved = await read(file)
@@ -124,7 +133,7 @@ export async function openShopKey(db: Database, folder: string, origin: string):
   const { publishable_key: former, publishable_origin: formerOrigin } = saved
   if (former && formerOrigin === origin) return former
   const { channel_id: channelId } = saved
-  const { key } = await issuePublishableKey(db, { channelId, origins: [origin], mode: 'live' })
+  const { key } = await issuePublishableKey(db, { channelId, origins: namesOf(origin), mode: 'live' })
   await save(file, { ...saved, publishable_key: key, publishable_origin: origin })
   if (former) await revokeKey(db, former)
   return key
