@@ -30,6 +30,8 @@ export const scopeOfOperation: Readonly<Record<string, IntegrationScope>> = {
   'Node.Change': 'tickets:read',
   'Node.Webhook': 'tickets:read',
   'GET /integrations/tickets': 'tickets:read',
+  'GET /integrations/tickets.csv': 'tickets:read',
+  'GET /integrations/tickets.ndjson': 'tickets:read',
   'GET /integrations/tickets/{ticketId}': 'tickets:read',
   'Mutation.checkInTicket': 'door',
   'Mutation.checkInTickets': 'door',

@@ -25,6 +25,7 @@ const ids = [
   'GET /tickets',
   'GET /integrations/tickets',
   'GET /integrations/tickets/{ticketId}',
+  'GET /integrations/events/{eventId}/scan-list',
 ]
 
 describe(`REST with FUZZ_SEED=${seed}`, () => {

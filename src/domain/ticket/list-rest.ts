@@ -85,7 +85,8 @@ async function sendPage(
 
 type Kind = {
   path: string
-  requireKind: (ctx: Context) => unknown
+  /** Refuses callers that may not read the list at a path. */
+  requireKind: (ctx: Context, path: string) => unknown
   operationId: string
   tag: string
   security: Record<string, string[]>[]
@@ -96,11 +97,11 @@ const listRoutes =
   ({ path, requireKind, operationId, tag, security, of }: Kind) =>
   (services: Services): FastifyPluginAsyncZod =>
   async (app) => {
-    const preParsing = authenticated(services, requireKind)
+    const allowedAt = (at: string) => authenticated(services, (ctx) => requireKind(ctx, at))
     app.get(
       path,
       {
-        preParsing,
+        preParsing: allowedAt(path),
         schema: {
           operationId,
           summary: 'List tickets',
@@ -132,12 +133,13 @@ const listRoutes =
         return sendPage(`${services.publicUrl()}${request.routeOptions.url}`, request, reply)
       },
     )
-    for (const format of ['csv', 'ndjson'] as const)
-      app.get(
-        `${path}.${format}`,
-        { preParsing, schema: { hide: true, querystring: listQuery } },
-        (request, reply) => sendExport(format, request.query, request.ctx, reply),
+    for (const format of ['csv', 'ndjson'] as const) {
+      const exportPath = `${path}.${format}`
+      const schema = { hide: true, querystring: listQuery }
+      app.get(exportPath, { preParsing: allowedAt(exportPath), schema }, (request, reply) =>
+        sendExport(format, request.query, request.ctx, reply),
       )
+    }
   }
 
 /** Serves GET /tickets: the tickets that a channel sold. */
@@ -153,7 +155,7 @@ export const channelTicketRoutes = listRoutes({
 /** Serves GET /integrations/tickets: all tickets of an integration's organization. */
 export const organizationTicketRoutes = listRoutes({
   path: '/integrations/tickets',
-  requireKind: (ctx) => requireIntegration(ctx) && requireScope(ctx, 'GET /integrations/tickets'),
+  requireKind: (ctx, path) => requireIntegration(ctx) && requireScope(ctx, `GET ${path}`),
   operationId: 'listTickets',
   tag: 'Integrations',
   security: [{ integrationKey: [] }, { integrationId: [], secret: [] }],

@@ -58,6 +58,12 @@ const buy = (headers: Headers) =>
 const ask = (headers: Headers) =>
   sale.rest('POST', '/graphql', { headers, body: { query: '{ events { nodes { id } } }' } })
 
+const quote = (headers: Headers) =>
+  sale.rest('POST', '/graphql', {
+    headers,
+    body: { query: '{ quoteCheckout(input: { ticketRateId: "", tickets: [] }) { totalAmount } }' },
+  })
+
 const flipCharacter = (text: string, at: number) =>
   `${text.slice(0, at)}${text[at] === 'a' ? 'b' : 'a'}${text.slice(at + 1)}`
 const keyOf = (headers: Headers) => headers['x-api-key'] ?? ''
@@ -163,7 +169,7 @@ test('a key of the wrong kind is refused before any other error', async () => {
   for (const headers of [v1, v2]) {
     expect(refusal(await list(headers))).toBe('403 FORBIDDEN')
     expect(refusal(await buy(headers))).toBe('403 FORBIDDEN')
-    expect(graphqlRefusal(await ask(headers))).toBe('200 FORBIDDEN')
+    expect(graphqlRefusal(await quote(headers))).toBe('200 FORBIDDEN')
     const bad = await sale.rest('GET', '/events?limit=0', { headers })
     expect(refusal(bad)).toBe('403 FORBIDDEN')
     const broken = { ...headers, 'content-type': 'application/json' }

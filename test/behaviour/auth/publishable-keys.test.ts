@@ -47,10 +47,10 @@ test('a publishable key lists, quotes and checks out, and reads its payment by t
   const query =
     'query ($url: String!) { paymentByUrl(url: $url) { id status tickets { id } refunds { id } } }'
   const read = async (url: string, headers = page) => (await sale.graphql(query, { url }, headers)).data
-  const found = { id: checkout.payment_id, status: 'pending', tickets: [], refunds: [] }
+  const found = { id: checkout.payment_id, status: 'PENDING', tickets: [], refunds: [] }
   expect(await read(checkout.payment_url)).toEqual({ paymentByUrl: found })
   await openPageBuyer(sale).pay(checkout)
-  expect(await read(`${checkout.payment_url}?paid`)).toEqual({ paymentByUrl: { ...found, status: 'paid' } })
+  expect(await read(`${checkout.payment_url}?paid`)).toEqual({ paymentByUrl: { ...found, status: 'PAID' } })
   const absent = { paymentByUrl: null }
   expect(
     await read(checkout.payment_url.slice(0, -1) + (checkout.payment_url.endsWith('a') ? 'b' : 'a')),
@@ -96,12 +96,15 @@ test.each([
   '{ webhooks { id } }',
   '{ sales(eventId: "evt_1", groupBy: RATE) { key } }',
   '{ discounts { nodes { id } } }',
-  'mutation { registerWebhook(url: "https://hooks.example/") { __typename } }',
-  'mutation { cancelCheckout(paymentId: "x") { __typename } }',
-  'mutation { cancelTicket(ticketId: "x") { __typename } }',
-  'mutation { requestRefund(ticketId: "x") { __typename } }',
-  'mutation { refundTicket(ticketId: "x") { __typename } }',
-  'mutation { checkInTicket(ticketId: "x", nonce: "x") { __typename } }',
+  '{ tickets { nodes { id } } }',
+  '{ payments { nodes { id } } }',
+  'mutation { registerWebhook(input: { url: "https://hooks.example/" }) { __typename } }',
+  'mutation { cancelCheckout(input: { paymentId: "x" }) { __typename } }',
+  'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }',
+  'mutation { requestRefund(input: { ticketId: "x" }) { __typename } }',
+  'mutation { refundTicket(input: { ticketId: "x" }) { __typename } }',
+  'mutation { checkInTicket(input: { ticket: { ticketId: "x" }, nonce: "x" }) { __typename } }',
+  'mutation { checkInTickets(input: { scans: [{ ticketId: "x", nonce: "x" }] }) { __typename } }',
   'mutation { resendTickets(input: { ticketId: "x" }) { __typename } }',
 ])('%s is forbidden for a publishable key', async (query) => {
   const { errors } = await sale.graphql(query, {}, page)

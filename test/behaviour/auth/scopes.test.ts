@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type IntegrationScope, integrationScopes, scopeOfOperation } from '../../../src/auth/scopes.ts'
 import { schema } from '../../../src/graphql-server/schema.ts'
+import { routeKinds } from '../../support/authorization/rest-rows.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
@@ -20,22 +21,48 @@ afterAll(() => sale?.close())
 // A request for each of them; its arguments need name nothing.
 const operations: Record<string, string> = {
   'Query.ticket': '{ ticket(id: "x") { id } }',
+  'Query.tickets': '{ tickets { nodes { id } } }',
   'Query.payment': '{ payment(id: "x") { id } }',
+  'Query.payments': '{ payments { nodes { id } } }',
   'Query.changes': '{ changes { nodes { id } } }',
   'Query.webhooks': '{ webhooks { id } }',
+  'Query.webhookDeliveries': '{ webhookDeliveries(webhookId: "x") { nodes { changeId } } }',
   'Query.sales': '{ sales(eventId: "evt_1", groupBy: RATE) { key } }',
   'Query.event': '{ event(id: "evt_1") { id } }',
+  'Query.events': '{ events { nodes { id } } }',
+  'Query.organizations': '{ organizations { nodes { id } } }',
   'Query.ticketRate': '{ ticketRate(id: "rate_1") { id } }',
   'Query.discounts': '{ discounts { nodes { id } } }',
-  'Mutation.checkInTicket': 'mutation { checkInTicket(ticketId: "x", nonce: "n") { __typename } }',
-  'Mutation.redeemSupplement':
-    'mutation { redeemSupplement(input: { ticketId: "x", supplementId: "x", nonce: "n" }) { __typename } }',
-  'Mutation.refundTicket': 'mutation { refundTicket(ticketId: "x") { __typename } }',
-  'Mutation.cancelTicket': 'mutation { cancelTicket(ticketId: "x") { __typename } }',
-  'Mutation.resendTickets': 'mutation { resendTickets(input: { ticketId: "x" }) { __typename } }',
-  'Mutation.issueInvitations':
-    'mutation { issueInvitations(input: { ticketRateId: "x", invitations: [] }) { __typename } }',
+  ...Object.fromEntries(
+    Object.entries({
+      checkInTicket: 'ticket: { ticketId: "x" }, nonce: "n"',
+      checkInTickets: 'scans: [{ ticketId: "x", nonce: "late" }]',
+      redeemSupplement: 'ticket: { ticketId: "x" }, supplementId: "x", nonce: "n"',
+      refundTicket: 'ticketId: "x"',
+      cancelTicket: 'ticketId: "x"',
+      sellAtBoxOffice: 'ticketRateId: "x", tickets: [], method: CASH',
+      issueInvitations: 'ticketRateId: "x", invitations: []',
+      updateAttendee: 'ticketId: "x"',
+      transferTicket: 'ticketId: "x", fullName: "Ana", email: "ana@example.com"',
+      resendTickets: 'ticketId: "x"',
+      registerWebhook: 'url: "x"',
+      updateWebhook: 'id: "x"',
+      enableWebhook: 'id: "x"',
+      disableWebhook: 'id: "x"',
+      deleteWebhook: 'id: "x"',
+      rotateWebhookSecret: 'id: "x"',
+      redeliverWebhook: 'webhookId: "x", changeId: "x"',
+    }).map(([name, input]) => [
+      `Mutation.${name}`,
+      `mutation { ${name}(input: { ${input} }) { __typename } }`,
+    ]),
+  ),
 }
+
+test('each query and mutation with a scope has a request', () => {
+  const named = Object.keys(scopeOfOperation).filter((name) => /^(Query|Mutation)\./.test(name))
+  expect(Object.keys(operations).sort()).toEqual(named.sort())
+})
 
 test.each(
   Object.keys(operations).flatMap((name) => integrationScopes.map((scope) => [name, scope] as const)),
@@ -49,15 +76,33 @@ test.each(
     ])
 })
 
-test('a REST lookup needs tickets:read', async () => {
-  const url = `/integrations/tickets/${checkout.tickets[0]?._id}`
-  const ask = (headers: Record<string, string>) => sale.rest('GET', url, { headers })
-  expect((await ask(keys['tickets:read'])).statusCode).toBe(200)
-  const refused = await ask(keys.door)
-  expect([restProblems(refused), refused.json().message]).toEqual([
-    ['FORBIDDEN'],
-    'The key lacks the scope tickets:read.',
-  ])
+const routes: Record<string, () => string> = {
+  'GET /integrations/tickets': () => '/integrations/tickets',
+  'GET /integrations/tickets.csv': () => '/integrations/tickets.csv',
+  'GET /integrations/tickets.ndjson': () => '/integrations/tickets.ndjson',
+  'GET /integrations/tickets/{ticketId}': () => `/integrations/tickets/${checkout.tickets[0]?._id}`,
+  'GET /integrations/events/{eventId}/scan-list': () => '/integrations/events/evt_1/scan-list',
+}
+
+test.each(Object.keys(routes).flatMap((name) => integrationScopes.map((scope) => [name, scope] as const)))(
+  '%s with a key of the scope %s alone',
+  async (name, scope) => {
+    const answer = await sale.rest('GET', routes[name]?.() ?? '', { headers: keys[scope] })
+    const needed = scopeOfOperation[name]
+    if (scope === needed) expect(answer.statusCode, answer.body).toBe(200)
+    else
+      expect([restProblems(answer), answer.json().message]).toEqual([
+        ['FORBIDDEN'],
+        `The key lacks the scope ${needed}.`,
+      ])
+  },
+)
+
+test('each REST operation of integrations has a scope', () => {
+  const keyed = Object.keys(routeKinds).filter((route) => route.startsWith('GET /integrations/'))
+  const documented = keyed.map((route) => route.replace(/:(\w+)/g, '{$1}')).sort()
+  expect(Object.keys(routes).sort()).toEqual(documented)
+  expect(documented.filter((route) => !scopeOfOperation[route])).toEqual([])
 })
 
 test('a node of a type outside of the scopes is not found', async () => {

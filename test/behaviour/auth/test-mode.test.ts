@@ -146,7 +146,7 @@ test('a key of either mode answers what the other sold as if it were not there',
       expect(data).toEqual({ ticket: null, payment: null, a: null, b: null })
     }
   }
-  const refund = `mutation ($id: ID!) { refundTicket(ticketId: $id) { ... on Refused { errors { code } } } }`
+  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id }) { ... on Refused { errors { code } } } }`
   const { data } = await live.graphql(refund, { id: mine.test.tickets[0]?._id }, live.integration.v2)
   expect(data).toEqual({ refundTicket: { errors: [{ code: 'NOT_FOUND' }] } })
 })
@@ -244,7 +244,7 @@ test('test sales are in no live sum, feed or webhook, and have invoices of their
 test('a webhook hears of its own mode, and is seen in it alone', async () => {
   await open()
   const register =
-    'mutation ($url: String!) { registerWebhook(url: $url) { ... on WebhookSecretPayload { webhook { id mode } } } }'
+    'mutation ($url: String!) { registerWebhook(input: { url: $url }) { ... on WebhookSecretPayload { webhook { id mode } } } }'
   const url = { url: 'https://hooks.example/' }
   const made = [
     await live.graphql(register, url, live.channel),
@@ -307,7 +307,7 @@ test('a test payment never reaches the provider of live ones, and is given back 
   const checkout = await sold(testing)
   const [payment] = await sale.db.select().from(payments).where(eq(payments.id, checkout.payment_id))
   expect([payment?.status, payment?.provider, payment?.sessionId]).toEqual(['paid', 'sandbox', null])
-  const refund = `mutation ($id: ID!) { refundTicket(ticketId: $id) { ... on RefundPayload { refund { status } } } }`
+  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id }) { ... on RefundPayload { refund { status } } } }`
   const { data } = await testing.graphql(refund, { id: checkout.tickets[0]?._id }, testing.integration.v2)
   expect(JSON.stringify(data).toUpperCase()).toContain('SUCCEEDED')
 })

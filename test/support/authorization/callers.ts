@@ -1,10 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
-import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
+import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from '../../../src/auth/issue-key.ts'
 import { newKey } from '../../../src/auth/key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { keys } from '../../../src/auth/table.ts'
 import type { Database } from '../../../src/database/database.ts'
+import type { Mode } from '../../../src/shared/mode.ts'
 
 export type Headers = Record<string, string>
 
@@ -14,6 +15,8 @@ export type Caller = {
   headers: Headers
   kind: 'channel' | 'integration' | 'publishable' | null
   principal: string | null
+  /** Mode of what it sells and sees. */
+  mode: Mode
   /** Organizations whose catalogue it may see at the moment. */
   organizations: string[]
 }
@@ -27,8 +30,35 @@ async function aChannel(db: Database, name: string, organizations: string[]): Pr
     headers: { 'x-api-key': issued.key },
     kind: 'channel',
     principal: issued.channelId,
+    mode: 'live',
     organizations,
   }
+}
+
+// Keys of the same channel in test mode, and of a page, whose `principal` is null because it sees no sale.
+async function otherKeysOf(db: Database, { principal, organizations }: Caller) {
+  const channelId = principal ?? ''
+  const tested = await issueChannelKey(db, { channelId, mode: 'test' })
+  const origin = 'https://page.example'
+  const page = await issuePublishableKey(db, { channelId, origins: [origin], mode: 'live' })
+  return {
+    tester: {
+      name: 'tester',
+      headers: { 'x-api-key': tested.key },
+      kind: 'channel',
+      principal,
+      mode: 'test',
+      organizations,
+    },
+    page: {
+      name: 'page',
+      headers: { 'x-api-key': page.key, origin },
+      kind: 'publishable',
+      principal: null,
+      mode: 'live',
+      organizations,
+    },
+  } satisfies Record<string, Caller>
 }
 
 async function anIntegration(db: Database, name: string, organization: string) {
@@ -40,9 +70,17 @@ async function anIntegration(db: Database, name: string, organization: string) {
     headers,
     kind: 'integration',
     principal: issued.integrationId,
+    mode: 'live',
     organizations: [organization],
   })
   return { v1: caller('V1', v1), v2: caller('', v2), both: caller('Both', { ...v1, ...v2 }) }
+}
+
+// The same integration in test mode.
+async function inTestMode(db: Database, integration: Caller, name: string): Promise<Caller> {
+  const integrationId = integration.principal ?? ''
+  const { key } = await issueIntegrationKey(db, { integrationId, mode: 'test' })
+  return { ...integration, name, headers: { 'x-api-key': key }, mode: 'test' }
 }
 
 /** Opens callers of every kind. `lapsed` keeps its grant until `lapse` is called, so that it has past sales
@@ -66,8 +104,10 @@ async function issueCallers(db: Database) {
   const door = await anIntegration(db, 'door', 'org_1')
   const side = await anIntegration(db, 'side', 'org_1')
   const far = await anIntegration(db, 'far', 'org_2')
+  const shop = await aChannel(db, 'shop', ['org_1'])
   return {
-    shop: await aChannel(db, 'shop', ['org_1']),
+    shop,
+    ...(await otherKeysOf(db, shop)),
     rival: await aChannel(db, 'rival', ['org_1']),
     foreign: await aChannel(db, 'foreign', ['org_2']),
     ungranted: await aChannel(db, 'ungranted', []),
@@ -75,9 +115,10 @@ async function issueCallers(db: Database) {
     door: door.v2,
     doorV1: door.v1,
     doorBoth: door.both,
+    testDoor: await inTestMode(db, door.v2, 'testDoor'),
     side: side.v2,
     far: far.v2,
-    nobody: { name: 'nobody', headers: {}, kind: null, principal: null, organizations: [] },
+    nobody: { name: 'nobody', headers: {}, kind: null, principal: null, mode: 'live', organizations: [] },
   } satisfies Record<string, Caller>
 }
 

@@ -1,6 +1,6 @@
 import type { Caller } from './callers.ts'
-import { graphqlAsk, isIntegration, isSelling, organizationOf, type Row, type Rows } from './matrix-row.ts'
-import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
+import { graphqlAsk, isSelling, organizationOf, type Row, type Rows } from './matrix-row.ts'
+import { ownsWebhook, seesCatalogue, seesChange, seesDiscount, seesSale } from './oracle.ts'
 import { absentCursor, type Kind, type Thing } from './world.ts'
 
 // Matrix rows for reading the catalogue and sales, and for the identifiers in a checkout.
@@ -19,10 +19,34 @@ const filtered = (name: string, kind: Kind): Row => {
   }
 }
 
-const nodes = (kind: Kind, sees: Row['sees'], only: string): Row => {
-  const ask = graphqlAsk('query', 'nodes', '$id: ID!', 'ids: [$id]', only)
+// Kind and rule of each type that `node` and `nodes` find.
+const nodeTypes: Record<string, [kind: Kind, sees: Row['sees']]> = {
+  Event: ['event', seesCatalogue],
+  TicketRate: ['rate', seesCatalogue],
+  Location: ['location', seesCatalogue],
+  Organization: ['organization', seesCatalogue],
+  Ticket: ['ticket', seesSale],
+  Payment: ['payment', seesSale],
+  RefundAttempt: ['refund', seesSale],
+  Price: ['price', seesCatalogue],
+  Supplement: ['supplement', seesCatalogue],
+  Question: ['question', seesCatalogue],
+  Discount: ['discount', seesDiscount],
+  Change: ['change', seesChange],
+  Webhook: ['webhook', ownsWebhook],
+}
+
+const nodes = (type: string, kind: Kind, sees: Row['sees']): Row => {
+  const ask = graphqlAsk('query', 'nodes', '$id: ID!', 'ids: [$id]', type)
   return { kind, sees, ask: (_caller, id) => ask({ id }) }
 }
+
+const nodeRows: Rows = Object.fromEntries(
+  Object.entries(nodeTypes).flatMap(([type, [kind, sees]]): [string, Row][] => [
+    [`Query.node(id) ${type}`, byId('node', kind, sees, type)],
+    [`Query.nodes(ids) ${type}`, nodes(type, kind, sees)],
+  ]),
+)
 
 const bySlug = graphqlAsk('query', 'event', '$slug: String, $id: ID', 'slug: $slug, organizationId: $id')
 const organizationsAfter = graphqlAsk('query', 'organizations', '$after: String', 'after: $after, first: 5')
@@ -143,34 +167,11 @@ export const catalogueRows: Rows = {
     isFor: ['channel', 'publishable', 'integration'],
     ask: () => graphqlAsk('query', 'viewer', '', '')(),
   },
-  'Query.nodes(ids) Event': nodes('event', seesCatalogue, 'Event'),
-  'Query.nodes(ids) TicketRate': nodes('rate', seesCatalogue, 'TicketRate'),
-  'Query.nodes(ids) Location': nodes('location', seesCatalogue, 'Location'),
-  'Query.nodes(ids) Organization': nodes('organization', seesCatalogue, 'Organization'),
-  'Query.nodes(ids) Ticket': nodes('ticket', seesSale, 'Ticket'),
-  'Query.nodes(ids) Payment': nodes('payment', seesSale, 'Payment'),
   'Query.event(id)': byId('event', 'event', seesCatalogue),
   'Query.ticketRate(id)': byId('ticketRate', 'rate', seesCatalogue),
   'Query.ticket(id)': byId('ticket', 'ticket', seesSale),
   'Query.payment(id)': byId('payment', 'payment', seesSale),
-  'Query.node(id) Event': byId('node', 'event', seesCatalogue, 'Event'),
-  'Query.node(id) TicketRate': byId('node', 'rate', seesCatalogue, 'TicketRate'),
-  'Query.node(id) Location': byId('node', 'location', seesCatalogue, 'Location'),
-  'Query.node(id) Organization': byId('node', 'organization', seesCatalogue, 'Organization'),
-  'Query.node(id) Ticket': byId('node', 'ticket', seesSale, 'Ticket'),
-  'Query.node(id) Payment': byId('node', 'payment', seesSale, 'Payment'),
-  'Query.node(id) RefundAttempt': byId('node', 'refund', seesSale, 'RefundAttempt'),
-  'Query.node(id) Price': byId('node', 'price', seesCatalogue, 'Price'),
-  'Query.node(id) Supplement': byId('node', 'supplement', seesCatalogue, 'Supplement'),
-  'Query.node(id) Question': byId('node', 'question', seesCatalogue, 'Question'),
-  'Query.node(id) Discount': byId(
-    'node',
-    'discount',
-    (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
-    'Discount',
-  ),
-  'Query.node(id) Change': byId('node', 'change', seesChange, 'Change'),
-  'Query.node(id) Webhook': byId('node', 'webhook', ownsWebhook, 'Webhook'),
+  ...nodeRows,
   'Query.events': {
     open: true,
     isFor: ['channel', 'publishable', 'integration'],

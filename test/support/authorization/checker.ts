@@ -33,14 +33,15 @@ export const send = ({ app }: Matrix, ask: Ask, headers: Headers): Promise<Answe
 }
 
 const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
-  const sold = Object.values(callers).filter(({ principal, kind, name }) =>
+  const inMode = Object.values<Caller>(callers).filter(({ mode }) => mode === caller.mode)
+  const own = inMode.filter(({ principal }) => principal !== null && principal === caller.principal)
+  const sold =
     caller.kind === 'integration'
-      ? kind === 'channel' && caller.organizations.includes(name === 'foreign' ? 'org_2' : 'org_1')
-      : principal !== null && principal === caller.principal,
-  )
-  const own = Object.values(callers).filter(
-    ({ principal }) => principal !== null && principal === caller.principal,
-  )
+      ? inMode.filter(
+          ({ kind, name }) =>
+            kind === 'channel' && caller.organizations.includes(name === 'foreign' ? 'org_2' : 'org_1'),
+        )
+      : own
   return new Set([
     // Buyer name in the matrix's own checkouts, which any caller may make.
     'mk-sale-matrix',

@@ -80,9 +80,13 @@ export async function watchRoutes<T>(
   also: (app: FastifyInstance) => void = () => {},
 ): Promise<{ result: T; routes: string[] }> {
   const routes: string[] = []
+  let apps = 0
   const onApp = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
+    // The documentation page is an application of its own, which the gateway asks for `/docs/*` alone.
+    const isInner = apps++ > 0
     fastify.addHook('onRoute', ({ method, url }: RouteOptions) => {
+      if (isInner && /^\/docs(\/|$)/.test(url)) return
       for (const verb of [method].flat()) routes.push(`${verb} ${url}`)
     })
     also(fastify)

@@ -10,7 +10,7 @@ const checkIns = graphqlAsk('subscription', 'checkIns', '$id: ID!', 'eventId: $i
 export const liveRows: Rows = {
   'Subscription.rateAvailability': {
     open: true,
-    isFor: ['channel', 'integration'],
+    isFor: ['channel', 'publishable', 'integration'],
     ask: () => graphqlAsk('subscription', 'rateAvailability', '', '')(),
   },
   'Subscription.rateAvailability(eventId)': {

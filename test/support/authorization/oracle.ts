@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../src/database/database.ts'
+import type { Mode } from '../../../src/shared/mode.ts'
 import type { Caller } from './callers.ts'
 import type { Thing } from './world.ts'
 
@@ -10,35 +11,50 @@ import type { Thing } from './world.ts'
 export const seesCatalogue = ({ organizations }: Caller, { organization }: Thing): boolean =>
   organizations.includes(organization)
 
-/** A channel sees its own sales, an integration all sales of its organization. */
-export const seesSale = (caller: Caller, { organization, principal }: Thing): boolean =>
-  caller.kind === 'integration'
+/** A channel sees its own sales, an integration all sales of its organization, each those of its mode. */
+export const seesSale = (caller: Caller, { organization, principal, mode }: Thing): boolean => {
+  if (caller.mode !== mode) return false
+  return caller.kind === 'integration'
     ? caller.organizations.includes(organization)
     : caller.kind === 'channel' && caller.principal === principal
+}
 
-/** A webhook belongs to the caller that registered it. */
-export const ownsWebhook = ({ principal }: Caller, thing: Thing): boolean =>
-  principal !== null && principal === thing.principal
+/** A webhook belongs to the caller that registered it, in that mode. */
+export const ownsWebhook = ({ principal, mode }: Caller, thing: Thing): boolean =>
+  principal !== null && principal === thing.principal && mode === thing.mode
 
 /** A change of a sale is visible to its owners, a change of stock to everyone who sells for the organization.
  *  */
 export const seesChange = (caller: Caller, thing: Thing): boolean =>
-  thing.principal === null ? seesCatalogue(caller, thing) : seesSale(caller, thing)
+  thing.principal === null
+    ? seesCatalogue(caller, thing) && caller.mode === thing.mode
+    : seesSale(caller, thing)
 
-export const rules = { catalogue: seesCatalogue, sale: seesSale, webhook: ownsWebhook, change: seesChange }
+/** Discounts are shown to the organization alone. */
+export const seesDiscount = (caller: Caller, thing: Thing): boolean =>
+  caller.kind === 'integration' && seesCatalogue(caller, thing)
+
+export const rules = {
+  catalogue: seesCatalogue,
+  discount: seesDiscount,
+  sale: seesSale,
+  webhook: ownsWebhook,
+  change: seesChange,
+}
 export type Rule = keyof typeof rules
 
-const ofCatalogue = (table: string) => `select id, organization_id, null from ${table}`
-const ofSale = (table: string) => `select id, organization_id, channel_id from ${table}`
+const ofCatalogue = (table: string) => `select id, organization_id, null, null from ${table}`
+const ofSale = (table: string) => `select id, organization_id, channel_id, mode::text from ${table}`
 const ofRate = (table: string) =>
-  `select part.id, organization_id, null from ${table} as part join ticket_rates on ticket_rates.id = ticket_rate_id`
+  `select part.id, organization_id, null, null
+    from ${table} as part join ticket_rates on ticket_rates.id = ticket_rate_id`
 
 const everything = [
-  'select id, id, null from organizations',
+  'select id, id, null, null from organizations',
   ...['events', 'ticket_rates', 'locations', 'discounts'].map(ofCatalogue),
   ...['prices', 'supplements', 'questions'].map(ofRate),
   ...['payments', 'tickets', 'refunds', 'changes'].map(ofSale),
-  `select webhooks.id, coalesce(organization_id, ''), coalesce(channel_id, integration_id)
+  `select webhooks.id, coalesce(organization_id, ''), coalesce(channel_id, integration_id), mode::text
     from webhooks left join integrations on integrations.id = integration_id`,
 ].join(' union all ')
 
@@ -49,8 +65,9 @@ export async function ownersIn(db: Database): Promise<Map<string, Thing>> {
       id: sql<string>`id`,
       organization: sql<string>`organization`,
       principal: sql<string | null>`principal`,
+      mode: sql<Mode | null>`mode`,
     })
-    .from(sql`(${sql.raw(everything)}) as everything(id, organization, principal)`)
+    .from(sql`(${sql.raw(everything)}) as everything(id, organization, principal, mode)`)
   return new Map(rows.map((row) => [row.id, row]))
 }
 

@@ -1,7 +1,9 @@
 import type { Caller } from './callers.ts'
+import { doorRows } from './door-rows.ts'
 import { graphqlAsk, isChannel, isIntegration, type Row, type Rows } from './matrix-row.ts'
 import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
-import { register, type Thing, type World } from './world.ts'
+import { register } from './sell-as.ts'
+import type { Thing } from './world.ts'
 
 // Matrix rows for what a caller owns: payments, tickets, webhooks, changes and deliveries.
 
@@ -24,13 +26,6 @@ const ofIntegration: Row['sees'] = (caller, thing) => isIntegration(caller) && s
 const ownedBy = (things: Thing[], caller: Caller) =>
   things.find((thing) => ownsWebhook(caller, thing))?.id ?? 'whk_0'
 
-const soldFor = ({ things }: World, caller: Caller) =>
-  things.ticket.find((thing) => seesSale(caller, thing))?.id ?? 'tkt_0'
-
-// Each seller has a pending ticket, then a paid one.
-const paidFor = ({ things }: World, caller: Caller) =>
-  things.ticket.filter((thing) => seesSale(caller, thing))[1]?.id ?? 'tkt_0'
-
 const deliveries = graphqlAsk(
   'query',
   'webhookDeliveries',
@@ -45,27 +40,6 @@ const redeliver = graphqlAsk(
 )
 const changes = graphqlAsk('query', 'changes', '$after: String', 'after: $after, first: 20')
 
-let scans = 0
-// A fixed `at` keeps responses comparable.
-const scanned = graphqlAsk(
-  'mutation',
-  'checkInTicket',
-  '$ticket: ScannedTicketInput!, $eventId: ID, $nonce: String!',
-  'input: { ticket: $ticket, eventId: $eventId, nonce: $nonce, at: "2026-01-01" }',
-)
-const scan = (ticket: object, more = {}) => scanned({ ticket, ...more, nonce: `scan-${++scans}` })
-// Every scan is recorded, even a refused one, so that its repetition gets the same response.
-const scanRow = { writes: true, notes: ['check_ins'] }
-
-const uploaded = graphqlAsk('mutation', 'checkInTickets', '$input: CheckInTicketsInput!', 'input: $input')
-const upload = (given: object) =>
-  uploaded({ input: { scans: [{ at: '2026-01-01', ...given, nonce: `scan-${++scans}` }] } })
-
-const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSupplementInput!', 'input: $input')
-// An absent supplement, so that the response does not depend on what was redeemed before.
-const redeem = (ticket: object, supplementId = 'sup_0') =>
-  redeemed({ input: { ticket, supplementId, nonce: `bar-${++scans}` } })
-const redeemRow = { writes: true, notes: ['redemptions'] }
 const discounts = graphqlAsk('query', 'discounts', '$after: String', 'after: $after, first: 5')
 const sales = graphqlAsk('query', 'sales', '$id: ID!', 'eventId: $id, groupBy: CHANNEL')
 
@@ -104,62 +78,7 @@ export const ownerRows: Rows = {
       deliveries({ id: ownedBy(things.webhook, caller), after: Buffer.from(id).toString('base64url') }),
   },
   // An expired ticket's code is free again, so scans come before the mutations that end a checkout.
-  'Mutation.checkInTicket(input.ticket.qrCode)': {
-    ...scanRow,
-    kind: 'code',
-    sees: ofIntegration,
-    ask: (_caller, qrCode) => scan({ qrCode }),
-  },
-  'Mutation.checkInTicket(input.ticket.ticketId)': {
-    ...scanRow,
-    kind: 'ticket',
-    sees: ofIntegration,
-    ask: (_caller, ticketId) => scan({ ticketId }),
-  },
-  'Mutation.checkInTicket(input.eventId)': {
-    ...scanRow,
-    kind: 'event',
-    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
-    ask: (caller, eventId, world) => scan({ ticketId: soldFor(world, caller) }, { eventId }),
-  },
-  'Mutation.checkInTickets': { ...scanRow, open: true, isFor: ['integration'], ask: () => upload({}) },
-  'Mutation.checkInTickets(input.scans.qrCode)': {
-    ...scanRow,
-    kind: 'code',
-    sees: ofIntegration,
-    ask: (_caller, qrCode) => upload({ qrCode }),
-  },
-  'Mutation.checkInTickets(input.scans.ticketId)': {
-    ...scanRow,
-    kind: 'ticket',
-    sees: ofIntegration,
-    ask: (_caller, ticketId) => upload({ ticketId }),
-  },
-  'Mutation.checkInTickets(input.scans.eventId)': {
-    ...scanRow,
-    kind: 'event',
-    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
-    ask: (caller, eventId, world) => upload({ ticketId: soldFor(world, caller), eventId }),
-  },
-  'Mutation.redeemSupplement(input.ticket.qrCode)': {
-    ...redeemRow,
-    kind: 'code',
-    sees: ofIntegration,
-    ask: (_caller, qrCode) => redeem({ qrCode }),
-  },
-  'Mutation.redeemSupplement(input.ticket.ticketId)': {
-    ...redeemRow,
-    kind: 'ticket',
-    sees: ofIntegration,
-    ask: (_caller, ticketId) => redeem({ ticketId }),
-  },
-  'Mutation.redeemSupplement(input.supplementId)': {
-    ...redeemRow,
-    kind: 'supplement',
-    // One of its own organization may be redeemed or not.
-    sees: (caller, thing) => (isIntegration(caller) && seesCatalogue(caller, thing) ? null : false),
-    ask: (caller, supplementId, world) => redeem({ ticketId: paidFor(world, caller) }, supplementId),
-  },
+  ...doorRows,
   // A transfer ends codes, so it comes after the scans.
   'Mutation.updateAttendee(input.ticketId)': ofHolder(
     'updateAttendee',

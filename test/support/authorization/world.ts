@@ -1,11 +1,11 @@
-import { expect } from 'vitest'
 import { readCursor as readEventCursor, toCursor as toEventCursor } from '../../../src/domain/event/cursor.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
-import { anEntry, type Checkout } from '../checkouts.ts'
+import type { Mode } from '../../../src/shared/mode.ts'
 import type { GatewayOptions } from '../harness.ts'
 import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
 import { type Caller, type Callers, openCallers } from './callers.ts'
 import { catalogueOfTwo } from './catalogue.ts'
+import { dataOf, register, sellAs } from './sell-as.ts'
 
 /** An object behind an identifier, and its owner. */
 export type Thing = {
@@ -13,6 +13,8 @@ export type Thing = {
   organization: string
   /** Channel that sold it or caller that registered it; null if it belongs to the organization alone. */
   principal: string | null
+  /** Mode of what was sold or registered; null of the catalogue, which both share. */
+  mode: Mode | null
 }
 
 const kinds = [
@@ -33,77 +35,12 @@ const kinds = [
 export type Kind = (typeof kinds)[number]
 export type Things = Record<Kind, Thing[]>
 
-type Answer<Data> = { data: Data | null | undefined; errors: unknown }
-const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
-  expect(errors).toBeUndefined()
-  if (!data) throw new Error('the response has no data')
-  return data
-}
-
-/** Registers a webhook for a caller and returns its ID. */
-export async function register(sale: StripeSale, caller: Caller): Promise<string> {
-  const mutation = `mutation ($url: String!) { registerWebhook(input: { url: $url }) {
-    ... on WebhookSecretPayload { webhook { id } } ... on Refused { errors { message } } } }`
-  const url = `https://hooks.example/mk-hook-${caller.name}`
-  const answer = await sale.graphql<{ registerWebhook: { webhook: { id: string } } }>(
-    mutation,
-    { url },
-    caller.headers,
-  )
-  return dataOf(answer).registerWebhook.webhook.id
-}
-
-/** Checks out one ticket with a supplement, an answer and a warranty as this caller. */
-export async function checkOutAs(sale: StripeSale, caller: Caller, organization: number): Promise<Checkout> {
-  const part = (prefix: string) => `${prefix}_${organization}_a`
-  const mark = `mk-sale-${caller.name}`
-  const entry = anEntry(part('price'), {
-    full_name: mark,
-    email: `${mark}@example.com`,
-    phone: '+34600123123',
-    address: mark,
-    birthday: '1990-01-02',
-    personal_document_type: 'dni',
-    personal_document_number: mark,
-    supplements: [{ supplement_id: part('sup') }],
-    answers: [{ question_id: part('que'), answer: mark }],
-    warranty: true,
-  })
-  const discount_code = `code-${organization}`
-  const body = { ticket_rate_id: part('rate'), tickets: [entry], metadata: { mark }, discount_code }
-  const answer = await sale.rest('POST', '/tickets/checkout', { headers: caller.headers, body })
-  expect(answer.statusCode, answer.body).toBe(200)
-  return answer.json<{ data: Checkout }>().data
-}
-
-async function pay(sale: StripeSale, checkout: Checkout): Promise<Checkout> {
-  const session = await sale.goToStripe(checkout)
-  await sale.deliver(sale.fake.pay(session.id))
-  return checkout
-}
-
-async function refundPart(sale: StripeSale, door: Caller, { tickets }: Checkout) {
-  const mutation = 'mutation ($id: ID!) { refundTicket(input: { ticketId: $id, amount: 1 }) { __typename } }'
-  const answer = await sale.graphql<{ refundTicket: { __typename: string } }>(
-    mutation,
-    { id: tickets[0]?._id },
-    door.headers,
-  )
-  expect(dataOf(answer).refundTicket.__typename).toBe('RefundPayload')
-}
-
-async function sellAs(sale: StripeSale, caller: Caller, organization: number, door: Caller) {
-  const pending = await checkOutAs(sale, caller, organization)
-  const paid = await pay(sale, await checkOutAs(sale, caller, organization))
-  await refundPart(sale, door, paid)
-  return [pending, paid]
-}
-
 const catalogueThings = (prefix: string): Thing[] =>
   [1, 2].map((organization) => ({
     id: `${prefix}_${organization}`,
     organization: `org_${organization}`,
     principal: null,
+    mode: null,
   }))
 const partThings = (prefix: string): Thing[] =>
   catalogueThings(prefix).flatMap((thing) =>
@@ -119,7 +56,7 @@ async function eventCursors(sale: StripeSale, callers: Callers): Promise<Thing[]
       caller.headers,
     )
     const id = dataOf(answer).events.pageInfo.endCursor
-    return { id, organization: caller.organizations[0] ?? '', principal: null }
+    return { id, organization: caller.organizations[0] ?? '', principal: null, mode: null }
   })
   return Promise.all(cursors)
 }
@@ -130,20 +67,21 @@ export const absentCursor = (cursor: string, id: string): string =>
 
 async function refundsIn({ db }: StripeSale): Promise<Thing[]> {
   const rows = await db.select().from(refunds)
-  return rows.map(({ id, organizationId, channelId }) => ({
+  return rows.map(({ id, organizationId, channelId, mode }) => ({
     id,
     organization: organizationId,
     principal: channelId,
+    mode,
   }))
 }
 
 type ChangePage = { changes: { nodes: { id: string }[]; pageInfo: { endCursor: string } } }
 
 async function changesOf(sale: StripeSale, caller: Caller) {
-  const { headers, principal, organizations } = caller
+  const { headers, principal, mode, organizations } = caller
   const query = '{ changes(first: 100) { nodes { id } pageInfo { endCursor } } }'
   const { nodes, pageInfo } = dataOf(await sale.graphql<ChangePage>(query, {}, headers)).changes
-  const whose = { organization: organizations[0] ?? '', principal }
+  const whose = { organization: organizations[0] ?? '', principal, mode }
   return {
     changes: nodes.map(({ id }): Thing => ({ ...whose, id })),
     cursor: { ...whose, id: pageInfo.endCursor },
@@ -151,18 +89,19 @@ async function changesOf(sale: StripeSale, caller: Caller) {
 }
 
 /** Opens two organizations in the middle of a sale: each selling channel has a pending payment and a paid,
- *  partly refunded one; each caller has a webhook that received changes; the grant of one channel is revoked
+ *  partly refunded one, as has one in test mode; each caller has a webhook that received changes; the grant of one channel is revoked
  *  at the end. */
 export async function openWorld(options: GatewayOptions = {}) {
   const sale = await openStripeSale(catalogueOfTwo(), options)
   const { callers, bad, lapse } = await openCallers(sale.db)
-  const { shop, rival, foreign, lapsed, ungranted, door, side, far } = callers
+  const { shop, tester, rival, foreign, lapsed, ungranted, door, testDoor, side, far } = callers
   const webhooks: Thing[] = []
-  for (const caller of [shop, rival, foreign, lapsed, ungranted, door, side, far])
+  for (const caller of [shop, tester, rival, foreign, lapsed, ungranted, door, testDoor, side, far])
     webhooks.push({
       id: await register(sale, caller),
       organization: caller.organizations[0] ?? '',
       principal: caller.principal,
+      mode: caller.mode,
     })
   const payments: Thing[] = []
   const tickets: Thing[] = []
@@ -170,12 +109,14 @@ export async function openWorld(options: GatewayOptions = {}) {
   const pages: string[] = []
   for (const [caller, organization, desk] of [
     [shop, 1, door],
+    [tester, 1, testDoor],
     [rival, 1, door],
     [lapsed, 1, door],
     [foreign, 2, far],
   ] as const)
     for (const checkout of await sellAs(sale, caller, organization, desk)) {
-      const whose = { organization: `org_${organization}`, principal: caller.principal }
+      const { principal, mode } = caller
+      const whose = { organization: `org_${organization}`, principal, mode }
       payments.push({ ...whose, id: checkout.payment_id })
       pages.push(new URL(checkout.payment_url).pathname)
       for (const { _id, qr_code } of checkout.tickets) {
@@ -183,7 +124,9 @@ export async function openWorld(options: GatewayOptions = {}) {
         codes.push({ ...whose, id: qr_code })
       }
     }
-  const feeds = await Promise.all([shop, rival, foreign, lapsed].map((caller) => changesOf(sale, caller)))
+  const feeds = await Promise.all(
+    [shop, tester, rival, foreign, lapsed].map((caller) => changesOf(sale, caller)),
+  )
   const things: Things = {
     event: catalogueThings('evt'),
     rate: partThings('rate'),

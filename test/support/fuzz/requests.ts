@@ -16,6 +16,8 @@ const kindsOf: Record<string, Kind[]> = {
   qr_code: ['code'],
   qrCode: ['code'],
   after: ['eventCursor', 'changeCursor', 'change', 'discount'],
+  before: ['eventCursor', 'changeCursor'],
+  ids: ['event', 'price', 'ticket', 'payment', 'refund', 'change', 'webhook'],
   '': ['event', 'rate', 'ticket', 'payment', 'organization', 'location', 'webhook'],
 }
 const isKind = (name: string, things: World['things']): name is Kind => name in things
@@ -38,6 +40,7 @@ const usualValues: Record<string, unknown[]> = {
   redirectUrl: ['https://shop.example/'],
   errorUrl: ['https://shop.example/'],
   search: ['night', 'mk'],
+  slug: ['mk-catalogue-1-night', 'mk-catalogue-2-night'],
   name: ['mk', 'Ana'],
   city: ['Madrid'],
   genre: ['techno'],
@@ -133,6 +136,8 @@ const accepts = fc.constantFrom(
   'text/html',
   'multipart/mixed',
   'text/event-stream',
+  'text/csv',
+  'application/x-ndjson',
   '',
 )
 
