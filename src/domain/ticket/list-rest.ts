@@ -114,8 +114,15 @@ const listRoutes =
               description: 'Tickets: a page as JSON, or the whole list as lines.',
               content: {
                 'application/json': { schema: page },
-                'text/csv': { schema: z.string().describe('A line of names, and one for each ticket.') },
-                'application/x-ndjson': { schema: z.string().describe('One JSON object a line.') },
+                'text/csv': {
+                  schema: z.string().describe('A line of names, and one for each ticket.'),
+                  example:
+                    '_id,code,email\r\ntkt_01jd8s3k5f6g7h8j9k0m1n2p3q,K7M2PQ9RXW3D,ada@example.com\r\n',
+                },
+                'application/x-ndjson': {
+                  schema: z.string().describe('One JSON object a line.'),
+                  example: `${JSON.stringify(listedTicketExample)}\n`,
+                },
               },
             },
           },

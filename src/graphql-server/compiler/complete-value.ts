@@ -53,7 +53,9 @@ const completeOtherLeaf =
 
 // Names are known, so each is written as a literal.
 const completeEnum = (type: GraphQLEnumType): CompleteValue => {
-  const literals = new Map(type.getValues().map(({ value, name }) => [value, toLiteral(JSON.stringify(name))]))
+  const literals = new Map(
+    type.getValues().map(({ value, name }) => [value, toLiteral(JSON.stringify(name))]),
+  )
   return (value) => {
     const literal = literals.get(value)
     if (literal) json.raw(literal)

@@ -69,7 +69,7 @@ const request = (method: string, path: string, accept: string | null, sent = '')
     sent,
   ].join('\r\n')
 
-const accepts: [accept: string | null, isOffered: boolean][] = [
+const accepts: [accept: string | null, isOffered: boolean | 'as a stream'][] = [
   [null, true],
   ['*/*', true],
   ['application/json', true],
@@ -79,8 +79,8 @@ const accepts: [accept: string | null, isOffered: boolean][] = [
   ['multipart/mixed', false],
   ['multipart/mixed;deferSpec=20220824', false],
   ['multipart/*', false],
-  ['text/event-stream', false],
-  ['text/*', false],
+  ['text/event-stream', 'as a stream'],
+  ['text/*', 'as a stream'],
   ['text/plain', false],
 ]
 const asked: [what: string, method: string, path: string, sent?: string][] = [
@@ -109,6 +109,12 @@ test.each(
     expect(faultsIn(raw)).toEqual([])
     if (isOffered) expect(raw.status).not.toBe(406)
     else expect(raw.status).toBe(406)
+    if (isOffered === 'as a stream') {
+      expect(valuesOf(raw, 'content-type')).toEqual(['text/event-stream; charset=utf-8'])
+      expect(raw.body).toContain('event: next\ndata: {')
+      expect(raw.body).toContain('event: complete\n')
+      return
+    }
     expect(valuesOf(raw, 'content-type')[0]).toMatch(
       /^application\/(graphql-response\+)?json; charset=utf-8$/,
     )

@@ -122,10 +122,9 @@ test('response cache is shared by callers with the same view only', async () => 
 
 test('response cache is never shared by a channel and an integration', async () => {
   const channel = await channelHeaders(sale.db, 'org_1')
-  const { v1, v2 } = sale.integration
+  const { v2 } = sale.integration
   expect((await ask(page, channel)).json().data.events).not.toBeNull()
-  for (const headers of [v1, v2])
-    expect((await ask(page, headers)).json().errors[0].extensions.code).toBe('FORBIDDEN')
+  expect(await costOf(() => ask(page, v2))).toBeGreaterThan(1)
   const event = '{ event(id: "evt_1") { name } }'
   await ask(event, channel)
   expect(await costOf(() => ask(event, v2))).toBe(1)

@@ -178,7 +178,6 @@ test.each([
   ['GET', '/EVENTS', '404 NOT_FOUND', undefined],
   ['GET', '//events', '404 NOT_FOUND', undefined],
   ['GET', '/events/evt_1', '404 NOT_FOUND', undefined],
-  ['POST', '/integrations/tickets', '404 NOT_FOUND', undefined],
   ['GET', '/docs/static/nothing.js', '404 NOT_FOUND', undefined],
   ['GET', '/docs/static/..%2F..%2Fpackage.json', '404 NOT_FOUND', undefined],
   ['GET', '/%zz', '400 BAD_REQUEST', undefined],
@@ -188,6 +187,7 @@ test.each([
   ['OPTIONS', '/events', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
   ['GET', '/tickets/checkout', '405 METHOD_NOT_ALLOWED', 'POST'],
   ['PUT', '/tickets/checkout', '405 METHOD_NOT_ALLOWED', 'POST'],
+  ['POST', '/integrations/tickets', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
   ['PATCH', '/integrations/tickets/tkt_1', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
   ['POST', '/health', '405 METHOD_NOT_ALLOWED', 'GET, HEAD'],
 ] as const)('%s %s is %s', async (method, url, expected, allow) => {
