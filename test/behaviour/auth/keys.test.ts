@@ -61,7 +61,7 @@ const ask = (headers: Headers) =>
 const quote = (headers: Headers) =>
   sale.rest('POST', '/graphql', {
     headers,
-    body: { query: '{ quoteCheckout(input: { ticketRateId: "", tickets: [] }) { totalAmount } }' },
+    body: { query: '{ quoteCheckout(input: { ticketRateId: "", tickets: [] }) { __typename } }' },
   })
 
 const flipCharacter = (text: string, at: number) =>

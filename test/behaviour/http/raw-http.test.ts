@@ -79,8 +79,6 @@ const accepts: [accept: string | null, isOffered: boolean][] = [
   ['multipart/mixed', false],
   ['multipart/mixed;deferSpec=20220824', false],
   ['multipart/*', false],
-  ['text/event-stream', false],
-  ['text/*', false],
   ['text/plain', false],
 ]
 const asked: [what: string, method: string, path: string, sent?: string][] = [
@@ -115,6 +113,18 @@ test.each(
     expect(Object.keys(JSON.parse(raw.body)).every((name) => ['data', 'errors'].includes(name))).toBe(true)
   },
 )
+
+test.each(
+  ['text/event-stream', 'text/*'].flatMap((accept) =>
+    asked.map(([what, ...call]) => ({ what, accept, call })),
+  ),
+)('valid HTTP streams $what that accepts $accept', async ({ accept, call: [method, path, sent] }) => {
+  const raw = await sendRaw(request(method, path, accept, sent))
+  expect(faultsIn(raw)).toEqual([])
+  expect(raw.status).toBe(200)
+  expect(valuesOf(raw, 'content-type')).toEqual(['text/event-stream; charset=utf-8'])
+  expect(raw.body).toMatch(/event: next\ndata: \{"(data|errors)":/)
+})
 
 test('a mutation with an Accept header that cannot be met is not run', async () => {
   const register = 'mutation { registerWebhook(input: { url: "https://hooks.example/a" }) { __typename } }'

@@ -95,7 +95,11 @@ test('a line lists the codes of errors, of refusals that are data as well', asyn
   await sale.graphql('{ nothing { here } }', {}, sale.channel)
   expect(theLine().codes).toEqual(['BAD_REQUEST'])
   lines.length = 0
-  await sale.graphql('mutation { cancelTicket(ticketId: "x") { __typename } }', {}, sale.integration.v2)
+  await sale.graphql(
+    'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }',
+    {},
+    sale.integration.v2,
+  )
   expect(theLine().codes).toEqual(['NOT_FOUND'])
   lines.length = 0
   const body = { ticket_rate_id: 'rate_1', nothing: 1, tickets: [anEntry('price_1', { email: 'x' })] }
