@@ -16,13 +16,15 @@ export type CallerCache = {
   remember(credentials: Credentials, authenticated: Authenticated): void
 }
 
-/** Key of a caller's view of the catalogue: its kind, its mode, the origin of its page and its organizations,
- *  in order. Callers with the same view get the same answers. */
+/** Key of a caller's view of the catalogue: its kind, its mode, its organizations in order, and the origin of
+ *  its page or the scopes of its key. Callers with the same view get the same answers. */
 export const viewOf = (caller: Caller): string =>
   [
     ...[caller.kind, caller.mode, ...caller.organizationIds],
     // Last, because no identifier contains a slash, as every origin does.
     ...(caller.kind === 'publishable' ? [caller.origin] : []),
+    // An integration has one organization, which comes before these.
+    ...(caller.kind === 'integration' ? caller.scopes.toSorted() : []),
   ].join(' ')
 
 // The same publishable key is refused from another page.

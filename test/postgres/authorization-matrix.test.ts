@@ -19,7 +19,7 @@ import {
   watchRoutes,
 } from '../support/authorization/entry-points.ts'
 import { invalidRequests } from '../support/authorization/invalid-requests.ts'
-import { graphqlListRows } from '../support/authorization/list-rows.ts'
+import { exportRows, graphqlListRows } from '../support/authorization/list-rows.ts'
 import { liveRows } from '../support/authorization/live-rows.ts'
 import { byGet, type OpenRow, type Row } from '../support/authorization/matrix-row.ts'
 import { ownerRows } from '../support/authorization/owner-rows.ts'
@@ -33,7 +33,7 @@ import { readDocument } from '../support/openapi/document.ts'
 
 // Mutations come before reads, so that reads cover every state of a ticket.
 const graphqlRows = { ...ownerRows, ...boxOfficeRows, ...catalogueRows, ...graphqlListRows, ...liveRows }
-const rows = { ...graphqlRows, ...restRows, ...headRows }
+const rows = { ...graphqlRows, ...restRows, ...exportRows, ...headRows }
 
 let matrix: Matrix
 let routes: string[]

@@ -20,6 +20,9 @@ beforeAll(async () => {
 })
 afterAll(() => world?.sale.close())
 
+// Mutations that were sent: their texts are shown again by lists.
+const stored: string[] = []
+
 type Credentials = { caller: Caller; headers: Record<string, string> }
 
 async function ask({ caller, headers }: Credentials, body: unknown, accept = 'application/json') {
@@ -30,7 +33,8 @@ async function ask({ caller, headers }: Credentials, body: unknown, accept = 'ap
     headers: { accept, 'content-type': 'application/json', ...headers },
     payload,
   })
-  expectSafe(answer, caller, world, payload)
+  if (payload.includes('mutation')) stored.push(payload)
+  expectSafe(answer, caller, world, [...stored, payload].join())
   return answer
 }
 

@@ -14,6 +14,7 @@ import {
   aRate,
   channelHeaders,
 } from '../../support/factories.ts'
+import { scopedHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -122,13 +123,23 @@ test('response cache is shared by callers with the same view only', async () => 
 
 test('response cache is never shared by a channel and an integration', async () => {
   const channel = await channelHeaders(sale.db, 'org_1')
-  const { v2 } = sale.integration
-  expect((await ask(page, channel)).json().data.events).not.toBeNull()
-  expect(await costOf(() => ask(page, v2))).toBeGreaterThan(1)
+  const { v1, v2 } = sale.integration
+  const slugs = '{ events { nodes { id slug } } }'
+  expect((await ask(slugs, channel)).json().data.events.nodes).not.toEqual([])
+  expect(await costOf(() => ask(slugs, v1))).toBeGreaterThan(0)
+  await ask(page, v2)
   const event = '{ event(id: "evt_1") { name } }'
   await ask(event, channel)
   expect(await costOf(() => ask(event, v2))).toBe(1)
   expect(await costOf(() => ask(event, v2))).toBe(0)
+})
+
+test('response cache is not shared with a key of other scopes', async () => {
+  const [own, door] = [await scopedHeaders(sale, 'catalogue'), await scopedHeaders(sale, 'door')]
+  for (const headers of [own, sale.integration.v2])
+    expect((await ask(page, headers)).json().data.events.nodes).not.toEqual([])
+  for (let time = 0; time < 2; time++)
+    expect((await ask(page, door)).json().errors[0].extensions.code).toBe('FORBIDDEN')
 })
 
 test('response cache keeps no response with errors, and each names its own request', async () => {

@@ -64,7 +64,8 @@ export function findLeaks(answer: Answer, caller: Caller, world: World): string[
 }
 
 function recordEdges(answer: Answer, caller: Caller, { seen }: Matrix): void {
-  if (!String(answer.headers['content-type']).includes('json') || answer.body === '') return
+  if (!/^application\/([\w-]+\+)?json/.test(String(answer.headers['content-type'])) || answer.body === '')
+    return
   const { data } = answer.json<{ data?: unknown }>()
   seen.push(...edgesIn(schema, data).map((edge) => ({ ...edge, caller })))
 }

@@ -58,18 +58,18 @@ export const graphqlListRows: Rows = {
 
 const get = (url: string): Ask => ({ method: 'GET', url })
 
-function restRows(path: string, kind: OpenRow['isFor'][number]): Rows {
+function restRows(path: string, kind: OpenRow['isFor'][number], page = '&limit=5'): Rows {
   const isFor = (caller: Caller) => caller.kind === kind
   const filtered = (name: string, of: Row['kind'], sees: Row['sees']): [string, Row] => [
     `GET ${path} ${name}`,
     {
       kind: of,
       sees: (caller, thing) => (isFor(caller) ? sees(caller, thing) : false),
-      ask: (_caller, id) => get(`${path}?${name}=${id}&limit=5`),
+      ask: (_caller, id) => get(`${path}?${name}=${id}${page}`),
     },
   ]
   return {
-    [`GET ${path}`]: { open: true, isFor: [kind], ask: () => get(`${path}?limit=5`) },
+    [`GET ${path}`]: { open: true, isFor: [kind], ask: () => get(`${path}?order_by=CREATED_DESC${page}`) },
     ...Object.fromEntries([
       filtered('event_id', 'event', seesEvent),
       filtered('ticket_rate_id', 'rate', seesRate),
@@ -82,3 +82,12 @@ export const restListRows: Rows = {
   ...restRows('/tickets', 'channel'),
   ...restRows('/integrations/tickets', 'integration'),
 }
+
+/** Rows of the exports, which the OpenAPI document describes beside the lists. */
+export const exportRows: Rows = Object.assign(
+  {},
+  ...['.csv', '.ndjson'].map((form) => ({
+    ...restRows(`/tickets${form}`, 'channel', ''),
+    ...restRows(`/integrations/tickets${form}`, 'integration', ''),
+  })),
+)

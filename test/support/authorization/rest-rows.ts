@@ -1,6 +1,6 @@
 import { toSnakeCase } from '../../../src/rest/snake-case.ts'
 import { checkoutPlaces, checkoutRow } from './catalogue-rows.ts'
-import { restListRows } from './list-rows.ts'
+import { exportRows, restListRows } from './list-rows.ts'
 import { type Ask, isIntegration, isSelling, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
 
@@ -81,10 +81,19 @@ export const restRows: Rows = {
 
 /** The GET rows as `HEAD` requests, which could leak through headers. */
 export const headRows: Record<string, Row> = Object.fromEntries(
-  Object.entries(restRows).flatMap(([at, row]): [string, Row][] => {
+  Object.entries({ ...restRows, ...exportRows }).flatMap(([at, row]): [string, Row][] => {
     if ('open' in row || !at.startsWith('GET ')) return []
+    // A stream has no length, by which a HEAD request could tell what the export shows.
+    const sees: Row['sees'] = (...cell) => (row.sees(...cell) === false ? false : null)
     return [
-      [`HEAD ${at.slice(4)}`, { ...row, ask: (...asked) => ({ ...row.ask(...asked), method: 'HEAD' }) }],
+      [
+        `HEAD ${at.slice(4)}`,
+        {
+          ...row,
+          ...(at in exportRows && { sees }),
+          ask: (...asked) => ({ ...row.ask(...asked), method: 'HEAD' }),
+        },
+      ],
     ]
   }),
 )

@@ -42,6 +42,8 @@ const facts: Record<string, RegExp> = {
   time: /^\d{13}$/,
   msg: /^[\w ’']{1,80}$/,
   request_id: /^[0-9a-f-]{36}$/,
+  trace_id: /^[0-9a-f]{32}$/,
+  parent_id: /^[0-9a-f]{16}$/,
   method: /^[A-Z]{3,10}$/,
   route: /^(unknown|[\w/:.*-]{1,60})$/,
   status: /^\d{3}$/,
