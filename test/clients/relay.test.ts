@@ -34,3 +34,11 @@ test('keeps events in its store by their identifiers', async () => {
   const kept = shop.environment.getStore().getSource().get('evt_demo_11')
   expect(kept).toMatchObject({ __typename: 'Event', id: 'evt_demo_11' })
 })
+
+test('keeps what has an id that is not its own inside the object around it', async () => {
+  const { keylessTypesWithId } = await import('./support/keyless-types.ts')
+  const { dataId, withoutIdentity } = await import('./relay/data-id.ts')
+  expect(withoutIdentity).toEqual(keylessTypesWithId())
+  expect(dataId({ id: 'price_1' }, 'PriceInfo')).toBeUndefined()
+  expect(dataId({ id: 'price_1' }, 'Price')).toBe('price_1')
+})

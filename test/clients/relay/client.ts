@@ -10,6 +10,7 @@ import {
   requestSubscription,
   Store,
 } from 'relay-runtime'
+import { dataId } from './data-id'
 import type { CheckoutMutation, CheckoutMutation$variables } from './generated/CheckoutMutation.graphql'
 import type { EventsQuery } from './generated/EventsQuery.graphql'
 import type { PaymentQuery } from './generated/PaymentQuery.graphql'
@@ -57,6 +58,7 @@ export function connect({ url, key, fetch = globalThis.fetch }: Options) {
   const headers = { 'X-Api-Key': key }
   const stream = createClient({ url: `${url}/graphql`, headers, fetchFn: fetch })
   const environment = new Environment({
+    getDataID: dataId,
     store: new Store(new RecordSource()),
     network: Network.create(
       async ({ id }, variables) => {
