@@ -33,3 +33,18 @@ test('has a key for every type of the schema', async () => {
   const { keyless } = await import('./apollo/cache.ts')
   expect([...keyless].sort()).toEqual(keylessTypes())
 })
+
+test('joins pages of a list, and reads an event that it brought from the cache', async () => {
+  const { client } = await open()
+  const { EventsDocument } = await import('./apollo/generated/graphql.ts')
+  const { data: first } = await client.query({ query: EventsDocument })
+  const after = first?.events?.pageInfo.endCursor
+  await client.query({ query: EventsDocument, variables: { after }, fetchPolicy: 'network-only' })
+  const joined = client.readQuery({ query: EventsDocument })?.events?.edges
+  expect(new Set(joined?.map(({ node }) => node.id)).size).toBe(40)
+
+  const { gql } = await import('@apollo/client')
+  const query = gql('query Event($id: ID!) { event(id: $id) { id name } }')
+  const { data } = await client.query({ query, variables: { id: 'evt_demo_4' }, fetchPolicy: 'cache-only' })
+  expect(data).toMatchObject({ event: { id: 'evt_demo_4', name: expect.any(String) } })
+})

@@ -57,7 +57,7 @@ export function connect({
     client,
     async listEvents(search: string) {
       const { data } = await client.query({ query: EventsDocument, variables: { search } })
-      return data?.events?.nodes ?? []
+      return data?.events?.edges.map(({ node }) => node) ?? []
     },
     async checkOut(input: CheckoutInput) {
       const { data } = await client.mutate({ mutation: CheckoutDocument, variables: { input } })

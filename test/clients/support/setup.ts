@@ -15,7 +15,8 @@ const folder = fileURLToPath(new URL('../', import.meta.url))
 
 /** Installs the clients' packages unless they are there, and starts the service that all clients share. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const installed = await access(`${folder}node_modules`).then(
+  // npm writes this file last.
+  const installed = await access(`${folder}node_modules/.package-lock.json`).then(
     () => true,
     () => false,
   )

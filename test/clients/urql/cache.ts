@@ -1,4 +1,4 @@
-import { cacheExchange, type KeyingConfig } from '@urql/exchange-graphcache'
+import { cacheExchange, type Entity, type KeyingConfig } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import introspection from './generated/introspection.ts'
 
@@ -20,8 +20,10 @@ export const createCache = () =>
         // Pages of one list are kept as one.
         events: relayPagination(),
         // An event that a list brought is read from the cache.
-        event: (parent, { id }, cache) =>
-          id ? { __typename: 'Event', id: String(id) } : cache.resolve('Query', 'event', parent),
+        event: (parent, args, cache) =>
+          args.id
+            ? { __typename: 'Event', id: String(args.id) }
+            : cache.resolve(parent as Entity, 'event', args),
       },
     },
     updates: {
