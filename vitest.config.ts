@@ -75,6 +75,12 @@ export default defineConfig({
         include: filesOf('system'),
         globalSetup: ['test/support/setup/chromium.ts', 'test/support/setup/pglite.ts'],
       }),
+      // Clients of the service, with packages of their own.
+      project('clients', {
+        include: filesOf('clients'),
+        exclude: ['**/node_modules/**'],
+        globalSetup: ['test/clients/support/setup.ts'],
+      }),
     ],
   },
 })

@@ -1,0 +1,81 @@
+import { ApolloClient, ApolloLink, HttpLink, Observable } from '@apollo/client'
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries'
+import { OperationTypeNode, print } from 'graphql'
+import { createClient } from 'graphql-sse'
+import { createCache } from './cache.ts'
+import {
+  CheckoutDocument,
+  type CheckoutInput,
+  EventsDocument,
+  PaymentDocument,
+  PlacesDocument,
+  type PlacesSubscription,
+} from './generated/graphql.ts'
+
+const toHex = (bytes: ArrayBuffer) =>
+  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
+const sha256 = async (text: string) =>
+  toHex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+
+/** Connects with a publishable key, in a browser. */
+export function connect({
+  url,
+  key,
+  fetch = globalThis.fetch,
+}: {
+  url: string
+  key: string
+  fetch?: typeof globalThis.fetch
+}) {
+  const uri = `${url}/graphql`
+  const headers = { 'X-Api-Key': key }
+  const stream = createClient({ url: uri, headers, fetchFn: fetch })
+
+  const streamLink = new ApolloLink(
+    ({ query, variables, operationName }) =>
+      new Observable((observer) =>
+        stream.subscribe(
+          { query: print(query), variables, operationName },
+          {
+            next: (result) => observer.next(result as ApolloLink.Result),
+            error: (error) => observer.error(error),
+            complete: () => observer.complete(),
+          },
+        ),
+      ),
+  )
+  const client = new ApolloClient({
+    cache: createCache(),
+    link: ApolloLink.split(
+      ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+      streamLink,
+      ApolloLink.from([new PersistedQueryLink({ sha256 }), new HttpLink({ uri, headers, fetch })]),
+    ),
+  })
+
+  return {
+    client,
+    async listEvents(search: string) {
+      const { data } = await client.query({ query: EventsDocument, variables: { search } })
+      return data?.events?.edges.map(({ node }) => node) ?? []
+    },
+    async checkOut(input: CheckoutInput) {
+      const { data } = await client.mutate({ mutation: CheckoutDocument, variables: { input } })
+      return data?.checkout
+    },
+    async readPayment({ url }: { url: string }) {
+      // A payment changes without the cache being told.
+      const { data } = await client.query({
+        query: PaymentDocument,
+        variables: { url },
+        fetchPolicy: 'network-only',
+      })
+      return data?.paymentByUrl
+    },
+    watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['rateAvailability']) => void) {
+      const places = client.subscribe({ query: PlacesDocument, variables: { eventId } })
+      const subscription = places.subscribe(({ data }) => data && onPlaces(data.rateAvailability))
+      return () => subscription.unsubscribe()
+    },
+  }
+}

@@ -1,0 +1,1 @@
+curl -s -G "$URL/tickets" -H "X-Api-Key: $KEY" -d "payment_id=$PAYMENT"

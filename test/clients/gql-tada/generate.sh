@@ -1,0 +1,2 @@
+set -eu
+npx gql.tada generate-output --tsconfig tsconfig.json

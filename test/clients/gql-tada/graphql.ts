@@ -1,0 +1,7 @@
+import { initGraphQLTada } from 'gql.tada'
+import type { introspection } from './generated/graphql-env.d.ts'
+
+export const graphql = initGraphQLTada<{
+  introspection: introspection
+  scalars: { DateTime: string; JSON: unknown }
+}>()

@@ -1,0 +1,2 @@
+set -eu
+npx openapi-typescript "$URL/openapi.json" --output generated/openapi.ts

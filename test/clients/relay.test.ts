@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buy } from './support/journey.ts'
+import { compile, fetchFrom, runScript, startDemo } from './support/service.ts'
+
+// Relay, as in a browser: with a publishable key, and documents that the service knows by their identifiers.
+
+const manifest = fileURLToPath(new URL('relay/generated/documents.json', import.meta.url))
+let service: Awaited<ReturnType<typeof startDemo>> | undefined
+
+beforeAll(async () => {
+  await runScript('relay', 'generate.sh')
+  service = await startDemo({ TRUSTED_DOCUMENTS: manifest, TRUSTED_DOCUMENTS_ONLY: 'true' })
+})
+afterAll(() => service?.stop())
+
+const open = async () => {
+  if (!service) throw new Error('the service was not started')
+  const { url, publishableKey: key } = service
+  const built = './relay/dist/client.js'
+  const { connect } = (await import(built)) as typeof import('./relay/client.ts')
+  return connect({ url, key, fetch: fetchFrom(url) })
+}
+
+test('compiles', () => compile('relay'))
+
+test('buys a ticket of a service that executes only the documents of its manifest', async () => {
+  await buy(await open(), { search: 'Łódź Late', eventId: 'evt_demo_6' })
+})
+
+test('keeps events in its store by their identifiers', async () => {
+  const shop = await open()
+  await shop.listEvents('Oud under the stars')
+  const kept = shop.environment.getStore().getSource().get('evt_demo_11')
+  expect(kept).toMatchObject({ __typename: 'Event', id: 'evt_demo_11' })
+})
+
+test('keeps what has an id that is not its own inside the object around it', async () => {
+  const { keylessTypesWithId } = await import('./support/keyless-types.ts')
+  const { dataId, withoutIdentity } = await import('./relay/data-id.ts')
+  expect(withoutIdentity).toEqual(keylessTypesWithId())
+  expect(dataId({ id: 'price_1' }, 'PriceInfo')).toBeUndefined()
+  expect(dataId({ id: 'price_1' }, 'Price')).toBe('price_1')
+})

@@ -1,0 +1,107 @@
+import { createClient } from 'graphql-sse'
+import {
+  commitMutation,
+  Environment,
+  fetchQuery,
+  graphql,
+  Network,
+  Observable,
+  RecordSource,
+  requestSubscription,
+  Store,
+} from 'relay-runtime'
+import { dataId } from './data-id'
+import type { CheckoutMutation, CheckoutMutation$variables } from './generated/CheckoutMutation.graphql'
+import type { EventsQuery } from './generated/EventsQuery.graphql'
+import type { PaymentQuery } from './generated/PaymentQuery.graphql'
+import type { PlacesSubscription } from './generated/PlacesSubscription.graphql'
+
+const eventsQuery = graphql`
+  query EventsQuery($search: String, $after: String) {
+    events(first: 20, after: $after, search: $search) @connection(key: "Shop_events") {
+      edges {
+        node {
+          id
+          name
+          ticketRates { id name available availability { available } currentPrice { id price currency } }
+        }
+      }
+    }
+  }
+`
+
+const checkoutMutation = graphql`
+  mutation CheckoutMutation($input: CheckoutInput!) {
+    checkout(input: $input) {
+      __typename
+      ... on CheckoutPayload { totalAmount payment { id url } }
+      ... on CheckoutRefused { errors { code message path ... on TicketCountError { min max } } }
+    }
+  }
+`
+
+const paymentQuery = graphql`
+  query PaymentQuery($url: String!) { paymentByUrl(url: $url) { id status } }
+`
+
+const placesSubscription = graphql`
+  subscription PlacesSubscription($eventId: ID!) {
+    rateAvailability(eventId: $eventId) { ticketRateId available left }
+  }
+`
+
+type Places = PlacesSubscription['response']['rateAvailability']
+type Options = { url: string; key: string; fetch?: typeof globalThis.fetch }
+
+/** Connects with a publishable key, in a browser. The documents have identifiers in place of their texts. */
+export function connect({ url, key, fetch = globalThis.fetch }: Options) {
+  const headers = { 'X-Api-Key': key }
+  const stream = createClient({ url: `${url}/graphql`, headers, fetchFn: fetch })
+  const environment = new Environment({
+    getDataID: dataId,
+    store: new Store(new RecordSource()),
+    network: Network.create(
+      async ({ id }, variables) => {
+        const response = await fetch(`${url}/graphql`, {
+          method: 'POST',
+          headers: { ...headers, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ id, variables }),
+        })
+        return response.json()
+      },
+      ({ id }, variables) =>
+        Observable.create((sink) =>
+          stream.subscribe({ id, variables } as unknown as { query: string }, sink as never),
+        ),
+    ),
+  })
+
+  return {
+    environment,
+    async listEvents(search: string) {
+      const data = await fetchQuery<EventsQuery>(environment, eventsQuery, { search }).toPromise()
+      return data?.events?.edges.map(({ node }) => node) ?? []
+    },
+    checkOut: (input: CheckoutMutation$variables['input']) =>
+      new Promise<CheckoutMutation['response']['checkout']>((resolve, reject) => {
+        commitMutation<CheckoutMutation>(environment, {
+          mutation: checkoutMutation,
+          variables: { input },
+          onCompleted: ({ checkout }) => resolve(checkout),
+          onError: reject,
+        })
+      }),
+    async readPayment({ url }: { url: string }) {
+      const data = await fetchQuery<PaymentQuery>(environment, paymentQuery, { url }).toPromise()
+      return data?.paymentByUrl
+    },
+    watchPlaces(eventId: string, onPlaces: (places: Places) => void) {
+      const { dispose } = requestSubscription<PlacesSubscription>(environment, {
+        subscription: placesSubscription,
+        variables: { eventId },
+        onNext: (data) => data && onPlaces(data.rateAvailability),
+      })
+      return dispose
+    },
+  }
+}

@@ -1,0 +1,6 @@
+set -eu
+rm -rf generated dist
+mkdir generated
+echo '{}' > generated/documents.json
+npx relay-compiler relay.config.json
+npx babel . --out-dir dist --extensions .ts
