@@ -3,8 +3,9 @@ import { extname } from 'node:path'
 import { buildSchema, parse, validate } from 'graphql'
 import { expect, test } from 'vitest'
 
-// Snippets of the pages. Those about clients are files of test/clients/, which `npm run test:clients` compiles
-// and runs: a comment above each names its file, and `SNIPPETS=write` copies the files into the pages.
+// Snippets of the pages. Those about clients are files of test/clients/, which `npm run test:clients`
+// compiles and runs: a comment above each names its file, and `SNIPPETS=write` copies the files into the
+// pages.
 
 const root = new URL('../../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')

@@ -9,7 +9,7 @@ import {
   type TypedDocumentString,
 } from './generated/graphql.ts'
 
-/** Connects with a channel's key, on a server. `trusted` sends hashes of documents in place of their texts. */
+/** Connects with a channel's key, on a server. `trusted` sends hashes in place of documents. */
 export function connect({ url, key, trusted = false }: { url: string; key: string; trusted?: boolean }) {
   const headers = { 'X-Api-Key': key }
   const events = createClient({ url: `${url}/graphql`, headers })

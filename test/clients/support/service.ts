@@ -12,7 +12,7 @@ import { mustStartServer } from '../../support/processes.ts'
 const run = promisify(execFile)
 const folderOf = (client: string) => fileURLToPath(new URL(`../${client}/`, import.meta.url))
 
-/** Address of the service, and the demo's keys: a channel's, and a publishable one for pages of this address. */
+/** Address of the service, and the demo's keys: a channel's, and a publishable one for this address. */
 export type Service = { url: string; key: string; publishableKey: string }
 
 // Reads the keys once the service has issued the publishable one, which takes its address.
