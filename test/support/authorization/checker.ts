@@ -137,15 +137,16 @@ export async function checkRow(matrix: Matrix, row: Row): Promise<string[]> {
   const cells = Object.values<Caller>(callers).flatMap((caller) =>
     things[row.kind].map((thing) => ({ caller, thing, sees: row.sees(caller, thing) })),
   )
+  const each = row.inTurn ? inTurn<Cell> : atOnce<Cell>
   const hidden = cells.filter(({ sees }) => sees === false)
   const wrong = await findChanges(matrix, row.notes, () =>
-    atOnce(hidden, (cell) => checkHidden(matrix, row, cell)),
+    each(hidden, (cell) => checkHidden(matrix, row, cell)),
   )
   const shown = await inTurn(
     cells.filter(({ sees }) => sees === true),
     (cell) => checkShown(matrix, row, cell),
   )
-  const either = await atOnce(
+  const either = await each(
     cells.filter(({ sees }) => sees === null),
     async ({ caller, thing }) => (await askAs(matrix, caller, row, thing.id)).wrong,
   )

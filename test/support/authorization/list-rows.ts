@@ -64,6 +64,8 @@ function restRows(path: string, kind: OpenRow['isFor'][number], page = '&limit=5
     `GET ${path} ${name}`,
     {
       kind: of,
+      // A process serves a few exports at once, and refuses more.
+      inTurn: page === '',
       sees: (caller, thing) => (isFor(caller) ? sees(caller, thing) : false),
       ask: (_caller, id) => get(`${path}?${name}=${id}${page}`),
     },

@@ -22,6 +22,8 @@ export type Row = {
   writes?: boolean
   /** Tables that record even refused requests. */
   notes?: string[]
+  /** True if few of these requests may run at once. */
+  inTurn?: boolean
   /** Creates a new object for each permitted request, for requests that use it up. */
   fresh?(caller: Caller, world: World): Promise<string>
 }
