@@ -1,4 +1,4 @@
-import { graphql, major, moment, rest, type Spelling, select } from './spelling.ts'
+import { graphql, major, moment, rest, type Spelling, select, word } from './spelling.ts'
 
 // The gateway's ticket lookup produced by SQL alone, in one statement.
 
@@ -54,10 +54,13 @@ const ticketFields = (spelling: Spelling) =>
       rate_slug: 'rate.slug',
       referral_id: 'ticket.referral_id',
       refunded: major('ticket.refunded_amount', 'ticket.currency'),
-      sale_type: 'ticket.sale_type',
+      sale_type: word(spelling, 'ticket.sale_type'),
       price_info: priceInfo(spelling),
       supplements: supplements(spelling),
-      status: `case ticket.status when 'held' then 'pending' when 'active' then 'activated' else ticket.status::text end`,
+      status: word(
+        spelling,
+        `(case ticket.status when 'held' then 'pending' when 'active' then 'activated' else ticket.status::text end)`,
+      ),
       total_extras: major('(ticket.supplements_amount + ticket.warranty_amount)', 'ticket.currency'),
       total_fees: major('ticket.organization_fee_amount', 'ticket.currency'),
       total_paid: paid('ticket.total_amount'),
@@ -78,6 +81,29 @@ const lookupOf = (spelling: Spelling) => `
     join events as event on event.id = ticket.event_id
     where ticket.id = $1
   ) as body`
+
+// $1: the ID of a ticket, whose organization's newest 50 are listed.
+const listOf = (spelling: Spelling) => `
+  select json_agg(body)::text as body
+  from (
+    select ${ticketFields(spelling)}
+      ${spelling === rest ? `, ${moment('ticket.created_at')} as created_at, ${moment('ticket.updated_at')} as updated_at` : ''}
+    from (
+      select * from tickets where organization_id = (select organization_id from tickets where id = $1)
+      order by created_at desc, id desc limit 50
+    ) as ticket
+    join ticket_rates as rate on rate.id = ticket.ticket_rate_id
+    join prices as price on price.id = ticket.price_id
+    join events as event on event.id = ticket.event_id
+    order by ticket.created_at desc, ticket.id desc
+  ) as body`
+
+/** The statement that lists tickets. */
+export const listStatements: Record<Surface, string> = { graphql: listOf(graphql), rest: listOf(rest) }
+
+/** Text before and after the tickets in a response. */
+export const listEnvelope = (surface: Surface): [before: string, after: string] =>
+  surface === 'graphql' ? ['{"data":{"tickets":{"nodes":', '}}}'] : ['{"success":true,"data":', '}']
 
 /** The statement that looks a ticket up. */
 export const lookupStatements: Record<Surface, string> = { graphql: lookupOf(graphql), rest: lookupOf(rest) }

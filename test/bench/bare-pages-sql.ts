@@ -1,4 +1,4 @@
-import { graphql, major, moment, rest, type Spelling, select } from './spelling.ts'
+import { graphql, major, moment, rest, type Spelling, select, word } from './spelling.ts'
 
 // The gateway's pages produced by SQL alone, one statement per page: the same rows and fields in the same
 // shape.
@@ -8,12 +8,13 @@ const isUsedUp = 'capacity - sold_before - sold - held = 0'
 const priceFields = (spelling: Spelling) =>
   select(
     spelling,
-    ['name', 'includes', 'additional_info', 'fee_type'],
+    ['name', 'includes', 'additional_info'],
     {
       [spelling.id]: 'price.id',
       price: major('price.amount', 'price.currency'),
       valid_until: moment('price.valid_until'),
       quantity: 'coalesce(left_of.capacity, 0)',
+      fee_type: word(spelling, 'price.fee_type'),
       fee_quantity: `case price.fee_type when 'fixed' then ${major('price.fee_quantity', 'price.currency')} else price.fee_quantity end`,
       ...(spelling === graphql && { currency: 'price.currency' }),
     },
@@ -53,8 +54,8 @@ const questions = (spelling: Spelling) => `(
     select coalesce(json_agg(body order by question.position, question.id), '[]')
     from questions as question, lateral (select ${select(
       spelling,
-      ['label', 'type', 'required', 'items'],
-      { [spelling.id]: 'question.id' },
+      ['label', 'required', 'items'],
+      { [spelling.id]: 'question.id', type: word(spelling, 'question.type') },
       'question.',
     )}) as body
     where question.ticket_rate_id = rate.id and not question.removed)`
@@ -62,9 +63,10 @@ const questions = (spelling: Spelling) => `(
 const rateFields = (spelling: Spelling) =>
   select(
     spelling,
-    ['organization_id', 'event_id', 'name', 'slug', 'complete', 'type', 'min', 'max', 'show_all_prices'],
+    ['organization_id', 'event_id', 'name', 'slug', 'complete', 'min', 'max', 'show_all_prices'],
     {
       [spelling.id]: 'rate.id',
+      type: word(spelling, 'rate.type'),
       valid_from: moment('rate.valid_from'),
       available: `not rate.complete and (rate.valid_from is null or rate.valid_from <= now())
         and event.start_date > now() and (${isUsedUp}) is not true and price.current is not null`,

@@ -1,6 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http'
 import postgres from 'postgres'
-import { lookupEnvelope, lookupStatements, type Surface } from './bare-lookups-sql.ts'
+import {
+  listEnvelope,
+  listStatements,
+  lookupEnvelope,
+  lookupStatements,
+  type Surface,
+} from './bare-lookups-sql.ts'
 import { envelope, type Page, pageStatements } from './bare-pages-sql.ts'
 
 // The yardstick of pages and lookups: node:http and the driver, without any checks. It has as many
@@ -24,12 +30,13 @@ async function answer(
 const isPage = (name: string): name is Page => name in pageStatements
 const isSurface = (name: string): name is Surface => name in lookupStatements
 
-// `/pages/{page}` and `/tickets/{surface}/{id}`
+// `/pages/{page}`, `/tickets/{surface}/{id}` and `/lists/{surface}/{id}`
 function read(url: string): Promise<string | null> {
   const [, kind, name = '', id = ''] = url.split('/')
   if (kind === 'pages' && isPage(name))
     return answer(pageStatements[name], pageParameters[name] ?? [], envelope(name))
   if (kind === 'tickets' && isSurface(name)) return answer(lookupStatements[name], [id], lookupEnvelope(name))
+  if (kind === 'lists' && isSurface(name)) return answer(listStatements[name], [id], listEnvelope(name))
   return Promise.resolve(null)
 }
 

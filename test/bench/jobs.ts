@@ -6,7 +6,15 @@ import type { Ask } from './http-client.ts'
 import { allTheSame, answerOf, clients, eachWithItsOwn, type JobPlan, jsonOf } from './job-plan.ts'
 import type { Load, LoadResult } from './load.ts'
 import type { Reach } from './measure.ts'
-import { checkoutAsks, lookupAsks, nestedPageAsk, pageAsks, type Sample, type Target } from './requests.ts'
+import {
+  checkoutAsks,
+  lookupAsks,
+  nestedPageAsk,
+  pageAsks,
+  type Sample,
+  type Target,
+  ticketListAsk,
+} from './requests.ts'
 import { disagreement } from './same-answer.ts'
 import type { Server } from './server-process.ts'
 import { type Holds, holdSide, requestSide, withHoldCheck } from './sides.ts'
@@ -121,6 +129,21 @@ const lookupJob = (surface: Surface, readers: number): Plan => ({
   },
 })
 
+const ticketListJob = (surface: Surface): Plan => ({
+  name: `tickets-${surface}`,
+  description: `list of 50 tickets, ${surfaces[surface]}`,
+  reach: { atLeast: 0.8 },
+  async on({ tickets: { key, ids }, gateway, bare, load }) {
+    const ask = ticketListAsk(key, surface)
+    const bareOne = bareAsk(`/lists/${surface}/${ids[0]}`)
+    return {
+      gateway: requestSide('gateway', gateway, load, { clients, asks: [ask] }),
+      yardstick: requestSide('json_agg', bare, load, { clients, asks: [bareOne] }),
+      disagreement: async () => disagreement(await jsonOf(gateway, ask), await jsonOf(bare, bareOne)),
+    }
+  },
+})
+
 const ratesInWords = { one: 'one rate', many: 'many rates', discount: 'one rate with a discount code' }
 
 // The yardstick of a checkout with a discount has none.
@@ -180,6 +203,8 @@ export const plans: Plan[] = [
   lookupJob('graphql', 64),
   lookupJob('rest', 16),
   lookupJob('rest', 64),
+  ticketListJob('graphql'),
+  ticketListJob('rest'),
   checkoutJob('many', 'rest', 16, { atLeast: 0.8 }),
   checkoutJob('many', 'rest', 64, { atLeast: 0.8 }),
   checkoutJob('many', 'graphql', 16, null),

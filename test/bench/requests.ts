@@ -47,15 +47,14 @@ const checkout = `mutation ($input: CheckoutInput!) {
 }`
 
 // The fields of the REST lookup. Its number `price` is the one in `priceInfo`.
-const lookup = `query ($id: ID!) {
-  ticket(id: $id) {
+const lookupFields = `
     id activationDate channelId code discountQuantitySubtract email gender address language country postalCode
     enter entryDate eventId for name paymentId phone raised rateId rateName rateSlug referralId refunded saleType
     priceInfo { id price age content additionalInfo }
     supplements { id price label description hasFakePrice fakePrice productQuantity productQuantityUsed }
-    status totalExtras totalFees totalPaid invoiceReference correctiveInvoiceReferences
-  }
-}`
+    status totalExtras totalFees totalPaid invoiceReference correctiveInvoiceReferences`
+const lookup = `query ($id: ID!) { ticket(id: $id) { ${lookupFields} } }`
+const list = `{ tickets(first: 50) { nodes { ${lookupFields} } } }`
 
 const quote = `query ($input: CheckoutInput!) {
   quoteCheckout(input: $input) {
@@ -150,3 +149,7 @@ export const lookupAsks = (apiKey: string, surface: Surface, ids: string[]): Ask
       ? getting(apiKey, `/integrations/tickets/${id}`)
       : posting(apiKey, '/graphql', { query: lookup, variables: { id } }),
   )
+
+/** Request of an organization's newest 50 tickets. */
+export const ticketListAsk = (apiKey: string, surface: Surface): Ask =>
+  surface === 'rest' ? getting(apiKey, '/integrations/tickets') : posting(apiKey, '/graphql', { query: list })

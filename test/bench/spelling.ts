@@ -17,6 +17,10 @@ export const graphql: Spelling = {
   field: (name) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
 }
 
+/** Formats a value of a closed set: as it is stored, or in upper case in GraphQL. */
+export const word = (spelling: Spelling, column: string): string =>
+  spelling === graphql ? `upper(${column}::text)` : column
+
 /** Columns and expressions of an object, under a surface's field names. */
 export const select = (
   { field }: Spelling,

@@ -35,8 +35,9 @@ const anchorsOf = (page: string): string[] =>
       .replace(/\s/g, '-'),
   )
 
-// Paths created by the build or at run time; the last is the name of the database driver.
-const madeElsewhere = /^(data|dist|node_modules)\/|^postgres\.js$/
+// Paths created by the build, by generators of clients or at run time; the last is the name of the database
+// driver.
+const madeElsewhere = /^(data|dist|node_modules)\/|^(persisted-)?documents\.json$|^postgres\.js$/
 // Pages that comments cite in capitals.
 const renamed: Record<string, string> = {
   'INTERFACE.md': 'docs/interface.md',
