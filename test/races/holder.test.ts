@@ -185,7 +185,7 @@ test('corrections while payments settle: the mail goes to the address that the t
     ])
     // The answer tells which came first.
     expect(await queuedFor(checkout)).toEqual(
-      corrected.ticket?.status === 'pending' ? [`right-${index}@example.com`] : ['wrong@example.com'],
+      corrected.ticket?.status === 'PENDING' ? [`right-${index}@example.com`] : ['wrong@example.com'],
     )
   })
   await sound()
