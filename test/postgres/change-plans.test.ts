@@ -74,7 +74,7 @@ test('positions are assigned by the index of changes without one', async () => {
 })
 
 test('control: without indexes the whole table is read', async () => {
-  await sale.db.execute(sql`drop index changes_of_audience, changes_in_feed`)
+  await sale.db.execute(sql`drop index changes_of_audience_by_mode, changes_in_feed_by_mode`)
   await readChangesPage(sale, sale.channel, { after: middle })
   expect(await page()).toContain('Seq Scan on changes')
 })

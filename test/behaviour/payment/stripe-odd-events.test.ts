@@ -3,6 +3,8 @@ import { Stripe } from 'stripe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readSigned } from '../../../src/domain/payment/stripe/events.ts'
 import { providerEvents } from '../../../src/domain/payment/table.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { inTestMode } from '../../support/modes.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { type StubEvent, signBody, signEvent, webhookSecret } from '../../support/stub-stripe.ts'
@@ -181,6 +183,19 @@ test.each([
   const { event } = await paidEvent()
   const other = withObject(event, { metadata: {}, ...fields })
   expect(await sale.deliver(other)).toEqual(['ignored'])
+})
+
+test('stripe event about a test payment pays nothing, for its session is not at Stripe', async () => {
+  const { event } = await paidEvent()
+  const tested = await mustCheckOut(await inTestMode(sale), {
+    ticket_rate_id: 'rate_1',
+    tickets: [anEntry('price_1')],
+  })
+  const forged = structuredClone(event)
+  Object.assign(forged.data.object, { metadata: { payment_id: tested.payment_id } })
+  Object.assign(forged, { id: 'evt_forged' })
+  expect(await sale.deliver(forged)).toEqual(['unknown'])
+  expect(await sale.buyer.statusesOf(tested)).toEqual(['pending', 'held'])
 })
 
 test('control: the same stripe event unchanged is paid', async () => {

@@ -2,6 +2,7 @@ import { coalesceReads } from '../../../data/coalesce.ts'
 import { anyOf, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
+import { sandboxProvider } from '../../payment/sandbox.ts'
 import { payments, providerEvents } from '../../payment/table.ts'
 import { refundTransaction, settleRefund } from '../refund/settle-refund.ts'
 import { settlePayment } from './settle-payment.ts'
@@ -53,7 +54,8 @@ export async function receiveEvent(
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
   const payment = await findPayment(db, about.paymentId)
-  if (!payment) return 'unknown'
+  // A test payment has no session at a real provider, which therefore can't know it.
+  if (!payment || (payment.mode === 'test' && provider !== sandboxProvider.name)) return 'unknown'
   const { isRepeated } = await settlePayment(db, {
     payment,
     outcome: about.outcome,
