@@ -1,9 +1,15 @@
 import { defineConfig } from 'vitest/config'
 import { UnitFirst } from './test/support/setup/unit-first.ts'
 
-// Each folder holds one kind of test. Behaviour tests run on both databases; tests of races, and of behaviour
-// that only a PostgreSQL server has, run on PostgreSQL alone.
+// Each folder holds one kind of test. Behaviour tests run on both databases, but for those of what is above the
+// database, which run on PostgreSQL with every optimisation off; tests of races, and of behaviour that only a
+// PostgreSQL server has, run on PostgreSQL alone.
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
+
+// What is above the database: credentials, both contracts, pages.
+const aboveDatabase = ['auth', 'contract', 'graphql', 'http', 'rest', 'shop'].map(
+  (folder) => `test/behaviour/${folder}/**`,
+)
 
 // Files that count the statements, runs or attempts that an optimisation saves.
 const aboutOptimisations = [
@@ -57,6 +63,7 @@ export default defineConfig({
       }),
       project('postgres', {
         include: filesOf('behaviour', 'postgres', 'races'),
+        exclude: aboveDatabase,
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
       // The same tests with every optimisation off.
