@@ -35,6 +35,14 @@ beforeAll(async () => {
   sale = await openSale(aCatalogue({ organizations: [anOrganization()], events }), {
     database: { settings: {}, open: async () => database, drop: async () => {} },
   })
+  // Built once at the end, indexes take a quarter of the time.
+  const indexes = await sale.db
+    .select({ name: sql<string>`indexname`, definition: sql<string>`indexdef` })
+    .from(sql`pg_indexes`)
+    .where(sql`tablename = 'tickets' and indexname not in (select conname from pg_constraint)`)
+  expect(indexes.length).toBeGreaterThan(10)
+  for (const { name } of indexes) await sale.db.execute(sql`drop index ${sql.identifier(name)}`)
+  await sale.db.execute(sql`alter table tickets disable trigger all`)
   const payments = ticketCount / perPayment
   await sale.db.execute(sql`insert into payments
     (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, created_at, expires_at, paid_at)
@@ -54,6 +62,8 @@ beforeAll(async () => {
       case when n % 500 <> 1 then now() - n * interval '1 second' end, now() - n * interval '1 second',
       'document_' || n || '_' || m
     from generate_series(1, ${payments}::integer) as n, generate_series(0, ${perPayment - 1}::integer) as m`)
+  await sale.db.execute(sql`alter table tickets enable trigger all`)
+  for (const { definition } of indexes) await sale.db.execute(sql.raw(definition))
   await sale.db.execute(sql`vacuum analyze`)
 })
 afterAll(() => sale?.close())
@@ -105,9 +115,9 @@ const lists: [name: string, args: () => string, index: string][] = [
   ['tickets', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
   ['tickets', () => 'filter: { ticketRateId: "rate_7" }', 'tickets_of_rate'],
   ['tickets', () => 'filter: { paymentId: "pay_7" }', 'tickets_payment_id_position_index'],
-  ['tickets', () => 'filter: { status: cancelled }', 'tickets_ended'],
-  ['tickets', () => 'filter: { status: expired }', 'tickets_ended'],
-  ['tickets', () => 'filter: { status: activated }', 'tickets_created'],
+  ['tickets', () => 'filter: { status: CANCELLED }', 'tickets_ended'],
+  ['tickets', () => 'filter: { status: EXPIRED }', 'tickets_ended'],
+  ['tickets', () => 'filter: { status: ACTIVATED }', 'tickets_created'],
   ['tickets', () => 'filter: { saleType: INVITATION }', 'tickets_created'],
   ['tickets', () => 'filter: { referralId: "ref_7" }', 'tickets_referral'],
   ['tickets', () => 'filter: { email: "ANA7@example.com" }', 'tickets_email'],
@@ -118,7 +128,7 @@ const lists: [name: string, args: () => string, index: string][] = [
   ['payments', () => '', 'tickets_created'],
   ['payments', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
   ['payments', () => 'filter: { email: "ana7@example.com" }', 'tickets_email'],
-  ['payments', () => 'filter: { status: paid }', 'tickets_created'],
+  ['payments', () => 'filter: { status: PAID }', 'tickets_created'],
 ]
 
 // A filter without an index of its own may look through 10,000 tickets of each of two channels.
