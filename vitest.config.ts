@@ -14,9 +14,12 @@ const aboveDatabase = ['auth', 'contract', 'graphql', 'http', 'rest', 'shop'].ma
 // Files that count the statements, runs or attempts that an optimisation saves.
 const aboutOptimisations = [
   'behaviour/auth/rate-limit',
+  'behaviour/check-in/check-in-tickets',
   'behaviour/database/versioned-loader',
   'behaviour/event/revisions',
+  'behaviour/event/viewer',
   'behaviour/graphql/joined-statements',
+  'behaviour/graphql/nodes',
   'behaviour/graphql/statements',
   'behaviour/ticket/checkout-access',
   'behaviour/ticket/checkouts-at-once',
