@@ -34,6 +34,9 @@ const aboutOptimisations = [
   'unit/compiler',
 ].map((name) => `test/${name}.test.ts`)
 
+// Tests that run on a distributed database as well.
+const onCitus = ['behaviour/refund/refund-ticket', 'races/checkout'].map((name) => `test/${name}.test.ts`)
+
 // Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
@@ -68,6 +71,11 @@ export default defineConfig({
         include: filesOf('behaviour', 'postgres', 'races'),
         exclude: aboveDatabase,
         globalSetup: ['test/support/setup/postgres.ts'],
+      }),
+      // What sells on a Citus cluster, whose coordinator is at TEST_CITUS_URL. Its servers share the machine.
+      project('citus', {
+        include: [...filesOf('citus'), ...onCitus],
+        globalSetup: ['test/support/setup/citus.ts'],
       }),
       // The same tests with every optimisation off.
       project('slow-forms', {

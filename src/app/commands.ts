@@ -10,6 +10,7 @@ import { parse } from '../shared/input-types.ts'
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
 
   migrate                        bring the tables up to date
+  distribute                     spread the tables over a Citus cluster, by organization
   import FILE                    import a catalogue; an invalid file changes nothing
   import --schema                print the JSON Schema of a catalogue file
   seed [--events N]              import a demo catalogue (60 events by default)
@@ -56,7 +57,8 @@ const options = {
 /** Opens the database, either to migrate it or to use it as it is. */
 export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
 type Output = { json: unknown; text: string }
-type Open = () => Promise<Database>
+/** Opens the tables, or with `whole` all that a database can do. */
+type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
 type Command = (input: object) => (open: Open) => Promise<Output>
 
@@ -66,6 +68,17 @@ const commands: Record<string, Command> = {
     return async (open) => {
       await open()
       return { json: { migrated: true }, text: 'The tables are up to date.' }
+    }
+  },
+  distribute(input) {
+    parse(z.strictObject({}), input)
+    return async (open) => {
+      const { distributed, reference, done } = await (await open.whole()).distribute()
+      const text =
+        distributed + reference === 0
+          ? 'The tables are distributed already.'
+          : `Tables distributed by organization: ${distributed}, copied to every server: ${reference}, done before: ${done}. Start the service again.`
+      return { json: { distributed, reference, done }, text }
     }
   },
   ...catalogueCommands,
@@ -129,11 +142,12 @@ async function run(args: string[], openFor: OpenFor): Promise<string> {
   const command = prepare(positionals, input)
   const databases: OpenDatabase[] = []
   try {
-    const output = await command(async () => {
+    const whole = async () => {
       const database = await openFor(positionals[0] === 'migrate' ? 'migrate' : 'use')
       databases.push(database)
-      return database.db
-    })
+      return database
+    }
+    const output = await command(Object.assign(async () => (await whole()).db, { whole }))
     return json ? JSON.stringify(output.json) : output.text
   } finally {
     for (const database of databases) await database.close()

@@ -16,8 +16,11 @@ export type BatchLimits = {
 export const deferred = Symbol('deferred')
 
 export type BatchRuns<Job, Outcome> = {
-  /** Runs jobs of any keys without waiting for row locks. Required unless `maxMixed` is 0. */
+  /** Runs jobs of any keys of a family without waiting for row locks. Required unless `maxMixed` is 0. */
   mixed?(jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
+  /** Jobs of one key have the same family, and only those of one family share a mixed run. One for all if it
+   *  is absent. */
+  familyOf?(job: Job): string
   /** Runs jobs of one key. */
   alone(jobs: Job[]): Promise<Outcome[]>
   /** Reports whether an error is unrelated to the jobs, so that retrying them one by one would fail too. */
@@ -35,6 +38,7 @@ type WaitingJob<Job, Outcome> = {
 /** Jobs of one key. `isAlone` is set once a mixed run defers one of them, until none is waiting. */
 type Line<Job, Outcome> = {
   key: string
+  family: string
   waiting: WaitingJob<Job, Outcome>[]
   running: number
   isAlone: boolean
@@ -44,7 +48,7 @@ type Line<Job, Outcome> = {
  *  first served. Knows nothing about the jobs.
  *
  *      arrives ──► waits in the line of its key ──► mixed run, with idle keys ──► done
- *          │                    │                        │ deferred
+ *          │                    │    of its family       │ deferred
  *          │                    └──► run of its key ◄────┘
  *          │                            │ fails
  *          └ line full: busy            └──► each job alone ──► done or failed by itself
@@ -107,7 +111,9 @@ export function batchByKey<Job, Outcome>(
     const group: Group = []
     for (const line of lines.values()) {
       if (group.length >= maxTogether) break
-      if (line.running === 0 && !line.isAlone) group.push(...takeFrom(line, maxTogether - group.length))
+      const isOfFamily = line.family === (group[0]?.line.family ?? line.family)
+      if (line.running === 0 && !line.isAlone && isOfFamily)
+        group.push(...takeFrom(line, maxTogether - group.length))
     }
     return group
   }
@@ -165,7 +171,8 @@ export function batchByKey<Job, Outcome>(
 
   return (key, job) =>
     new Promise((resolve, reject) => {
-      const line = lines.get(key) ?? { key, waiting: [], running: 0, isAlone: false }
+      const family = runs.familyOf?.(job) ?? ''
+      const line = lines.get(key) ?? { key, family, waiting: [], running: 0, isAlone: false }
       lines.set(key, line)
       if (line.waiting.length >= maxWaiting) throw runs.busy()
       line.waiting.push({ job, line, resolve, reject })

@@ -3,6 +3,8 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
+import type { Distribution } from './distribute.ts'
+import { distributedComment } from './distributed.ts'
 
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>
@@ -16,6 +18,8 @@ export type OpenDatabase = {
   db: Database
   /** Applies pending migrations, each file in its own transaction. Safe to run concurrently. */
   migrate(onWait?: (wait: MigrationWait) => void): Promise<void>
+  /** Distributes the tables over a Citus cluster: see `distribute`. */
+  distribute(): Promise<Distribution>
   /** Reports whether the database answers, accepts writes, and is fully migrated. Never waits behind other
    *  statements. */
   ready(): Promise<boolean>
@@ -67,18 +71,23 @@ function unreadyBecause(error: unknown): Unready {
 }
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
- *  unless it is only read. The check resolves to the reason if it is not ready. */
-export function readiness(db: Database, { isOnlyRead = false } = {}): () => Promise<Unready | null> {
+ *  unless it is only read. Tells that it is distributed. The check resolves to the reason if it is not ready. */
+export function readiness(
+  db: Database,
+  { isOnlyRead = false, onDistributed = () => {} } = {},
+): () => Promise<Unready | null> {
   const { length } = readMigrationFiles(migrations)
   const query = sql`select (select count(*) >= ${length} from drizzle.__drizzle_migrations) as "isMigrated",
-    current_setting('transaction_read_only') = 'on' as "isReadOnly"`
+    current_setting('transaction_read_only') = 'on' as "isReadOnly",
+    obj_description('payments'::regclass, 'pg_class') is not distinct from ${distributedComment} as "isDistributed"`
   return async () => {
     try {
       // postgres.js returns the rows, PGlite an object that holds them.
       const result: unknown = await db.execute(query)
       const [status] = (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as [
-        { isMigrated: boolean; isReadOnly: boolean },
+        { isMigrated: boolean; isReadOnly: boolean; isDistributed: boolean },
       ]
+      if (status.isDistributed) onDistributed()
       if (!status.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
       return status.isReadOnly && !isOnlyRead ? { reason: 'READ_ONLY', code: undefined } : null
     } catch (error) {

@@ -37,13 +37,14 @@ function openSession(
   }
 }
 
-/** Migrates on a connection of its own, without timeouts. Other processes that start to migrate wait until
- *  this is done, however long it takes. `url` must be the database itself, not a pooler, because the lock
- *  belongs to a session. `host` is the one of its hosts that accepts writes. */
-export async function migratePostgres(
+/** Migrates, or does other work on the tables, on a connection of its own, without timeouts. Other processes
+ *  that start to migrate wait until this is done, however long it takes. `url` must be the database itself, not
+ *  a pooler, because the lock belongs to a session. `host` is the one of its hosts that accepts writes. */
+export async function migratePostgres<Result = void>(
   url: string,
-  { host, ...options }: MigrateOptions & { host?: Host } = {},
-): Promise<void> {
+  { host, ...options }: MigrateOptions & { host?: Host | undefined } = {},
+  work: (session: MigrationSession, options: MigrateOptions) => Promise<Result> = migrate as never,
+): Promise<Result> {
   const { session, end } = openSession(url, host)
   const isLocked = async () => {
     const [row] = await session.run(`select pg_try_advisory_lock(${migrationLock}) as locked`)
@@ -54,7 +55,7 @@ export async function migratePostgres(
     await session.run('set lock_timeout = 0')
     await session.run('set idle_in_transaction_session_timeout = 0')
     while (!(await isLocked())) await setTimeout(lockPollMs)
-    await migrate(session, options)
+    return await work(session, options)
   } finally {
     await end()
   }

@@ -3,6 +3,8 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { assumeEverything, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
+import { distribute } from './distribute.ts'
+import { markDistributed } from './distributed.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { deafLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
@@ -112,7 +114,10 @@ export function openPostgres(
   // A connection of their own, so that readiness checks never wait behind other statements.
   const single = { max: 1, maxReserved: 1, maxPipeline: 1, timeoutMs: readinessTimeoutMs }
   const readinessPool = openPool({ settings, findHost, ...single })
-  const check = readiness(drizzle(driverOver(settings, readinessPool)), { isOnlyRead })
+  const check = readiness(drizzle(driverOver(settings, readinessPool)), {
+    isOnlyRead,
+    onDistributed: () => markDistributed(db),
+  })
   let running: ReturnType<typeof check> | null = null
   const directSettings = isPooled && directUrl ? settingsOf(directUrl, isOnlyRead, {}) : settings
   const link =
@@ -136,15 +141,23 @@ export function openPostgres(
     return unready
   }
 
+  async function directHost() {
+    if (isPooled && !directUrl)
+      throw new Error(
+        'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
+      )
+    const address = directUrl ?? url
+    return { address, host: await hostFinder(settingsOf(address, false, {}))() }
+  }
+
   return {
     db,
+    async distribute() {
+      const { address, host } = await directHost()
+      return migratePostgres(address, { host }, distribute)
+    },
     async migrate(onWait) {
-      if (isPooled && !directUrl)
-        throw new Error(
-          'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
-        )
-      const address = directUrl ?? url
-      const host = await hostFinder(settingsOf(address, false, {}))()
+      const { address, host } = await directHost()
       await migratePostgres(address, { host, onWait })
       // Through the pooler, because the timeouts belong to the role that the service uses there.
       if (isPooled) await db.execute(setRoleTimeouts)

@@ -5,6 +5,7 @@ import { readKey } from '../auth/key.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { keyedBy } from '../data/prepared.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
+import { isDistributed } from '../database/distributed.ts'
 import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Mode, perMode } from '../shared/mode.ts'
@@ -55,7 +56,9 @@ export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
   const read = perMode((mode) => readPairs(find, mode))
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
     const key = id !== null && isIdentifier(id) ? readKey(credentials.apiKey ?? '') : null
-    if (!key || id === null || !isFast('prefetch')) return createContext(services, credentials)
+    // Where a distributed database has the row is known once its reader is.
+    if (!key || id === null || !isFast('prefetch') || isDistributed(services.db))
+      return createContext(services, credentials)
     // A key whose row has another mode than it states is refused.
     const found = await read[key.mode](services.db, pairOf(key.id, id)).catch((error: unknown) => {
       if (isUnavailable(error)) throw error

@@ -61,6 +61,30 @@ export const derivedId = (prefix: Prefix, ...names: string[]): string =>
 /** Generates a ticket code: 12 characters without look-alikes (no 0 and O, no 1, I and L, no U and V). */
 export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRSTWXYZ', 12)
 
+/** Generates the unguessable part of the URL of a ticket's document: 256 random bits in hexadecimal. */
+export const newDocumentToken: () => string = customAlphabet('0123456789abcdef', 64)
+
+/** A secret of one of an organization's rows, and the organization that leads to it. */
+export type OrganizationToken = { organizationId: string; secret: string }
+
+/** Writes a secret for an address, followed by the organization in base64url. */
+export const toOrganizationToken = ({ organizationId, secret }: OrganizationToken): string =>
+  secret + Buffer.from(organizationId).toString('base64url')
+
+/** Returns the reader of tokens with secrets of a form, which all have the same length. It returns null for any
+ *  other text. */
+export function organizationTokenReader(secret: RegExp) {
+  const form = new RegExp(`^(${secret.source})([\\w-]{2,86})$`)
+  return (text: string): OrganizationToken | null => {
+    const [, secret, encoded] = form.exec(text) ?? []
+    const organizationId = Buffer.from(encoded ?? '', 'base64url').toString()
+    // Only one text leads to a row.
+    const isToken =
+      secret && isIdentifier(organizationId) && toOrganizationToken({ organizationId, secret }) === text
+    return isToken ? { organizationId, secret } : null
+  }
+}
+
 /** Generates a secret: 256 random bits in base 62. */
 export const newSecret: () => string = customAlphabet(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',

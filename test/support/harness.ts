@@ -12,6 +12,7 @@ import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import type { RequestTimeouts } from '../../src/http/connection-limits.ts'
 import { checkAnswers } from './openapi/check-answers.ts'
+import { createCitusDatabase, dropCitusDatabase } from './setup/citus.ts'
 import { copyFolder, inDatabase } from './setup/database.ts'
 
 type Settings = Record<string, string>
@@ -39,6 +40,19 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
     }
   }
   const name = `${given.prefix}_${id}`
+  if (given.kind === 'citus') {
+    const databaseUrl = await createCitusDatabase(given, name, { empty })
+    return {
+      settings: { DATABASE_URL: databaseUrl },
+      async open(options) {
+        const opened = await openDatabase({ databaseUrl, dataDir: '' }, options)
+        // A service that starts asks this too, and learns that the database is distributed.
+        await opened.whyUnready()
+        return opened
+      },
+      drop: () => dropCitusDatabase(given, name),
+    }
+  }
   const databaseUrl = inDatabase(given.server, name)
   const onServer = async (statement: string) => {
     const sql = postgres(given.server, { max: 1, onnotice: () => {} })

@@ -44,11 +44,11 @@ const invariants = {
     group by charge_id, charges.amount having sum(refunds.amount) > charges.amount`,
   'refunded amount of a ticket differs from its refund attempts': `
     select tickets.id from tickets left join refunds on refunds.ticket_id = tickets.id and refunds.status = 'succeeded'
-    group by tickets.id having tickets.refunded_amount <> coalesce(sum(refunds.amount), 0)`,
+    group by tickets.id, tickets.refunded_amount having tickets.refunded_amount <> coalesce(sum(refunds.amount), 0)`,
   'refunded amount of a payment differs from its refund attempts': `
     select payments.id from payments left join refunds on refunds.payment_id = payments.id
       and refunds.status = 'succeeded' and reason not in ('PAID_TWICE', 'AMOUNT_MISMATCH') and (ticket_id is not null or paid_at is null)
-    group by payments.id having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
+    group by payments.id, refunded_amount, total_amount having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
   'a ticket was entered more often than it admits': `
     select id from tickets where entered > admits`,
   'the box office has taken money without a charge, or has a charge of another amount': `
@@ -130,8 +130,8 @@ const firstId = (table: string, where = 'true') => `(select id from ${table} whe
 // A discount without uses, on tickets from which it took nothing.
 const useUnusableDiscount = `
   with made as (insert into discounts (id, organization_id, position, code, name, percentage, currency)
-    select 'dsc_broken', id, 0, 'broken', 'broken', 10, currency from organizations limit 1),
-  counted as (insert into stock (id, capacity) values ('dsc_broken', 0))
+    select 'dsc_broken', id, 0, 'broken', 'broken', 10, currency from organizations limit 1 returning organization_id, id),
+  counted as (insert into stock (organization_id, id, capacity) select organization_id, id, 0 from made)
   update tickets set discount_id = 'dsc_broken' where status = 'active'`
 
 /** Statements that break an invariant, for those that constraints do not already enforce. */
@@ -185,8 +185,8 @@ export const invariantBreakers: { [Rule in keyof typeof invariants]?: string } =
     insert into retired_documents (organization_id, token, ticket_id)
     select organization_id, 'x', id from tickets where document_token is not null limit 1`,
   'a ticket was sent again more than five times within a day': `
-    insert into deliveries (id, payment_id, ticket_id, occasion, medium, recipient)
-    select 'dlv_' || number, payment_id, tickets.id, 'resend:' || number, 'email', email
+    insert into deliveries (organization_id, id, payment_id, ticket_id, occasion, medium, recipient)
+    select organization_id, 'dlv_' || number, payment_id, tickets.id, 'resend:' || number, 'email', email
     from tickets, generate_series(1, 6) as number where tickets.id = ${firstId('tickets')}`,
   'pending work is not due within a day': `update deliveries set due_at = now() + interval '2 days'`,
   'completed work lacks its completion fields': `update refunds set reference = null`,

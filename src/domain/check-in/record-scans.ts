@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows, columnsOf, list, typesOf } from '../../data/array-params.ts'
-import { preparedSql } from '../../data/prepared.ts'
+import { inOrganization, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
 import { recordChanges } from '../sale/record-changes.ts'
@@ -41,16 +41,20 @@ const count = (tx: Connection) =>
       lastEntryAt: sql`greatest(${tickets.lastEntryAt}, ${lastEntryAt})`,
     })
     .from(counted.rows)
-    .where(sql`${tickets.id} = ${id}`)
+    .where(sql`${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`)
     .prepare('count_entries')
 
 const toText = (date: Date | null) => date?.toISOString() ?? null
 
 type Recorded = { made: NewCheckIn[]; readonly occupancies: Occupancy[]; changes: NewChange[] }
 
-/** Writes check-ins, counts people in and out, and records changes, in one statement each. Requires this
+/** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one statement each. Requires this
  *  transaction to hold the row locks of the tickets. Throws a duplicate if a nonce was used meanwhile. */
-export async function recordScans(tx: Connection, { made, occupancies, changes }: Recorded): Promise<void> {
+export async function recordScans(
+  tx: Connection,
+  organizationId: string,
+  { made, occupancies, changes }: Recorded,
+): Promise<void> {
   if (made.length === 0) return
   const rows = made.map((row) => ({
     ...row,
@@ -64,6 +68,6 @@ export async function recordScans(tx: Connection, { made, occupancies, changes }
     lastEntryAt: toText(one.lastEntryAt),
   }))
   if (inside.length === 0) return
-  await count(tx).execute(counted.values(inside))
+  await count(tx).execute({ organizationId, ...counted.values(inside) })
   await recordChanges(tx, changes)
 }

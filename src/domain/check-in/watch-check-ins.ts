@@ -40,13 +40,15 @@ export async function watchCheckIns(
   let page: LoggedCheckIn[] = []
   const sent = new Set<string>()
   const wake = () => stream.wake()
-  const log = await checkInLogs(ctx.db).open(event.id, ctx.now, wake)
+  const log = await checkInLogs(ctx.db).open(event, ctx.now, wake)
   let next = log.end
   let isOver = false
+  const { id, organizationId } = event
+  const watched = { id, organizationId }
 
   async function fromTable(): Promise<LoggedCheckIn | undefined> {
     if (page.length === 0 && place) {
-      const found = await readCheckIns(ctx.db, eventId, place).catch((error) => {
+      const found = await readCheckIns(ctx.db, watched, place).catch((error) => {
         if (isUnavailable(error)) return null
         throw error
       })

@@ -9,7 +9,17 @@ type Paid = { payment: Payment; tickets: Pick<Ticket, 'email' | 'phone'>[] }
 function deliveriesOf({ payment, tickets }: Paid) {
   const to = (medium: 'email' | 'whatsapp', recipients: (string | null)[]) =>
     [...new Set(recipients)].flatMap((recipient) =>
-      recipient ? [{ id: newId('dlv'), paymentId: payment.id, medium, recipient }] : [],
+      recipient
+        ? [
+            {
+              organizationId: payment.organizationId,
+              id: newId('dlv'),
+              paymentId: payment.id,
+              medium,
+              recipient,
+            },
+          ]
+        : [],
     )
   const emails = tickets.map(({ email }) => email)
   const phones = tickets.map(({ phone }) => phone)

@@ -1,8 +1,9 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, isOwn, rowStatement } from '../../data/prepared.ts'
+import { anyOf, type Find, inOrganization, isOwn, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import type { OrganizationToken } from '../../shared/ids.ts'
 import { type Payment, payments } from './table.ts'
 
 const rows = rowsOf(getTableColumns(payments))
@@ -19,12 +20,13 @@ export const paymentById = ({ own }: Readers) => loadOne(own, byId)
 
 const anyById: Find<Payment> = {
   rows,
-  query: (select, keys) => select.from(payments).where(anyOf(payments.id, keys)),
+  query: (select, keys) =>
+    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
 }
 
-/** Finds a payment without permission checks. */
-export async function findPayment(db: Database, id: string): Promise<Payment | null> {
-  const [found] = await rowStatement(db, 'any_payment_by_id', anyById).execute({ keys: [id] })
+/** Finds a payment of an organization without permission checks. */
+export async function findPayment(db: Database, organizationId: string, id: string): Promise<Payment | null> {
+  const [found] = await rowStatement(db, 'any_payment_by_id', anyById).execute({ organizationId, keys: [id] })
   return found ?? null
 }
 
@@ -35,6 +37,7 @@ const byToken: Find<Payment> = {
       .from(payments)
       .where(
         and(
+          inOrganization(payments.organizationId),
           eq(payments.pageToken, sql.placeholder('token')),
           eq(payments.channelId, sql.placeholder('channelId')),
           sql`${payments.mode} = ${sql.placeholder('mode')}::text::key_mode`,
@@ -45,11 +48,12 @@ const byToken: Find<Payment> = {
 /** Finds the payment of a channel whose page has this token; null if there is none of the mode. */
 export async function findPaymentByToken(
   db: Database,
-  token: string,
+  { organizationId, secret }: OrganizationToken,
   { channelId, mode }: Pick<Payment, 'channelId' | 'mode'>,
 ): Promise<Payment | null> {
   const [found] = await rowStatement(db, 'payment_of_channel_by_token', byToken).execute({
-    token,
+    organizationId,
+    token: secret,
     channelId,
     mode,
   })

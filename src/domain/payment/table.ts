@@ -34,7 +34,7 @@ export const paymentStatus = pgEnum('payment_status', [
 export const payments = pgTable(
   'payments',
   {
-    id: text().primaryKey(),
+    id: text().notNull(),
     channelId: text('channel_id')
       .notNull()
       .references(() => channels.id),
@@ -74,19 +74,22 @@ export const payments = pgTable(
     paidAt: timestampMs('paid_at'),
   },
   (payment) => [
+    primaryKey({ columns: [payment.organizationId, payment.id] }),
+    // Channels look up payments by their id alone.
+    index('payments_id').on(payment.id),
     foreignKey({
       name: 'payments_of_the_organization_of_their_rate',
       columns: [payment.ticketRateId, payment.organizationId],
       foreignColumns: [ticketRates.id, ticketRates.organizationId],
     }),
     // Target of the foreign key that makes these columns equal in a ticket and its payment.
-    unique('payments_shared_with_tickets').on(
-      payment.id,
+    unique('payments_of_tickets').on(
       payment.organizationId,
+      payment.id,
       payment.channelId,
       payment.ticketRateId,
     ),
-    uniqueIndex().on(payment.pageToken),
+    uniqueIndex('payments_page_token_of_organization').on(payment.organizationId, payment.pageToken),
     // Overdue holds, for the sweeper and for checkouts that find a rate full.
     index('payments_unpaid_expires_at')
       .on(payment.expiresAt)
@@ -94,8 +97,8 @@ export const payments = pgTable(
     index('payments_unpaid_ticket_rate')
       .on(payment.ticketRateId, payment.expiresAt)
       .where(sql`${payment.status} in ('pending', 'processing')`),
-    uniqueIndex('payments_session')
-      .on(payment.provider, payment.sessionId)
+    uniqueIndex('payments_session_of_organization')
+      .on(payment.organizationId, payment.provider, payment.sessionId)
       .where(sql`${payment.sessionId} is not null`),
     // Sessions that are due to be closed at the provider.
     index('payments_session_open').on(payment.sessionDueAt).where(sql`${payment.sessionOpen}`),
@@ -111,26 +114,32 @@ export const payments = pgTable(
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
+    organizationId: text('organization_id').notNull(),
     /** SHA-256 of the channel and its key. */
-    id: text().primaryKey(),
+    id: text().notNull(),
     /** SHA-256 of the checkout's input. */
     requestHash: text('request_hash').notNull(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    paymentId: text('payment_id').notNull(),
     createdAt: createdAt(),
   },
-  (key) => [index().on(key.createdAt)],
+  (key) => [
+    primaryKey({ columns: [key.organizationId, key.id] }),
+    foreignKey({
+      name: 'idempotency_keys_of_payments',
+      columns: [key.organizationId, key.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+    index().on(key.createdAt),
+  ],
 )
 
 /** Charges that a provider has made for payments: normally one each. Further ones are refunded. */
 export const charges = pgTable(
   'charges',
   {
-    id: text().primaryKey(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    organizationId: text('organization_id').notNull(),
+    id: text().notNull(),
+    paymentId: text('payment_id').notNull(),
     provider: text().notNull(),
     /** Provider's identifier of the charge. */
     reference: text().notNull(),
@@ -140,7 +149,17 @@ export const charges = pgTable(
     createdAt: createdAt(),
   },
   (charge) => [
-    uniqueIndex('charges_reference').on(charge.provider, charge.reference),
+    primaryKey({ columns: [charge.organizationId, charge.id] }),
+    foreignKey({
+      name: 'charges_of_payments',
+      columns: [charge.organizationId, charge.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+    uniqueIndex('charges_reference_of_organization').on(
+      charge.organizationId,
+      charge.provider,
+      charge.reference,
+    ),
     index().on(charge.paymentId),
     check('charges_positive', sql`${charge.amount} > 0`),
   ],
@@ -151,14 +170,22 @@ export const charges = pgTable(
 export const providerEvents = pgTable(
   'provider_events',
   {
+    organizationId: text('organization_id').notNull(),
     provider: text().notNull(),
     /** Provider's identifier of the event. */
     id: text().notNull(),
     type: text().notNull(),
-    paymentId: text('payment_id').references(() => payments.id),
+    paymentId: text('payment_id'),
     createdAt: createdAt(),
   },
-  (event) => [primaryKey({ columns: [event.provider, event.id] })],
+  (event) => [
+    primaryKey({ columns: [event.organizationId, event.provider, event.id] }),
+    foreignKey({
+      name: 'provider_events_of_payments',
+      columns: [event.organizationId, event.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+  ],
 )
 
 export type Payment = typeof payments.$inferSelect

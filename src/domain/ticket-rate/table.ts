@@ -8,6 +8,7 @@ import {
   type PgColumn,
   pgEnum,
   pgTable,
+  primaryKey,
   text,
   unique,
 } from 'drizzle-orm/pg-core'
@@ -22,7 +23,8 @@ import { organizationId } from '../organization/table.ts'
 export const stock = pgTable(
   'stock',
   {
-    id: text().primaryKey(),
+    organizationId: text('organization_id').notNull(),
+    id: text().notNull(),
     /** Total number of places; null if unlimited. */
     capacity: integer(),
     /** Sold elsewhere before the import: these places have no tickets here. */
@@ -31,6 +33,9 @@ export const stock = pgTable(
     held: integer().notNull().default(0),
   },
   (stock) => [
+    primaryKey({ columns: [stock.organizationId, stock.id] }),
+    // Lists read the counters of many organizations by their ids alone.
+    index('stock_id').on(stock.id),
     check(
       'stock_never_negative',
       sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,
@@ -56,7 +61,7 @@ export const ofStock = (id: string): { mode: Mode; id: string } =>
 export const isStockOf = (mode: Mode, id: PgColumn): SQL =>
   mode === 'test' ? sql`${stock.id} = ${sql.raw(`'${testPrefix}'`)} || ${id}` : sql`${stock.id} = ${id}`
 
-const { id: _, ...left } = getTableColumns(stock)
+const { organizationId: _organization, id: _id, ...left } = getTableColumns(stock)
 /** Stock counters, to be read along with a rate or a price. */
 export const leftColumns = left
 
@@ -169,7 +174,7 @@ export const questions = pgTable(
 )
 
 export type Stock = typeof stock.$inferSelect
-export type Left = Omit<Stock, 'id'>
+export type Left = Omit<Stock, 'organizationId' | 'id'>
 /** A rate and a price as in the catalogue, without stock counters. */
 export type ListedRate = typeof ticketRates.$inferSelect
 export type ListedPrice = typeof prices.$inferSelect

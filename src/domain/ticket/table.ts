@@ -53,7 +53,7 @@ const amount = (name: string) => minorUnits(name).notNull()
 export const tickets = pgTable(
   'tickets',
   {
-    id: text().primaryKey(),
+    id: text().notNull(),
     paymentId: text('payment_id').notNull(),
     /** Index of the ticket in its checkout. */
     position: integer().notNull(),
@@ -120,12 +120,14 @@ export const tickets = pgTable(
       .$onUpdate(() => nowMs),
   },
   (ticket) => [
-    // Composite keys check in one lookup what single ones would need several for: organization, channel and
-    // rate are those of the payment, the event is that of the rate, and the price belongs to the rate.
+    primaryKey({ columns: [ticket.organizationId, ticket.id] }),
+    index('tickets_id').on(ticket.id),
+    // One lookup checks that organization, channel and rate are those of the payment; the others that the event is that
+    // of the rate, and the price belongs to it.
     foreignKey({
-      name: 'tickets_of_their_payment',
-      columns: [ticket.paymentId, ticket.organizationId, ticket.channelId, ticket.ticketRateId],
-      foreignColumns: [payments.id, payments.organizationId, payments.channelId, payments.ticketRateId],
+      name: 'tickets_of_payments',
+      columns: [ticket.organizationId, ticket.paymentId, ticket.channelId, ticket.ticketRateId],
+      foreignColumns: [payments.organizationId, payments.id, payments.channelId, payments.ticketRateId],
     }),
     foreignKey({
       name: 'tickets_of_the_event_of_their_rate',
@@ -141,11 +143,11 @@ export const tickets = pgTable(
     ...listIndexes(ticket),
     // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
     // tickets have codes of their own.
-    uniqueIndex('tickets_qr_code_in_event_by_mode')
-      .on(ticket.qrCode, ticket.eventId, ticket.mode)
+    uniqueIndex('tickets_code_in_event')
+      .on(ticket.organizationId, ticket.qrCode, ticket.eventId, ticket.mode)
       .where(sql`${ticket.status} <> 'expired'`),
-    uniqueIndex('tickets_document_token')
-      .on(ticket.documentToken)
+    uniqueIndex('tickets_document_token_of_organization')
+      .on(ticket.organizationId, ticket.documentToken)
       .where(sql`${ticket.documentToken} is not null`),
     check('tickets_admit_no_more_than_they_may', sql`${ticket.entered} between 0 and ${ticket.admits}`),
     check(
@@ -173,14 +175,16 @@ export const retiredDocuments = pgTable(
   {
     organizationId: text('organization_id').notNull(),
     token: text().notNull(),
-    ticketId: text('ticket_id')
-      .notNull()
-      .references(() => tickets.id),
+    ticketId: text('ticket_id').notNull(),
     createdAt: createdAt(),
   },
   (document) => [
     primaryKey({ columns: [document.organizationId, document.token] }),
-    index().on(document.token),
+    foreignKey({
+      name: 'retired_documents_of_tickets',
+      columns: [document.organizationId, document.ticketId],
+      foreignColumns: [tickets.organizationId, tickets.id],
+    }),
   ],
 )
 

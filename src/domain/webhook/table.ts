@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { check, foreignKey, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { channels, integrations, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
@@ -47,12 +47,11 @@ export const webhookDeliveryStatus = pgEnum('webhook_delivery_status', ['pending
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {
+    organizationId: text('organization_id').notNull(),
     webhookId: text('webhook_id')
       .notNull()
       .references(() => webhooks.id),
-    changeId: text('change_id')
-      .notNull()
-      .references(() => changes.id),
+    changeId: text('change_id').notNull(),
     status: webhookDeliveryStatus().notNull().default('pending'),
     ...dueColumns(),
     /** HTTP status of the last response. */
@@ -61,7 +60,14 @@ export const webhookDeliveries = pgTable(
     deliveredAt: timestampMs('delivered_at'),
   },
   (delivery) => [
-    primaryKey({ columns: [delivery.webhookId, delivery.changeId] }),
+    primaryKey({ columns: [delivery.organizationId, delivery.webhookId, delivery.changeId] }),
+    foreignKey({
+      name: 'webhook_deliveries_of_changes',
+      columns: [delivery.organizationId, delivery.changeId],
+      foreignColumns: [changes.organizationId, changes.id],
+    }),
+    // A channel's webhook has deliveries of several organizations, which its list shows in one order.
+    index('webhook_deliveries_of_webhook').on(delivery.webhookId, delivery.changeId),
     index('webhook_deliveries_due')
       .on(delivery.webhookId, delivery.dueAt)
       .where(sql`${delivery.status} = 'pending'`),

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import { coalesceReads } from '../../../data/coalesce.ts'
-import { anyOf, statement } from '../../../data/prepared.ts'
+import { readByOrganization } from '../../../data/by-organization.ts'
+import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
@@ -8,6 +8,8 @@ import { discounts } from '../../discount/table.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
+import type { PaymentName } from '../../payment/lock-payment.ts'
+import { readPageToken } from '../../payment/payment-url.ts'
 import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
@@ -26,7 +28,13 @@ const paymentsByTokens = (db: Database) =>
         refundReason: sql<AutomaticReason | null>`(${db
           .select({ reason: refunds.reason })
           .from(refunds)
-          .where(and(eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons)))
+          .where(
+            and(
+              eq(refunds.organizationId, payments.organizationId),
+              eq(refunds.paymentId, payments.id),
+              inArray(refunds.reason, automaticReasons),
+            ),
+          )
           .orderBy(asc(refunds.createdAt))
           .limit(1)})`,
         rateName: ticketRates.name,
@@ -44,7 +52,7 @@ const paymentsByTokens = (db: Database) =>
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(anyOf(payments.pageToken, 'tokens')),
+      .where(and(inOrganization(payments.organizationId), anyOf(payments.pageToken, 'tokens'))),
   )
 
 // No personal data: anybody with the page's address can see it.
@@ -66,30 +74,29 @@ const linesByPayments = (db: Database) =>
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))
       .leftJoin(discounts, eq(discounts.id, tickets.discountId))
-      .where(anyOf(tickets.paymentId, 'paymentIds'))
+      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.paymentId, 'paymentIds')))
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
   )
 
 export type FoundPayment = Awaited<ReturnType<ReturnType<typeof paymentsByTokens>['execute']>>[number]
 export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['execute']>>[number]
 
-const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) => {
-  const found = await paymentsByTokens(db).execute({ tokens })
+const paymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) => {
+  const found = await paymentsByTokens(db).execute({ organizationId, tokens })
   return new Map(found.map((row) => [row.payment.pageToken, row]))
 })
 
-const linesByPayment = coalesceReads<TicketLine[]>(async (db, paymentIds) =>
-  groupBy(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
+const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
+  groupBy(await linesByPayments(db).execute({ organizationId, paymentIds }), ({ paymentId }) => paymentId),
 )
-
-/** Reports whether a text has the form of a page token. */
-export const isPageToken = (token: string) => /^[0-9A-Za-z]{43}$/.test(token)
 
 /** Finds the payment whose page has this token, with its event and rate. The token is the permission: there
  *  is no caller. Null if there is none. A malformed token costs no SQL. */
-export const findPayment = async (db: Database, token: string): Promise<FoundPayment | null> =>
-  isPageToken(token) ? paymentByToken(db, token) : null
+export async function findPayment(db: Database, token: string): Promise<FoundPayment | null> {
+  const read = readPageToken(token)
+  return read && paymentByToken(db, read.organizationId, read.secret)
+}
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */
-export const readLines = async (db: Database, paymentId: string): Promise<TicketLine[]> =>
-  (await linesByPayment(db, paymentId)) ?? []
+export const readLines = async (db: Database, { id, organizationId }: PaymentName): Promise<TicketLine[]> =>
+  (await linesByPayment(db, organizationId, id)) ?? []

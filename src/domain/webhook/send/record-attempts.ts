@@ -21,9 +21,10 @@ const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
   update ${webhookDeliveries} set status = tried.status::webhook_delivery_status,
     due_at = now() + tried.again * interval '1 second', last_status = tried.last_status, last_error = tried.last_error,
     delivered_at = case when tried.status = 'delivered' then now() else ${deliveredAt} end
-  from jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried(webhook_id text, change_id text,
+  from jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried(organization_id text, webhook_id text, change_id text,
     attempts integer, status text, again float8, last_status integer, last_error text)
-  where ${webhookDeliveries.webhookId} = tried.webhook_id and ${webhookDeliveries.changeId} = tried.change_id
+  where ${webhookDeliveries.organizationId} = tried.organization_id
+    and ${webhookDeliveries.webhookId} = tried.webhook_id and ${webhookDeliveries.changeId} = tried.change_id
     and ${attempts} = tried.attempts and ${status} = 'pending'`
 })
 
@@ -54,6 +55,7 @@ const webhookOf = (attempts: Attempt[]) => ({
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
   const rows = tried.map(({ claimed, verdict }) => ({
+    organization_id: claimed.organizationId,
     webhook_id: claimed.webhookId,
     change_id: claimed.change.id,
     attempts: claimed.attempts,

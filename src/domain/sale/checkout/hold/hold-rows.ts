@@ -178,6 +178,15 @@ export const movesOf = (jobs: HoldJob[]): StockMove[] =>
     { held: 1 },
   )
 
+/** Organization that jobs of a statement sell for. Throws if there are several: their rows may lie on different
+ *  servers. */
+export function organizationOf(jobs: HoldJob[]): string {
+  const [organizationId, ...others] = new Set(jobs.map(({ plan }) => plan.rate.organizationId))
+  if (organizationId === undefined || others.length > 0)
+    throw new Error('checkouts of several organizations were held together')
+  return organizationId
+}
+
 /** True for a total of 0 (DECISIONS 4), and for what the organization sells or gives away itself. */
 export const isPaidAtOnce = ({ plan, seller }: HoldJob): boolean =>
   plan.totalAmount === 0 || seller.saleType !== 'online'

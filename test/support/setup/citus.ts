@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import type { TestProject } from 'vitest/node'
+import { openDatabase } from '../../../src/database/open.ts'
+import { inDatabase } from './database.ts'
+
+type Cluster = { server: string; prefix: string }
+
+// Fewer shards than in production: each table is created once for each of them.
+const shards = 4
+
+const run = async (url: string, ...statements: string[]) => {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  try {
+    for (const statement of statements) await sql.unsafe(statement)
+  } finally {
+    await sql.end()
+  }
+}
+
+/** Addresses of the maintenance database of the coordinator and of each worker. */
+async function nodesOf(server: string): Promise<{ coordinator: URL; workers: URL[] }> {
+  const sql = postgres(server, { max: 1 })
+  const found = await sql`select groupid, nodename, nodeport from pg_dist_node order by groupid`.finally(() =>
+    sql.end(),
+  )
+  const addresses = found.map(({ nodename, nodeport }) => {
+    const url = new URL(inDatabase(server, 'postgres'))
+    url.hostname = nodename
+    url.port = String(nodeport)
+    return url
+  })
+  const [coordinator, ...workers] = addresses
+  if (!coordinator) throw new Error(`${server} is no coordinator of a Citus cluster`)
+  return { coordinator, workers }
+}
+
+/** Creates a database on every server of the cluster, joins them, and brings its tables up to date and distributes
+ *  them, or leaves it without any tables. */
+export async function createCitusDatabase(
+  { server }: Cluster,
+  name: string,
+  { empty }: { empty: boolean },
+): Promise<string> {
+  const { coordinator, workers } = await nodesOf(server)
+  await Promise.all(
+    [coordinator, ...workers].map(async ({ href }) => {
+      await run(href, `create database ${name} template template0 encoding 'UTF8'`)
+      await run(inDatabase(href, name), 'create extension citus')
+    }),
+  )
+  const databaseUrl = inDatabase(server, name)
+  await run(
+    databaseUrl,
+    `alter database ${name} set citus.shard_count = ${shards}`,
+    `select citus_set_coordinator_host('${coordinator.hostname}', ${coordinator.port})`,
+    ...workers.map(({ hostname, port }) => `select citus_add_node('${hostname}', ${port})`),
+  )
+  if (empty) return databaseUrl
+  const database = await openDatabase({ databaseUrl, dataDir: '' })
+  try {
+    await database.migrate()
+    await database.distribute()
+  } finally {
+    await database.close()
+  }
+  return databaseUrl
+}
+
+/** Drops a database on every server of the cluster. */
+export async function dropCitusDatabase({ server }: Cluster, name: string): Promise<void> {
+  const { coordinator, workers } = await nodesOf(server)
+  for (const { href } of [coordinator, ...workers])
+    await run(href, `drop database if exists ${name} with (force)`)
+}
+
+/** Uses the Citus cluster in TEST_CITUS_URL. Drops every database of this run at the end. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const server = process.env.TEST_CITUS_URL
+  if (!server)
+    throw new Error('TEST_CITUS_URL is not set: set it to the address of the coordinator of a Citus cluster.')
+  const cluster = { server, prefix: `boxoffice_test_${randomBytes(6).toString('hex')}` }
+  project.provide('database', { kind: 'citus', ...cluster, empty: '', template: '' })
+  return async () => {
+    const sql = postgres(server, { max: 1, onnotice: () => {} })
+    const left = await sql`select datname from pg_database where starts_with(datname, ${cluster.prefix})`
+    await sql.end()
+    for (const { datname } of left) await dropCitusDatabase(cluster, datname)
+  }
+}
