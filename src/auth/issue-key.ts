@@ -58,7 +58,7 @@ async function insertKey(
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: hashSecret(key), expiresAt, ...owner })
-    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${nowMs}, false)` })
+    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${keys.createdAt}, false)` })
   if (inserted?.expired)
     throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
   return key

@@ -117,13 +117,16 @@ const mark = preparedSql<ActivatedTicket>(
     from ${markedRows.rows}
     where ${inOrganization(payments.organizationId)} and ${payments.id} = ${id} and ${canBecome('paid')}
     returning ${payments.id}, ${payments.invoiceReference}
+  ),
+  activated as (
+    update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${documentToken},
+      invoice_reference = paid.invoice_reference, updated_at = ${nowMs}
+    from paid, ${issuedRows.rows}
+    where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
+      and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
+    returning ${tickets.id}, ${tickets.activatedAt}
   )
-  update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${documentToken},
-    invoice_reference = paid.invoice_reference, updated_at = ${nowMs}
-  from paid, ${issuedRows.rows}
-  where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
-    and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
-  returning ${tickets.id}, (extract(epoch from ${nowMs}) * 1000)::float8 as now`,
+  select id, (extract(epoch from activated_at) * 1000)::float8 as now from activated`,
 )
 
 async function writePaid<Sold extends SoldTicket>(
