@@ -1,5 +1,4 @@
 import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
-import { nowMs } from '../database/clock.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'

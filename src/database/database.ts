@@ -3,8 +3,12 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
-import type { Distribution } from './distribute.ts'
-import { distributedComment } from './distributed.ts'
+
+/** Numbers of tables that a run has distributed, copied to every server, or found done. */
+export type Distribution = { distributed: number; reference: number; done: number }
+
+/** Comment that `distribute` leaves on the table of payments once all tables are distributed. */
+export const distributedComment = 'distributed by organization_id'
 
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>

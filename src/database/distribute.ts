@@ -1,8 +1,5 @@
-import { distributedComment } from './distributed.ts'
+import { type Distribution, distributedComment } from './database.ts'
 import type { MigrationSession } from './migrate.ts'
-
-/** Numbers of tables that a run has distributed, copied to every server, or found done. */
-export type Distribution = { distributed: number; reference: number; done: number }
 
 const noExtension =
   'The database has no Citus extension. Install Citus on every server, run «create extension citus» in this database on each, and add the workers (citus_set_coordinator_host, citus_add_node): docs/scaling.md shows how.'

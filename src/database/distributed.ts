@@ -2,9 +2,6 @@ import type { Database } from './database.ts'
 
 const distributed = new WeakSet<Database>()
 
-/** Comment that `distribute` leaves on the table of payments once all tables are distributed. */
-export const distributedComment = 'distributed by organization_id'
-
 /** Marks a database as spread over several servers, each of which has some organizations' sales. */
 export const markDistributed = (db: Database): void => void distributed.add(db)
 

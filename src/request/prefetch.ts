@@ -56,7 +56,7 @@ export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
   const read = perMode((mode) => readPairs(find, mode))
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
     const key = id !== null && isIdentifier(id) ? readKey(credentials.apiKey ?? '') : null
-    // Where a distributed database has the row is known once its reader is.
+    // A distributed database has the row on a server that only its reader leads to.
     if (!key || id === null || !isFast('prefetch') || isDistributed(services.db))
       return createContext(services, credentials)
     // A key whose row has another mode than it states is refused.

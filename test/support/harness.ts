@@ -121,6 +121,8 @@ export type GatewayOptions = {
   answerTimeoutMs?: number
   /** Listens on a free loopback port, for clients that need a real address. */
   listen?: boolean
+  /** Called with each statement and its parameters. */
+  onStatement?: (text: string, parameters: unknown[]) => void
   /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
   /** Key that the demo's shop shows to browsers; none by default, and no shop. */
@@ -148,7 +150,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   })
   const statements = startStatements()
   const { statementTimeoutMs, answerTimeoutMs } = options
-  const watch = { onStatement: (text: string) => void statements.push(text), statementTimeoutMs }
+  const onStatement = (text: string, parameters: unknown[]) => {
+    statements.push(text)
+    options.onStatement?.(text, parameters)
+  }
+  const watch = { onStatement, statementTimeoutMs }
   const database = await (options.database?.open(watch) ?? openTestDatabase(watch))
   try {
     const { db, replica } = database

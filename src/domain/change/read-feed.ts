@@ -1,15 +1,9 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
+import { maxReadAtOnce, reachedOrganizations } from '../../auth/reached-organizations.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import {
-  type Find,
-  type Finds,
-  type Found,
-  findTogether,
-  inOrganization,
-  preparedSql,
-} from '../../data/prepared.ts'
+import { type Find, type Finds, type Found, findTogether, inOrganization } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { type Change, changes } from './table.ts'
@@ -113,25 +107,13 @@ const findsOf = (reach: Reach): Finds<Read> => [
 const findsOfAll = findsOf(all)
 const findsOfOne = findsOf(one)
 
-// Organizations that ever granted the channel.
-const organizationsOfChannel = preparedSql<{ id: string }>(
-  'organizations_of_channel',
-  () => sql`select ${channelOrganizations.organizationId} as id from ${channelOrganizations}
-    where ${channelOrganizations.channelId} = ${parameter('channelId')}`,
-)
-
-// Organizations of a channel that are read at once.
-const maxAtOnce = 4
-
 type Values = { limit: number; channelId: string; ownOrganizationIds: string[] } & Record<string, unknown>
 
 // On a distributed database each organization is read by itself, and their changes are merged here.
 async function readDistributed(db: Database, values: Values): Promise<Found<Read>> {
-  const { limit, channelId, ownOrganizationIds } = values
-  const ids = channelId
-    ? (await organizationsOfChannel(db, { channelId })).map(({ id }) => id)
-    : ownOrganizationIds
-  const read = await pLimit(maxAtOnce).map(ids, (organizationId) =>
+  const { limit } = values
+  const ids = await reachedOrganizations(db, values)
+  const read = await pLimit(maxReadAtOnce).map(ids, (organizationId) =>
     findTogether<Read>(db, 'changes_of_organization', findsOfOne, { ...values, organizationId }),
   )
   const found = read.flatMap(([, next]) => next)

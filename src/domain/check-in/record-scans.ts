@@ -23,11 +23,12 @@ const insert = preparedSql(
   select ${list(Object.values(written.cells))} from ${written.rows} order by ${written.cells.nonce}`,
 )
 
+// Times in milliseconds: a cluster updates by no function of a column that a session's time zone could change.
 const counted = arrayRows('counted', {
   id: 'text',
   entered: 'integer',
-  firstEntryAt: 'timestamptz',
-  lastEntryAt: 'timestamptz',
+  firstEntryAt: 'float8',
+  lastEntryAt: 'float8',
 })
 const { id, entered, firstEntryAt, lastEntryAt } = counted.cells
 
@@ -37,8 +38,8 @@ const count = (tx: Connection) =>
     .update(tickets)
     .set({
       entered: sql`${entered}`,
-      firstEntryAt: sql`least(${tickets.firstEntryAt}, ${firstEntryAt})`,
-      lastEntryAt: sql`greatest(${tickets.lastEntryAt}, ${lastEntryAt})`,
+      firstEntryAt: sql`least(${tickets.firstEntryAt}, to_timestamp(${firstEntryAt} / 1000))`,
+      lastEntryAt: sql`greatest(${tickets.lastEntryAt}, to_timestamp(${lastEntryAt} / 1000))`,
     })
     .from(counted.rows)
     .where(sql`${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`)
@@ -64,8 +65,8 @@ export async function recordScans(
   await insert(tx, written.values(rows))
   const inside = occupancies.map((one) => ({
     ...one,
-    firstEntryAt: toText(one.firstEntryAt),
-    lastEntryAt: toText(one.lastEntryAt),
+    firstEntryAt: one.firstEntryAt?.getTime() ?? null,
+    lastEntryAt: one.lastEntryAt?.getTime() ?? null,
   }))
   if (inside.length === 0) return
   await count(tx).execute({ organizationId, ...counted.values(inside) })

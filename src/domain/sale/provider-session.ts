@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { claimByOrganization } from '../../data/leased-jobs.ts'
-import { nowMs } from '../../database/clock.ts'
+import { nowMs, secondsFromNow } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import type { Services } from '../../request/context.ts'
 import { isPayment, type PaymentName } from '../payment/lock-payment.ts'
@@ -9,7 +9,7 @@ import { type Payment, payments } from '../payment/table.ts'
 import { settlePayment } from './settle/settle-payment.ts'
 
 // Closes a session shortly before its hold ends, so that nobody can pay for places that are gone.
-const closeBefore = sql`interval '5 seconds'`
+const closeAt = secondsFromNow(sql`extract(epoch from (${payments.expiresAt} - now())) - 5`)
 
 /** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
  *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
@@ -29,7 +29,7 @@ export async function saveSession(
       sessionUrl: url,
       sessionOpen: true,
       sessionDueAt: sql`case when ${payments.status} = 'pending'
-        then ${payments.expiresAt} - ${closeBefore} else now() end`,
+        then ${closeAt} else now() end`,
     })
     .where(and(isPayment(payment), isNull(payments.sessionId)))
     .returning(columns)
@@ -90,7 +90,9 @@ export async function refreshSession(
 const batchSize = 8
 
 // Retries back off with the age of the payment, for a provider that is down or a bank that takes days.
-const retryAt = sql`now() + least(interval '6 hours', greatest(interval '15 seconds', (now() - ${payments.createdAt}) / 8))`
+const retryAt = secondsFromNow(
+  sql`least(6 * 3600, greatest(15, extract(epoch from (now() - ${payments.createdAt})) / 8))`,
+)
 
 type ClaimedSession = Pick<
   Payment,

@@ -122,8 +122,7 @@ export const tickets = pgTable(
   (ticket) => [
     primaryKey({ columns: [ticket.organizationId, ticket.id] }),
     index('tickets_id').on(ticket.id),
-    // One lookup checks that organization, channel and rate are those of the payment; the others that the event is that
-    // of the rate, and the price belongs to it.
+    // Organization, channel and rate are those of the payment, event and price belong to the rate.
     foreignKey({
       name: 'tickets_of_payments',
       columns: [ticket.organizationId, ticket.paymentId, ticket.channelId, ticket.ticketRateId],

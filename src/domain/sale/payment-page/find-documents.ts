@@ -33,7 +33,7 @@ const documentsByPayment = (db: Database) =>
           .from(changes)
           .where(
             and(
-              eq(changes.organizationId, tickets.organizationId),
+              inOrganization(changes.organizationId),
               eq(changes.subjectId, tickets.id),
               eq(changes.type, 'ticket.transferred'),
             ),

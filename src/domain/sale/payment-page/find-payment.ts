@@ -30,7 +30,7 @@ const paymentsByTokens = (db: Database) =>
           .from(refunds)
           .where(
             and(
-              eq(refunds.organizationId, payments.organizationId),
+              inOrganization(refunds.organizationId),
               eq(refunds.paymentId, payments.id),
               inArray(refunds.reason, automaticReasons),
             ),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { preparedSql } from '../../../data/prepared.ts'
-import { nowMs } from '../../../database/clock.ts'
+import { nowMs, secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
@@ -19,7 +19,7 @@ const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
   update ${webhookDeliveries} set status = tried.status::webhook_delivery_status,
-    due_at = now() + tried.again * interval '1 second', last_status = tried.last_status, last_error = tried.last_error,
+    due_at = ${secondsFromNow(sql`tried.again`)}, last_status = tried.last_status, last_error = tried.last_error,
     delivered_at = case when tried.status = 'delivered' then now() else ${deliveredAt} end
   from jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried(organization_id text, webhook_id text, change_id text,
     attempts integer, status text, again float8, last_status integer, last_error text)
@@ -34,7 +34,7 @@ const recordWebhooks = preparedSql('record_webhooks', () => {
   const hasFailed = sql`not of.works and ${failingSince} < ${nowMs} - ${maxFailing}`
   return sql`
   update ${webhooks} set failing_since = case when not of.works then coalesce(${failingSince}, now()) end,
-    paused_until = case when of.pause > 0 then now() + of.pause * interval '1 second' else ${pausedUntil} end,
+    paused_until = case when of.pause > 0 then ${secondsFromNow(sql`of.pause`)} else ${pausedUntil} end,
     status = case when of.gone or ${hasFailed} then 'disabled' else ${webhooks.status} end,
     disabled_reason = case when of.gone then 'GONE' when ${hasFailed} then 'FAILING' end
   from jsonb_to_recordset(${sql.placeholder('of')}::text::jsonb) as of(id text, url text, works boolean, gone boolean,
