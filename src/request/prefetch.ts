@@ -1,7 +1,6 @@
 // Slow form: createContext.
 import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { readKey } from '../auth/key.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { keyedBy } from '../data/prepared.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
@@ -54,7 +53,7 @@ const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
 export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
   const read = perMode((mode) => readPairs(find, mode))
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
-    const key = id !== null && isIdentifier(id) ? readKey(credentials.apiKey ?? '') : null
+    const key = id !== null && isIdentifier(id) ? credentials.keyFacts : null
     if (!key || id === null || !isFast('prefetch')) return createContext(services, credentials)
     // A key whose row has another mode than it states is refused.
     const found = await read[key.mode](services.db, pairOf(key.id, id)).catch((error: unknown) => {
