@@ -125,7 +125,6 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     if (!found) return executeByYoga(graphqlRequest, key)
     const { operation, headers } = found
     const { variants } = operation
-    ctx.isMeasured = operation.hasFixedCost
     const body = await operation.execute(ctx, parameters.variables ?? {})
     if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, key, body)
     // Updates its size in the cache, because another variant was compiled.

@@ -42,8 +42,6 @@ export type Context = {
   loaders: Loaders
   /** Called with the codes of a refusal that is returned as data, for the log. */
   onRefused?: (codes: Code[]) => void
-  /** True if the operation is known to be within the complexity limit, whatever its variables. */
-  isMeasured?: boolean
   /** Identifier of the last event that the client of a stream has received, to go on after it. */
   lastEventId?: string | undefined
 }
