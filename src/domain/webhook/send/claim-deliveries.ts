@@ -4,16 +4,7 @@ import { inSeconds, nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
-
-// Deliveries that are claimed of one webhook at a time; only one while it is failing.
-const batchSize = 20
-const share = sql`case when ${webhooks.failingSince} is null then ${sql.raw(String(batchSize))} else 1 end`
-
-// Parallel requests to one webhook.
-const concurrency = 4
-
-/** Schedule of one webhook's batch: `rounds` of `concurrency` parallel requests. */
-export const pace = { concurrency, rounds: Math.ceil(batchSize / concurrency) }
+import { firstBatch } from './pace.ts'
 
 /** A change that is leased to this process for sending. */
 export type ClaimedDelivery = {
@@ -28,16 +19,23 @@ export type ClaimedDelivery = {
   change: Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'data' | 'createdAt'>
 }
 
-type Limits = { limit: number; leaseSeconds: number; except: string[] }
+/** Webhooks of which more than `firstBatch` are claimed, and how many. */
+type Batches = { webhookIds: string[]; sizes: number[] }
+type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: Batches }
+
+// Deliveries that are claimed of one webhook at a time; only one while it is failing.
+const shareOf = ({ webhookIds, sizes }: Batches) => sql`case when ${webhooks.failingSince} is null then
+  coalesce((select size from unnest(${sql.param(webhookIds)}::text[], ${sql.param(sizes)}::integer[]) as paced(id, size)
+    where paced.id = ${webhooks.id}), ${sql.raw(String(firstBatch))}) else 1 end`
 
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
 export async function claimDeliveries(
   db: Database,
-  { limit, leaseSeconds, except }: Limits,
+  { limit, leaseSeconds, except, batches }: Limits,
 ): Promise<ClaimedDelivery[]> {
   // Random order, so that no webhook is always last when there is more than the limit.
-  const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks}
+  const ready = sql`(select ${webhooks.id}, ${shareOf(batches)} as share from ${webhooks}
     where ${webhooks.status} = 'enabled' and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
       and not ${webhooks.id} = any(${sql.param(except)}::text[])
     order by random()) as ready`
