@@ -97,7 +97,7 @@ test('check-in admits a ticket once and says when', async () => {
   expect(lookup.json().data).toMatchObject({ enter: 1, entry_date: seconds })
 })
 
-test('check-in records a change for an entry and for nothing else', async () => {
+test('check-in records a change for an entry and an exit, and for nothing else', async () => {
   const { id } = await sell('soon')
   await scan({ ticketId: id })
   await scan({ ticketId: id })
@@ -110,6 +110,7 @@ test('check-in records a change for an entry and for nothing else', async () => 
   expect(recorded.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
     ['ticket.activated', 1, 0],
     ['ticket.entered', 2, 1],
+    ['ticket.updated', 3, 0],
   ])
 })
 

@@ -112,7 +112,7 @@ test('a scan of before groups is repeated after the upgrade', async () => {
   expect(await sale.db.$count(checkIns, eq(checkIns.requestHash, hash))).toBe(1)
 })
 
-test('a change says how many people entered', async () => {
+test('a change says how many people entered, and how many are inside after an exit', async () => {
   const ticketId = await buy('table')
   await scanTicket(sale, { ticketId, people: 3 })
   await scanTicket(sale, { ticketId, people: 2 })
@@ -125,6 +125,7 @@ test('a change says how many people entered', async () => {
     .orderBy(asc(changes.sequence))
   expect(recorded.slice(1).map(({ type, data }) => [type, data.people, data.enter, data.for])).toEqual([
     ['ticket.entered', 3, 3, 4],
+    ['ticket.updated', undefined, 1, 4],
     ['ticket.entered', 1, 2, 4],
   ])
 })

@@ -156,7 +156,7 @@ test('pages of any size hold every ticket once, also while more are sold', async
   expect(latest.get(first.data[0]?._id ?? '')?.enter).toBe(1)
 })
 
-test('changes since a cursor: sold, entered, redeemed, cancelled, transferred, and nothing of other events', async () => {
+test('changes since a cursor: sold, entered, left, redeemed, cancelled, transferred, and nothing of others', async () => {
   const ids = (await buy('a', 4, { supplements: [{ supplement_id: 'sup_2' }] })).tickets.map(({ _id }) => _id)
   const pages = await readAll('changed')
   const before = new Map(entriesOf(pages).map((entry) => [entry._id, entry]))
@@ -186,6 +186,9 @@ test('changes since a cursor: sold, entered, redeemed, cancelled, transferred, a
   expect(changed.get(moved)?.code_hash).toBe(await hashOf(page, moved))
   expect(changed.get(moved)?.code_hash).not.toBe(before.get(moved)?.code_hash)
   expect(await list('changed', { since: page.cursor })).toMatchObject({ data: [], has_more: false })
+  await scanTicket(sale, { ticketId: entered, direction: 'OUT' })
+  const { data: left } = await list('changed', { since: page.cursor })
+  expect(left.map(({ _id, enter }) => [_id, enter])).toEqual([[entered, 1]])
   const small = await readAll('changed', { since: nothing.cursor, limit: 1 })
   expect(new Set(entriesOf(small).map(({ _id }) => _id))).toEqual(new Set(changed.keys()))
 })
