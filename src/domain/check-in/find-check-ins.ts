@@ -59,7 +59,7 @@ export const readCheckIns = (db: Database, eventId: string, place: Place): Promi
 
 /** Transactions may commit in another order than they began, this much later at most: the time that a
  *  statement may wait for locks. */
-export const overlapMs = 15_000
+const overlapMs = 15_000
 
 /** The place after which check-ins may still appear that began before a time. */
 export const placeBefore = (time: Date): Place => ({
