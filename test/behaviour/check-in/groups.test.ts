@@ -4,15 +4,12 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
 import { sha256 } from '../../../src/shared/ids.ts'
 import { scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Check-in of several people with one ticket.
-
-const rate = (name: string, more = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...more })
 
 let sale: Sale
 beforeAll(async () => {
@@ -21,8 +18,8 @@ beforeAll(async () => {
   sale = await openSale(
     aCatalogue({
       events: [
-        anEvent({ ...start, ticket_rates: [rate('table', { admits: 4 }), rate('single')] }),
-        anEvent({ ...far, ticket_rates: [rate('later', { admits: 2 })] }),
+        anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
+        anEvent({ ...far, ticket_rates: [aRateNamed('later', { admits: 2 })] }),
       ],
     }),
   )

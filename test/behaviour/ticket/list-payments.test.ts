@@ -1,22 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  channelHeaders,
-} from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
 import { cancelCheckout, fullPaymentOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // The list of payments over GraphQL: who sees which, filters, and pages in both directions.
-
-const rate = (name: string) => aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })] })
 
 let sale: Sale
 let rival: Record<string, string>
@@ -41,9 +32,9 @@ beforeAll(async () => {
     aCatalogue({
       organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
       events: [
-        anEvent({ _id: 'evt_1', ticket_rates: [rate('1'), rate('2')] }),
-        anEvent({ _id: 'evt_2', ticket_rates: [rate('3')] }),
-        anEvent({ ...far, ticket_rates: [rate('far')] }),
+        anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
+        anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
+        anEvent({ ...far, ticket_rates: [aRateNamed('far')] }),
       ],
     }),
   )
