@@ -36,7 +36,7 @@ import { addShop } from '../shop/page.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
 
-export type AppOptions = {
+type AppOptions = {
   db: Database
   /** Database for catalogue reads, which may lag behind; `db` by default. */
   replica?: () => Database

@@ -54,7 +54,7 @@ const options = {
 } as const
 
 /** Opens the database, either to migrate it or to use it as it is. */
-export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
+type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
 type Output = { json: unknown; text: string }
 type Open = () => Promise<Database>
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */

@@ -8,7 +8,7 @@ import { sweepHolds } from '../domain/sale/release/release-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 
 /** Dependencies of the background jobs. */
-export type JobOptions = {
+type JobOptions = {
   db: Database
   provider: PaymentProvider
   senders: Senders

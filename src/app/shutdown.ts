@@ -36,7 +36,7 @@ export function createDrainer(worker: Worker, drainSeconds: number): () => void 
   return shutDown
 }
 
-export type ShutdownHandlers = {
+type ShutdownHandlers = {
   drainSeconds: number
   /** Called when a shutdown is requested. From then on the process must report that it is not ready. */
   leave(): void

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { Authenticated, Caller } from '../auth/authenticate.ts'
+import type { Authenticated, Caller } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { catalogueVersion } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'

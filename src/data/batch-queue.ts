@@ -1,5 +1,5 @@
 /** Limits of a queue. */
-export type BatchLimits = {
+type BatchLimits = {
   /** Jobs per run. */
   maxTogether: number
   /** Concurrent runs that mix keys; 0 if every run has a single key. */
@@ -15,7 +15,7 @@ export type BatchLimits = {
 /** Outcome of a job that a mixed run skipped: the jobs of its key run by themselves. */
 export const deferred = Symbol('deferred')
 
-export type BatchRuns<Job, Outcome> = {
+type BatchRuns<Job, Outcome> = {
   /** Runs jobs of any keys without waiting for row locks. Required unless `maxMixed` is 0. */
   mixed?(jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
   /** Runs jobs of one key. */

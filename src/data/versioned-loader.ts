@@ -20,7 +20,7 @@ const ttlMs = 10 * 60_000
 type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
 
 /** Loader with a cache across requests. Uses a cached value only if its revision is still the current one. */
-export class VersionedLoader<Value extends object> extends Loader<Value | null> {
+class VersionedLoader<Value extends object> extends Loader<Value | null> {
   readonly #revisions: Revisions
 
   constructor(cache: Cache<Value> | null, revisions: Revisions, read: Read<Value>) {

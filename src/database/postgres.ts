@@ -65,7 +65,7 @@ const anyTimeoutUnset = sql.raw(
 )
 
 /** Addresses of one PostgreSQL database. */
-export type PostgresAddress = {
+type PostgresAddress = {
   url: string
   /** True if `url` is a pooler in transaction mode. */
   isPooled: boolean

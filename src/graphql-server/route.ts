@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
+import { unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
@@ -11,13 +12,7 @@ import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
-import {
-  type Context,
-  catalogueContext,
-  createContext,
-  type Services,
-  unauthenticated,
-} from '../request/context.ts'
+import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
 import { validateBounded } from './bounded-validation.ts'
 import { toErrorResult } from './errors.ts'
@@ -64,7 +59,7 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** Options of the GraphQL API. */
-export type GraphqlOptions = {
+type GraphqlOptions = {
   /** Fills the example queries of GraphiQL. */
   findDemo?: FindDemo
   trusted?: TrustedDocuments

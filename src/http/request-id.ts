@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-// What proxies and clients send: UUIDs, ULIDs, hexadecimal. Nothing that could be an address or part of a
-// header, because it goes to the log and back to the client.
+// Accepts the UUIDs, ULIDs and hexadecimal numbers that proxies and clients send, and nothing that could be an
+// address or part of a header, because it goes to the log and back to the client.
 const requestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,127}$/
 const partOfKey = /box_/i
 
@@ -16,7 +16,7 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
 }
 
 /** Trace that a request belongs to, and the span of the caller if it sent one. */
-export type Trace = { trace_id: string; parent_id?: string }
+type Trace = { trace_id: string; parent_id?: string }
 
 // Version 00 has four fields; later ones may have more (W3C Trace Context, 3.2). Zeros are no identifiers.
 const traceparent =

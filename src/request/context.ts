@@ -1,4 +1,5 @@
-import { type Authenticated, authenticate, type Caller } from '../auth/authenticate.ts'
+import { authenticate } from '../auth/authenticate.ts'
+import { type Authenticated, type Caller, unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { lackedScope } from '../auth/scopes.ts'
 import type { Scope } from '../data/prepared.ts'
@@ -85,10 +86,6 @@ export function catalogueContext({ services, caller, mode, now }: Context): Cont
   const loaders = new Loaders(services, catalogue, scopeOf(caller))
   return { services, db, caller, mode, now, catalogue, loaders }
 }
-
-/** Refusal of a client without credentials. */
-export const unauthenticated = () =>
-  new Refusal({ code: 'UNAUTHENTICATED', message: 'Send an API key in the header X-Api-Key.' })
 
 const forChannels = () =>
   new Refusal({ code: 'FORBIDDEN', message: 'This is for channels; the credentials are of an integration.' })

@@ -12,7 +12,7 @@ import { type Context, contextOf, createContext, type Services } from './context
 /** A key and a row, read in one statement. Does not imply that the key's owner may see the row. */
 type Prefetched<Row> = { key: KnownKey | null; row: Row | null }
 
-export type Prefetch<Row> = {
+type Prefetch<Row> = {
   /** Reads keys (`keysByKeyId`) and rows in one statement, for keys of one mode. */
   find(
     db: Database,

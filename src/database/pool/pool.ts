@@ -13,7 +13,7 @@ import { runTransaction, type Transaction } from './run-transaction.ts'
 // ends its connection with everything on it; one that times out in the queue is rejected. The cost per
 // statement is two array writes: one timer checks all of them four times a second.
 
-export type PoolOptions = {
+type PoolOptions = {
   settings: postgres.Sql['options']
   findHost: FindHost & { forget(): void }
   /** Maximum number of connections. */

@@ -26,7 +26,7 @@ const parts = sql`(
 
 const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
 
-// Of the caller's mode: the index that orders a feed begins with the organization and the mode.
+// The index that orders a feed begins with the organization and the mode, here that of the caller.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
 // Changes after the cursor. Each part is an index scan that stops at the limit.

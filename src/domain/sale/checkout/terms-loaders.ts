@@ -114,7 +114,7 @@ const readTermsTogether = perMode((mode) =>
 )
 
 /** Loads the terms of rates without permission checks: use `readTerms`. */
-export const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
+const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
   new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether[scope.mode](db, id))))
 
 /** Reads the terms of a rate, which the request may have prefetched. Null if there is no such rate, or the

@@ -89,7 +89,7 @@ const statements = {
  *  `optimisticSkipLocked` does the same, and holds nothing of a rate whose stock is locked.
  *  `exact` may take the last place. The caller has locked the stock, checked that the jobs fit, and records
  *  what they use up. */
-export type HoldMode = keyof typeof statements
+type HoldMode = keyof typeof statements
 
 /** Holds the stock of planned checkouts of one mode and writes their rows, in one statement. Holds all jobs of a rate or,
  *  if the mode does not allow it or an idempotency key is locked, none of them. Returns the checkout of each
