@@ -20,7 +20,7 @@ function checksum(text: string): string {
 }
 
 /** Facts that a key itself states, which its row must confirm. */
-type KeyFacts = { id: string; mode: Mode; isPublishable: boolean }
+export type KeyFacts = { id: string; mode: Mode; isPublishable: boolean }
 
 /** Creates a key, `box_<live|test>_<public id>_<256-bit secret><checksum>`, and its public id. A publishable
  *  one begins with `box_pub_`, so that people and scanners of leaked secrets can tell it. */
