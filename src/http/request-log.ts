@@ -18,6 +18,9 @@ type LoggedFacts = {
   codes?: string[]
 }
 
+// Levels that leave the line of a request out. Nothing is gathered for it then.
+const levelsWithoutLines = new Set(['warn', 'error', 'fatal', 'silent'])
+
 const maxNameLength = 64
 const maxCodes = 10
 
@@ -50,6 +53,7 @@ export function logRequests(app: FastifyInstance): void {
     reply.header('x-request-id', request.id)
     done()
   })
+  if (levelsWithoutLines.has(app.log.level)) return
   app.addHook('onResponse', ({ method, routeOptions, headers, logged, log }, reply, done) => {
     const route = routeOptions.url ?? 'unknown'
     const answered = { status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
