@@ -106,8 +106,8 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   else if (!(await database.hasStatementTimeouts()))
     app.log.warn('the database sets no statement timeout: run npm run migrate')
   if (demo) await sellDemoTicket(app, db, demo)
-  const url = await listen(app, config)
   await telemetry.listen()
+  const url = await listen(app, config)
   if (demo) {
     const publicUrl = publicUrlOf(app, config)()
     await setPosters(db, publicUrl)

@@ -7,11 +7,14 @@ const summaries = new LRUCache<string, string>({
   maxSize: 2 ** 20,
   sizeCalculation: (summary, text) => text.length + summary.length,
 })
-const maxTables = 5
+// As long as OpenTelemetry lets it be.
+const maxLength = 255
 
 // Operations with the tables that they name, in order, as OpenTelemetry's `db.query.summary` has them.
 const operation =
   /(?<!\b(?:for|do|key|distinct)\s)\b(insert into|update|delete from|from|join)\s+(?:only\s+)?"?([a-z_][a-z0-9_.]*)"?/gi
+// Names that a statement gives to its own parts, which are no tables.
+const part = /\b([a-z_]\w*)\s*(?:\([^()]*\)\s*)?\bas\s+(?:(?:not\s+)?materialized\s+)?\(/gi
 const commands: Record<string, string> = {
   'insert into': 'INSERT',
   update: 'UPDATE',
@@ -22,11 +25,12 @@ const commands: Record<string, string> = {
 export function summaryOf(text: string): string {
   const known = summaries.get(text)
   if (known !== undefined) return known
-  const parts = [...text.matchAll(operation)].map(
-    ([, command = '', table]) => `${commands[command.toLowerCase()] ?? 'SELECT'} ${table}`,
-  )
-  const [first = text.trimStart().split(/\W/, 1)[0]?.toUpperCase() ?? '', ...rest] = [...new Set(parts)]
-  const summary = [first, ...rest].slice(0, maxTables).join(' ')
+  const own = new Set([...text.matchAll(part)].map(([, name]) => name))
+  const operations = [...text.matchAll(operation)]
+    .filter(([, , table]) => !own.has(table))
+    .map(([, command = '', table]) => `${commands[command.toLowerCase()] ?? 'SELECT'} ${table}`)
+  const first = text.trimStart().split(/\W/, 1)[0]?.toUpperCase() ?? ''
+  const summary = operations.length > 0 ? [...new Set(operations)].join(' ').slice(0, maxLength) : first
   summaries.set(text, summary)
   return summary
 }
