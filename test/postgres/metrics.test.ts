@@ -1,15 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { parse } from 'yaml'
 import type { OpenDatabase } from '../../src/database/database.ts'
 import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
 import { anEntry } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { metricsUrlOf, scrape, sumOf } from '../support/metrics.ts'
-import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
+import { metricsUrlOf, parseMetrics, scrape, sumOf } from '../support/metrics.ts'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 
 // Metrics of the built service, as Prometheus scrapes them.
 
@@ -75,7 +76,12 @@ test('a sale, a refusal and a stranger are counted by route, operation and code'
   await ask('query Mine { events { nodes { id } } more: events { nodes { name } } }')
   await ask('{ events { nodes { id } } __typename }')
   await ask('{ nothing }')
-  const samples = await scrape(metrics)
+  // A request is counted once its answer is written, which the client may read first.
+  const samples = await vi.waitFor(async () => {
+    const scraped = await scrape(metrics)
+    expect(sumOf(scraped, 'boxoffice_requests_total')).toBe(11)
+    return scraped
+  })
   const requests = (labels: Record<string, string>) => sumOf(samples, 'boxoffice_requests_total', labels)
   const checkouts = { method: 'POST', route: '/tickets/checkout' }
   expect(requests({ ...checkouts, status: '200', code: 'NONE' })).toBe(2)
@@ -177,26 +183,47 @@ test('the port of the metrics answers nothing else, and many scrapes at once', a
   expect(texts.join('')).not.toMatch(/ana@example|box_live_|Ana Núñez|first1|second1/)
 })
 
-test('a port that is taken is an error that names the setting', async () => {
-  const { port } = new URL(metrics)
-  const ended = await startServer({ ...settings(), METRICS_PORT: port })
-  expect('code' in ended ? [ended.code, ended.errors] : 'it started').toEqual([
-    1,
-    `Port ${port} of 127.0.0.1 is taken: stop the process that listens there, or set METRICS_PORT to another.\n`,
-  ])
-})
+const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
+type Rules = { groups: { rules: { alert: string; expr: string }[] }[] }
+type Dashboard = { panels: { targets?: { expr: string }[] }[] }
 
-test('several processes are scraped as one, and go on serving', async () => {
-  const processes = await mustStartServer({ ...settings(), WEB_CONCURRENCY: '2' })
-  const url = metricsUrlOf(processes)
-  await vi.waitFor(async () => expect(sumOf(await scrape(url), 'boxoffice_processes')).toBe(2), 60_000)
-  for (let time = 0; time < 20; time++)
-    await fetch(`${processes.url}/schema.graphql`, { headers: { connection: 'close' } })
-  const samples = await scrape(url)
-  expect(sumOf(samples, 'boxoffice_requests_total', { route: '/schema.graphql' })).toBe(20)
-  // Both see the same payment.
-  expect(sumOf(samples, 'boxoffice_payments', { status: 'pending' })).toBe(1)
-  expect(sumOf(samples, 'boxoffice_pool_max_connections')).toBe(20)
-  expect((await fetch(`${processes.url}/ready`)).status).toBe(200)
-  expect(await processes.stop()).toBe(0)
+/** Names that an expression of Prometheus selects by, each with the labels that it compares. */
+const selectorsOf = (expression: string) =>
+  [...expression.matchAll(/\b((?:boxoffice|nodejs|process)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', labels = '']) => ({
+      name,
+      labels: [...labels.matchAll(/(\w+)\s*[!=]/g)].map(([, label]) => label),
+    }),
+  )
+
+test('alerts and the dashboard use metrics and labels that are exported; each alert is documented', async () => {
+  const { groups }: Rules = parse(await read('deploy/prometheus/alerts.yaml'))
+  const { panels }: Dashboard = JSON.parse(await read('deploy/grafana/dashboards/boxoffice.json'))
+  const rules = groups.flatMap((group) => group.rules)
+  const shown = panels.flatMap(({ targets = [] }) => targets)
+  const expressions = [...rules, ...shown].map(({ expr }) => expr)
+  expect(expressions.length).toBeGreaterThan(40)
+  const text = await (await fetch(metrics)).text()
+  const types = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)]
+  const exported = new Set(
+    types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name],
+    ),
+  )
+  const samples = parseMetrics(text)
+  const selectors = expressions.flatMap(selectorsOf)
+  expect(selectors.filter(({ name }) => !exported.has(name))).toEqual([])
+  const hasLabels = (wanted: { name: string; labels: (string | undefined)[] }) =>
+    samples.some(
+      ({ name, labels }) => name === wanted.name && wanted.labels.every((label) => label && label in labels),
+    )
+  expect(selectors.filter((selector) => !hasLabels(selector))).toEqual([])
+  // Ours are all used, but for what another one is divided by.
+  const used = new Set(selectors.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')))
+  const own = types.map(([, name = '']) => name).filter((name) => name.startsWith('boxoffice_'))
+  expect(own.filter((name) => !used.has(name))).toEqual([])
+  const operations = await read('docs/operations.md')
+  const sections = [...operations.matchAll(/^### (Boxoffice\w+)$/gm)].map(([, name]) => name)
+  expect(sections).toEqual(rules.map(({ alert }) => alert))
+  expect(own.filter((name) => !operations.includes(`\`${name}\``))).toEqual([])
 })

@@ -161,7 +161,11 @@ test('a refusal and a failure are told by their codes, and nothing personal by a
 })
 
 test('a collector that is away slows nobody down, and the service ends in time', async () => {
-  const away = await mustStartServer({ ...settings(), OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' })
+  const away = await mustStartServer({
+    ...settings(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+  })
   expect((await fetch(`${away.url}/schema.graphql`)).status).toBe(200)
   await vi.waitFor(() => expect(away.output()).toContain('spans could not be sent to the collector'), 20_000)
   expect(await away.stop()).toBe(0)
