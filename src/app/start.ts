@@ -64,16 +64,12 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   let isLeaving = false
   let draining = false
   let shopKey: string | null = null
-  const telemetry = await openTelemetry(
-    config,
-    {
-      poolUsage: () => database.poolUsage(),
-      isReady: () => database.ready(),
-      countBacklog: () => countBacklog(db, provider.name),
-    },
-    () => app.log,
-  )
-  const app: FastifyInstance = await createApp({
+  const telemetry = await openTelemetry(config, {
+    poolUsage: () => database.poolUsage(),
+    isReady: () => database.ready(),
+    countBacklog: () => countBacklog(db, provider.name),
+  })
+  const app = await createApp({
     db,
     replica: database.replica,
     config,
@@ -106,7 +102,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   else if (!(await database.hasStatementTimeouts()))
     app.log.warn('the database sets no statement timeout: run npm run migrate')
   if (demo) await sellDemoTicket(app, db, demo)
-  await telemetry.listen()
+  await telemetry.listen(app.log)
   const url = await listen(app, config)
   if (demo) {
     const publicUrl = publicUrlOf(app, config)()

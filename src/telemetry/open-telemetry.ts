@@ -10,7 +10,7 @@ export type Telemetry = {
   /** Adds their hooks to the application. */
   instrument(app: FastifyInstance): void
   /** Serves `/metrics`. In a worker of a cluster it answers the primary instead, which serves it for all. */
-  listen(): Promise<void>
+  listen(log: Log): Promise<void>
   /** Closes the port of the metrics, and sends the last spans. */
   close(): Promise<void>
 }
@@ -19,16 +19,16 @@ export type Telemetry = {
 export async function openTelemetry(
   config: Pick<Config, 'host' | 'metricsPort' | 'hasTraces' | 'webConcurrency'>,
   sources: DatabaseSources,
-  log: () => Log,
 ): Promise<Telemetry> {
   const { host, metricsPort, hasTraces, webConcurrency } = config
   const hooks: ((app: FastifyInstance) => void)[] = []
   let listen: Telemetry['listen'] = async () => {}
+  let log: Log | undefined
   const closing: (() => unknown)[] = []
   if (hasTraces) {
     const { startTracing } = await import('./tracing.ts')
     const { traceRequests } = await import('./trace-requests.ts')
-    const tracing = startTracing(() => log().warn('spans could not be sent to the collector'))
+    const tracing = startTracing(() => log?.warn('spans could not be sent to the collector'))
     instruments.tracer = tracing.tracer
     hooks.push((app) => traceRequests(app, tracing))
     closing.push(() => tracing.close())
@@ -40,20 +40,23 @@ export async function openTelemetry(
     const { registry } = metrics
     instruments.observer = metrics
     hooks.push((app) => observeRequests(app, metrics))
-    listen = async () => {
+    listen = async (log) => {
       if (webConcurrency > 1) {
         const { answerPrimary } = await import('./cluster-metrics.ts')
         return answerPrimary(registry)
       }
       const { serveMetrics } = await import('./metrics-server.ts')
-      closing.push(await serveMetrics({ host, metricsPort }, () => registry.metrics(), log()))
+      closing.push(await serveMetrics({ host, metricsPort }, () => registry.metrics(), log))
     }
   }
   return {
     instrument(app) {
       for (const add of hooks) add(app)
     },
-    listen: () => listen(),
+    listen(given) {
+      log = given
+      return listen(given)
+    },
     async close() {
       await Promise.all(closing.map((close) => close()))
     },
