@@ -34,6 +34,7 @@ import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { addShop } from '../shop/page.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
+import { logFormatters } from './log.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
 
 type AppOptions = {
@@ -53,6 +54,8 @@ type AppOptions = {
   shopKey?: () => string | null
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
+  /** Adds hooks of metrics and traces, before all others. */
+  instrument?(app: FastifyInstance): void
   /** Fields that are added to each log line, such as the process that wrote it. */
   logFacts?: Record<string, unknown>
   /** Timeouts for receiving a request. */
@@ -100,6 +103,7 @@ export async function createApp({
   shopKey,
   logTo,
   logFacts,
+  instrument = () => {},
   timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
@@ -107,6 +111,7 @@ export async function createApp({
       level: config.logLevel,
       base: logFacts ?? null,
       serializers: { req: () => ({}), res: () => ({}), err: serializeError },
+      formatters: logFormatters,
       stream: logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -148,6 +153,7 @@ export async function createApp({
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
   readJsonStrictly(app)
+  instrument(app)
   logRequests(app)
   closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)

@@ -6,6 +6,7 @@ import { closeSessions } from '../domain/sale/provider-session.ts'
 import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../domain/sale/release/release-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
+import { instruments } from '../shared/instruments.ts'
 
 /** Dependencies of the background jobs. */
 type JobOptions = {
@@ -30,6 +31,19 @@ const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptio
 })
 const pauseSeconds = 1
 
+const measured =
+  (name: string, run: Job): Job =>
+  async (stopping) => {
+    const began = performance.now()
+    let isOk = false
+    try {
+      await run(stopping)
+      isOk = true
+    } finally {
+      instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
+    }
+  }
+
 /** Starts the background jobs. `onError` receives each error and the name of its job. The returned function
  *  stops them, and resolves once running work has finished. */
 export function startJobs(
@@ -37,7 +51,7 @@ export function startJobs(
   onError: (error: unknown, job: string) => void,
 ): () => Promise<void> {
   const stops = Object.entries(jobsOf(options)).map(([name, run]) =>
-    repeat(run, pauseSeconds, (error) => onError(error, name)),
+    repeat(measured(name, run), pauseSeconds, (error) => onError(error, name)),
   )
   return async () => {
     await Promise.all(stops.map((stop) => stop()))

@@ -9,12 +9,15 @@ import {
 } from '../domain/catalogue/demo/open-demo.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
+import { countBacklog } from '../domain/sale/report/count-backlog.ts'
+import { explainListening } from '../http/explain-listening.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
-import { errorCode } from '../shared/errors.ts'
+import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
 import { demoTabs, sellDemoTicket } from './demo-tabs.ts'
 import { startJobs } from './jobs.ts'
+import { openLog } from './log.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
@@ -46,15 +49,8 @@ const problems: Record<Unready['reason'], string> = {
 
 /** Listens on the port. If that fails, the error names the setting to change. */
 async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken: stop the process that listens there, or set PORT to another.`,
-    EACCES: `Port ${port} requires privileges that this process lacks: set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to one.`,
-    ENOTFOUND: `${host} is not an address of this machine: set HOST to one.`,
-  }
   return app.listen({ port, host }).catch((error: unknown) => {
-    const reason = reasons[errorCode(error) ?? '']
-    throw reason ? new Error(reason) : error
+    throw explainListening(error, { host, port, setting: 'PORT' })
   })
 }
 
@@ -68,6 +64,11 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   let isLeaving = false
   let draining = false
   let shopKey: string | null = null
+  const telemetry = await openTelemetry(config, {
+    poolUsage: () => database.poolUsage(),
+    isReady: () => database.ready(),
+    countBacklog: () => countBacklog(db, provider.name),
+  })
   const app = await createApp({
     db,
     replica: database.replica,
@@ -77,7 +78,9 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     isLeaving: () => isLeaving,
     findDemo: demo ? () => demoTabs(db, demo, shopKey) : undefined,
     shopKey: demo ? () => shopKey : undefined,
+    logTo: await openLog(config.logFormat, process.stdout.isTTY),
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
+    instrument: telemetry.instrument,
   })
   watchUnhandled(app.log)
   await database.followReplicas(({ isUp, ...facts }) =>
@@ -92,13 +95,14 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
       ...{ db, provider, senders, privateWebhooks },
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
-    (error, job) => logFailure(app.log, error, `${job} failed`),
+    (error, job) => logFailure(app.log, error, 'a background job failed', { job }),
   )
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problems[unready.reason])
   else if (!(await database.hasStatementTimeouts()))
     app.log.warn('the database sets no statement timeout: run npm run migrate')
   if (demo) await sellDemoTicket(app, db, demo)
+  await telemetry.listen(app.log)
   const url = await listen(app, config)
   if (demo) {
     const publicUrl = publicUrlOf(app, config)()
@@ -115,6 +119,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     await app.close()
     await stopJobs()
     closeSenders()
+    await telemetry.close()
     await database.close()
     process.exit(0)
   }

@@ -10,6 +10,7 @@ import {
 import { httpSettings } from './http.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
+import { hasTraces, telemetryContradictionsIn, telemetrySettings, tracingSettings } from './telemetry.ts'
 
 const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// address')
 
@@ -42,7 +43,7 @@ const plainSettings = z.object({
   HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
   /** Hours before the start of an event from which its tickets admit. */
   ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ...telemetrySettings,
   /** Maximum age of a cached catalogue response in milliseconds; 0 disables the response cache. */
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
   /** Number of events whose rows a process caches by revision; 0 disables that cache. */
@@ -67,6 +68,7 @@ const environment = z.object({
   NODE_ENV: z.string().default('development'),
   DRAIN_SECONDS: wholeNumber(0, 600).optional(),
   ...deliverySettings.shape,
+  ...tracingSettings,
 })
 
 type Settings = z.output<typeof environment>
@@ -85,6 +87,8 @@ export type Config = PlainConfig & {
   privateWebhooks: boolean
   /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
   drainSeconds: number
+  /** True if spans are sent to an OpenTelemetry collector. */
+  hasTraces: boolean
   /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
 }
@@ -99,7 +103,11 @@ const plainConfigOf = (settings: PlainSettings): PlainConfig =>
 
 /** Lists settings that contradict each other. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes = [...deliveryContradictionsIn(settings), ...stripeContradictionsIn(settings)]
+  const mistakes = [
+    ...deliveryContradictionsIn(settings),
+    ...stripeContradictionsIn(settings),
+    ...telemetryContradictionsIn(settings),
+  ]
   if (
     settings.NODE_ENV === 'production' &&
     settings.PAYMENT_PROVIDER === 'sandbox' &&
@@ -138,6 +146,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     stripe: stripeSettingsOf(data),
     drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
+    hasTraces: hasTraces(data),
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }
 }
