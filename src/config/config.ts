@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { isDatabaseUrl, splitDatabaseUrls } from './database-url.ts'
@@ -8,6 +9,7 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
+import { readSecretFiles } from './secret-files.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
 
@@ -55,6 +57,8 @@ const plainSettings = z.object({
     .optional(),
   /** True to execute no other document. */
   TRUSTED_DOCUMENTS_ONLY: trueOrFalse,
+  /** `off` serves requests alone, `only` runs the background jobs alone, `on` does both. */
+  BACKGROUND: z.enum(['on', 'off', 'only']).default('on'),
   ...httpSettings,
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
@@ -63,6 +67,7 @@ const environment = z.object({
   ...plainSettings.shape,
   ...stripeEnvironment,
   ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
+  ALLOW_MAIL_TO_FILES: trueOrFalse,
   WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
   DRAIN_SECONDS: wholeNumber(0, 600).optional(),
@@ -110,7 +115,17 @@ function contradictionsIn(settings: Settings): string[] {
     )
   if (settings.TRUSTED_DOCUMENTS_ONLY && !settings.TRUSTED_DOCUMENTS)
     mistakes.push('TRUSTED_DOCUMENTS_ONLY: needs TRUSTED_DOCUMENTS')
+  if (settings.NODE_ENV === 'production' && !settings.SMTP_URL && !settings.ALLOW_MAIL_TO_FILES)
+    mistakes.push(
+      'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true',
+    )
+  if (settings.BACKGROUND === 'only' && settings.WEB_CONCURRENCY > 1)
+    mistakes.push('WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more')
+  if (settings.BACKGROUND === 'only' && !settings.PUBLIC_URL)
+    mistakes.push('PUBLIC_URL: BACKGROUND=only needs it for the links in mails')
   if (settings.DATABASE_URL) return mistakes
+  if (settings.BACKGROUND !== 'on')
+    mistakes.push('BACKGROUND: the embedded database belongs to one process, which does both')
   if (settings.WEB_CONCURRENCY > 1)
     mistakes.push(
       'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL',
@@ -121,15 +136,22 @@ function contradictionsIn(settings: Settings): string[] {
   return mistakes
 }
 
-/** Parses the settings from environment variables. Throws one error that names every mistake, but no
- *  value. */
-export function parseConfig(env: Record<string, string | undefined>): Config {
+/** Parses the settings from environment variables and the files that they name. Throws one error that names
+ *  every mistake, but no value. */
+export function parseConfig(
+  env: Record<string, string | undefined>,
+  readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+): Config {
   // An empty variable counts as unset, as in shells and compose files.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = environment.safeParse(nonEmpty)
-  const mistakes = parsed.success
-    ? contradictionsIn(parsed.data)
-    : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)
+  const files = readSecretFiles(nonEmpty, readFile)
+  const parsed = environment.safeParse(files.env)
+  const mistakes = [
+    ...files.mistakes,
+    ...(parsed.success
+      ? contradictionsIn(parsed.data)
+      : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)),
+  ]
   if (!parsed.success || mistakes.length > 0)
     throw new Error(`Settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   const { data } = parsed

@@ -33,6 +33,7 @@ test('no settings give a loopback service on an embedded database', () => {
     logLevel: 'info',
     trustedDocuments: undefined,
     trustedDocumentsOnly: false,
+    background: 'on',
     rateLimit: 1000,
     publishableRateLimit: 50,
     sharedReadsMs: 1000,
@@ -59,6 +60,7 @@ test('no settings give a loopback service on an embedded database', () => {
 test('every setting is read', () => {
   const config = parseConfig({
     PORT: '0',
+    BACKGROUND: 'off',
     HOST: '0.0.0.0',
     TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32,192.0.2.7',
     MAX_CONNECTIONS: '20000',
@@ -99,6 +101,7 @@ test('every setting is read', () => {
     WHATSAPP_API_BASE: 'https://graph.example/v1/',
   })
   expect(config).toEqual({
+    background: 'off',
     port: 0,
     host: '0.0.0.0',
     trustProxy: { networks: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7'] },
@@ -283,13 +286,62 @@ test('all mistakes are reported at once, without the values', () => {
   expect(mistakes.join('\n')).not.toContain('secret')
 })
 
+const aMailServer = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'tickets@shop.example' }
+
 test('production refuses sandbox payments unless they are enabled explicitly', () => {
-  expect(mistakesOf({ NODE_ENV: 'production' })).toEqual([
+  const production = { NODE_ENV: 'production', ...aMailServer }
+  expect(mistakesOf(production)).toEqual([
     'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
   ])
-  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'false' })).toHaveLength(1)
-  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
+  expect(mistakesOf({ ...production, ALLOW_SANDBOX_PAYMENTS: 'false' })).toHaveLength(1)
+  expect(mistakesOf({ ...production, ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
   expect(mistakesOf({ NODE_ENV: 'staging' })).toEqual([])
+})
+
+test('production refuses to write mails to files unless that is enabled explicitly', () => {
+  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' }
+  expect(mistakesOf(production)).toEqual([
+    'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true',
+  ])
+  expect(mistakesOf({ ...production, ALLOW_MAIL_TO_FILES: 'false' })).toHaveLength(1)
+  expect(mistakesOf({ ...production, ALLOW_MAIL_TO_FILES: 'true' })).toEqual([])
+  expect(mistakesOf({ ...production, ...aMailServer })).toEqual([])
+})
+
+test('background jobs can have a process of their own, on PostgreSQL', () => {
+  const settings = { DATABASE_URL: 'postgres://db.example/boxoffice', PUBLIC_URL: 'https://tickets.example' }
+  expect(parseConfig({ ...settings, BACKGROUND: 'only' }).background).toBe('only')
+  expect(parseConfig({ ...settings, BACKGROUND: 'off' }).background).toBe('off')
+  expect(mistakesOf({ ...settings, BACKGROUND: 'only', WEB_CONCURRENCY: '2' })).toEqual([
+    'WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more',
+  ])
+  expect(mistakesOf({ BACKGROUND: 'only' })).toEqual([
+    'PUBLIC_URL: BACKGROUND=only needs it for the links in mails',
+    'BACKGROUND: the embedded database belongs to one process, which does both',
+  ])
+  expect(mistakesOf({ BACKGROUND: 'off' })).toHaveLength(1)
+})
+
+test('secrets are read from files', () => {
+  const files: Record<string, string> = { '/run/db': 'postgres://db.example/boxoffice\n', '/run/empty': '\n' }
+  const readFile = (path: string) => {
+    const content = files[path]
+    if (content === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+    return content
+  }
+  const read = (env: Record<string, string>) => parseConfig(env, readFile)
+  expect(read({ DATABASE_URL_FILE: '/run/db' })).toEqual(
+    parseConfig({ DATABASE_URL: 'postgres://db.example/boxoffice' }),
+  )
+  expect(() => read({ DATABASE_URL_FILE: '/run/db', DATABASE_URL: 'postgres://b.example/b' })).toThrow(
+    'DATABASE_URL_FILE: DATABASE_URL is set as well; set one of the two',
+  )
+  expect(() => read({ WHATSAPP_TOKEN_FILE: '/run/none' })).toThrow(
+    "WHATSAPP_TOKEN_FILE: the file can't be read (ENOENT)",
+  )
+  expect(() => read({ SMTP_URL_FILE: '/run/empty' })).toThrow('SMTP_URL_FILE: the file is empty')
+  // A setting that is no secret has no file.
+  expect(read({ PORT_FILE: '/run/none' })).toEqual(parseConfig({}))
 })
 
 test('a mail server requires a sender, which may be a bare address', () => {
@@ -338,12 +390,17 @@ test('Stripe requires both secrets, and a hold that ends before its sessions', (
 })
 
 test('production refuses a Stripe test key unless it is enabled explicitly', () => {
-  const tried = { ...stripe, STRIPE_SECRET_KEY: 'sk_test_secret', NODE_ENV: 'production' }
+  const tried = {
+    ...stripe,
+    ...aMailServer,
+    STRIPE_SECRET_KEY: 'sk_test_secret',
+    NODE_ENV: 'production',
+  }
   expect(mistakesOf(tried)).toEqual([
     'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
   ])
   expect(mistakesOf({ ...tried, ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
-  expect(mistakesOf({ ...stripe, NODE_ENV: 'production' })).toEqual([])
+  expect(mistakesOf({ ...stripe, ...aMailServer, NODE_ENV: 'production' })).toEqual([])
 })
 
 test('a database URL may name several hosts', () => {
@@ -366,7 +423,7 @@ test('a database URL may name several hosts', () => {
 })
 
 test('only production has a drain period by default', () => {
-  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' }
+  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true', ...aMailServer }
   expect(parseConfig(production).drainSeconds).toBe(5)
   expect(parseConfig({}).drainSeconds).toBe(0)
   expect(parseConfig({ ...production, DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)

@@ -86,6 +86,8 @@ const missingScripts = (text: string): string[] =>
 const settings = sources
   .filter((file) => file.startsWith('src/config/'))
   .flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name))
+// A secret may also come from a file.
+const isSetting = (name: string) => settings.includes(name) || settings.includes(name.replace(/_FILE$/, ''))
 const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
 // Codes in the code and environment variables in the tests. Comments are removed, so that none confirms
 // itself.
@@ -105,8 +107,8 @@ const missingSettings = (text: string): string[] => {
   )
   const named = [...text.matchAll(/(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])/g)].map(([name]) => name)
   return [
-    ...exported.filter((name) => !settings.includes(name)),
-    ...named.filter((name) => !settings.includes(name) && !words.has(name)),
+    ...exported.filter((name) => !isSetting(name)),
+    ...named.filter((name) => !isSetting(name) && !words.has(name)),
   ].map((name) => `setting ${name}`)
 }
 
