@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { isDatabaseUrl, splitDatabaseUrls } from './database-url.ts'
+import { databaseSettings, embeddedContradictionsIn } from './database.ts'
+import {
+  type DatabaseTls,
+  databaseTlsContradictionsIn,
+  databaseTlsOf,
+  databaseTlsSettings,
+} from './database-tls.ts'
 import {
   type DeliveryConfig,
   deliveryConfigOf,
@@ -12,8 +18,6 @@ import { httpSettings } from './http.ts'
 import { readSecretFiles } from './secret-files.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
-
-const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// address')
 
 const trueOrFalse = z
   .enum(['true', 'false'])
@@ -29,18 +33,7 @@ const plainSettings = z.object({
   PUBLIC_URL: baseUrl.optional(),
   /** Number of processes that serve the port. */
   WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
-  DATABASE_URL: databaseUrl.optional(),
-  /** `transaction` if DATABASE_URL leads to a pooler in transaction mode. */
-  DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
-  /** URL of the database itself behind a pooler, for work that needs a session. */
-  DIRECT_DATABASE_URL: databaseUrl.optional(),
-  /** Read replicas for the catalogue. */
-  DATABASE_REPLICA_URLS: z.string().transform(splitDatabaseUrls).pipe(z.array(databaseUrl)).default([]),
-  DATA_DIR: z
-    .string()
-    .min(1)
-    .default('data')
-    .transform((path) => (isAbsolute(path) ? path : resolve(path))),
+  ...databaseSettings.shape,
   HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
   /** Hours before the start of an event from which its tickets admit. */
   ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
@@ -66,6 +59,7 @@ const plainSettings = z.object({
 const environment = z.object({
   ...plainSettings.shape,
   ...stripeEnvironment,
+  ...databaseTlsSettings,
   ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
   ALLOW_MAIL_TO_FILES: trueOrFalse,
   WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
@@ -86,6 +80,8 @@ type PlainConfig = { [Name in keyof PlainSettings as CamelCase<Name>]: PlainSett
 export type Config = PlainConfig & {
   /** Credentials for Stripe; null with another provider. */
   stripe: StripeSettings | null
+  /** TLS to the database; null if nothing is set, so that each URL decides for itself. */
+  databaseTls: DatabaseTls | null
   /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
   privateWebhooks: boolean
   /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
@@ -104,7 +100,12 @@ const plainConfigOf = (settings: PlainSettings): PlainConfig =>
 
 /** Lists settings that contradict each other. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes = [...deliveryContradictionsIn(settings), ...stripeContradictionsIn(settings)]
+  const mistakes = [
+    ...deliveryContradictionsIn(settings),
+    ...stripeContradictionsIn(settings),
+    ...embeddedContradictionsIn(settings),
+    ...databaseTlsContradictionsIn(settings),
+  ]
   if (
     settings.NODE_ENV === 'production' &&
     settings.PAYMENT_PROVIDER === 'sandbox' &&
@@ -123,16 +124,6 @@ function contradictionsIn(settings: Settings): string[] {
     mistakes.push('WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more')
   if (settings.BACKGROUND === 'only' && !settings.PUBLIC_URL)
     mistakes.push('PUBLIC_URL: BACKGROUND=only needs it for the links in mails')
-  if (settings.DATABASE_URL) return mistakes
-  if (settings.BACKGROUND !== 'on')
-    mistakes.push('BACKGROUND: the embedded database belongs to one process, which does both')
-  if (settings.WEB_CONCURRENCY > 1)
-    mistakes.push(
-      'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL',
-    )
-  if (settings.DATABASE_POOLER !== 'none') mistakes.push('DATABASE_POOLER: needs DATABASE_URL')
-  if (settings.DIRECT_DATABASE_URL) mistakes.push('DIRECT_DATABASE_URL: needs DATABASE_URL')
-  if (settings.DATABASE_REPLICA_URLS.length > 0) mistakes.push('DATABASE_REPLICA_URLS: needs DATABASE_URL')
   return mistakes
 }
 
@@ -159,6 +150,7 @@ export function parseConfig(
     ...plainConfigOf(data),
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     stripe: stripeSettingsOf(data),
+    databaseTls: databaseTlsOf(data),
     drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }
