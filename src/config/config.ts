@@ -68,6 +68,9 @@ const environment = z.object({
   ...deliverySettings.shape,
 })
 
+/** Names of all environment variables that the service reads, but for those of secrets in files. */
+export const settingNames: readonly string[] = environment.keyof().options
+
 type Settings = z.output<typeof environment>
 type PlainSettings = z.output<typeof plainSettings>
 

@@ -12,6 +12,10 @@ const migrationLock = 7_264_337
 // in the other process waits for all older snapshots.
 const lockPollMs = 200
 
+// Said when connecting, because a pooler refuses that: the lock belongs to a session. In texts, because the
+// driver leaves out a 0.
+const noTimeouts = { statement_timeout: '0', lock_timeout: '0', idle_in_transaction_session_timeout: '0' }
+
 // A lost session loses its lock, but the driver would silently continue in a new session. So a loss is final.
 function openSession(
   url: string,
@@ -21,8 +25,7 @@ function openSession(
   const client = postgres(url, {
     ...(host && !host.path && { host: host.host, port: host.port, target_session_attrs: undefined }),
     ...(ssl !== undefined && { ssl }),
-    // A pooler refuses these, and must: the lock belongs to a session.
-    connection: { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 },
+    connection: noTimeouts as object,
     max: 1,
     idle_timeout: 0,
     max_lifetime: null,

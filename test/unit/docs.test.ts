@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
+import { settingNames } from '../../src/config/config.ts'
+import { secretSettings } from '../../src/config/secret-files.ts'
 
 // Checks that README.md, docs/ and the comments of src/ name only existing paths, npm scripts, settings and
 // sections.
@@ -83,11 +85,10 @@ const missingScripts = (text: string): string[] =>
     },
   )
 
-const settings = sources
-  .filter((file) => file.startsWith('src/config/'))
-  .flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name))
+const settings = settingNames
 // A secret may also come from a file.
-const isSetting = (name: string) => settings.includes(name) || settings.includes(name.replace(/_FILE$/, ''))
+const isSetting = (name: string) =>
+  settings.includes(name) || secretSettings.some((secret) => `${secret}_FILE` === name)
 const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
 // Codes in the code and environment variables in the tests. Comments are removed, so that none confirms
 // itself.
