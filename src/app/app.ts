@@ -34,6 +34,7 @@ import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { addShop } from '../shop/page.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
+import { logFormatters } from './log.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
 
 export type AppOptions = {
@@ -53,6 +54,8 @@ export type AppOptions = {
   shopKey?: () => string | null
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
+  /** Adds hooks of metrics and traces, before all others. */
+  instrument?(app: FastifyInstance): void
   /** Fields that are added to each log line, such as the process that wrote it. */
   logFacts?: Record<string, unknown>
   /** Timeouts for receiving a request. */
@@ -101,6 +104,7 @@ export async function createApp({
   shopKey,
   logTo,
   logFacts,
+  instrument = () => {},
   timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
@@ -108,6 +112,7 @@ export async function createApp({
       level: config.logLevel,
       base: logFacts ?? null,
       serializers: { req: () => ({}), res: () => ({}), err: serializeError },
+      formatters: logFormatters,
       stream: logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -149,6 +154,7 @@ export async function createApp({
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
   readJsonStrictly(app)
+  instrument(app)
   logRequests(app)
   closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)

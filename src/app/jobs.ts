@@ -7,6 +7,7 @@ import { closeSessions } from '../domain/sale/provider-session.ts'
 import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../domain/sale/release/release-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
+import { instruments } from '../shared/instruments.ts'
 
 /** Dependencies of the background jobs. */
 export type JobOptions = {
@@ -36,6 +37,19 @@ const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptio
 const jobsOfLeader = new Set(['sweep', 'feed'])
 const pauseSeconds = 1
 
+const measured =
+  (name: string, run: Job): Job =>
+  async (stopping) => {
+    const began = performance.now()
+    let isOk = false
+    try {
+      await run(stopping)
+      isOk = true
+    } finally {
+      instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
+    }
+  }
+
 /** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
  *  once running work has finished. */
@@ -47,7 +61,10 @@ export function startJobs(
     ? { isLeader: () => true, stop: async () => {} }
     : electLeader(options.db, { role: 'jobs', onError: (error) => onError(error, 'election') })
   const stops = Object.entries(jobsOf(options)).map(([name, run]) => {
-    const runs: Job = jobsOfLeader.has(name) ? async (stopping) => candidate.isLeader() && run(stopping) : run
+    const work = measured(name, run)
+    const runs: Job = jobsOfLeader.has(name)
+      ? async (stopping) => candidate.isLeader() && work(stopping)
+      : work
     return repeat(runs, pauseSeconds, (error) => onError(error, name))
   })
   return async () => {

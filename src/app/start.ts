@@ -11,13 +11,16 @@ import {
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
+import { countBacklog } from '../domain/sale/report/count-backlog.ts'
+import { explainListening } from '../http/explain-listening.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
-import { errorCode } from '../shared/errors.ts'
 import { requireWritable } from '../shared/writable-folder.ts'
+import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
 import { demoTabs, sellDemoTicket } from './demo-tabs.ts'
 import { startJobs } from './jobs.ts'
+import { openLog } from './log.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
@@ -42,15 +45,8 @@ async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
 
 /** Listens on the port. If that fails, the error names the setting to change. */
 async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken: stop the process that listens there, or set PORT to another.`,
-    EACCES: `Port ${port} requires privileges that this process lacks: set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to one.`,
-    ENOTFOUND: `${host} is not an address of this machine: set HOST to one.`,
-  }
   return app.listen({ port, host }).catch((error: unknown) => {
-    const reason = reasons[errorCode(error) ?? '']
-    throw reason ? new Error(reason) : error
+    throw explainListening(error, { host, port, setting: 'PORT' })
   })
 }
 
@@ -71,7 +67,7 @@ async function startBackground(
       isAlone: config.databaseUrl === undefined,
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
-    (error, job) => logFailure(app.log, error, `${job} failed`),
+    (error, job) => logFailure(app.log, error, 'a background job failed', { job }),
   )
   return async () => {
     await stop()
@@ -89,7 +85,16 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   let isLeaving = false
   let draining = false
   let shopKey: string | null = null
-  const app = await createApp({
+  const telemetry = await openTelemetry(
+    config,
+    {
+      poolUsage: () => database.poolUsage(),
+      isReady: () => database.ready(),
+      countBacklog: () => countBacklog(db, provider.name),
+    },
+    () => app.log,
+  )
+  const app: FastifyInstance = await createApp({
     db,
     replica: database.replica,
     config,
@@ -98,7 +103,9 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     isLeaving: () => isLeaving,
     findDemo: demo ? () => demoTabs(db, demo, shopKey) : undefined,
     shopKey: demo ? () => shopKey : undefined,
+    logTo: await openLog(config.logFormat, process.stdout.isTTY),
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
+    instrument: telemetry.instrument,
   })
   watchUnhandled(app.log)
   await database.followReplicas(({ isUp, ...facts }) =>
@@ -116,6 +123,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
         : 'the database sets no statement timeout: run npm run migrate',
     )
   if (demo) await sellDemoTicket(app, db, demo)
+  await telemetry.listen()
   const url = await listen(app, config)
   if (demo) {
     const publicUrl = publicUrlOf(app, config)()
@@ -131,6 +139,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
     await stopJobs()
+    await telemetry.close()
     await database.close()
     process.exit(0)
   }

@@ -18,6 +18,7 @@ import { httpSettings } from './http.ts'
 import { readSecretFiles } from './secret-files.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
+import { hasTraces, telemetryContradictionsIn, telemetrySettings, tracingSettings } from './telemetry.ts'
 
 const trueOrFalse = z
   .enum(['true', 'false'])
@@ -37,7 +38,7 @@ const plainSettings = z.object({
   HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
   /** Hours before the start of an event from which its tickets admit. */
   ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ...telemetrySettings,
   /** Maximum age of a cached catalogue response in milliseconds; 0 disables the response cache. */
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
   /** Number of events whose rows a process caches by revision; 0 disables that cache. */
@@ -66,6 +67,7 @@ const environment = z.object({
   NODE_ENV: z.string().default('development'),
   DRAIN_SECONDS: wholeNumber(0, 600).optional(),
   ...deliverySettings.shape,
+  ...tracingSettings,
 })
 
 /** Names of all environment variables that the service reads, but for those of secrets in files. */
@@ -89,6 +91,8 @@ export type Config = PlainConfig & {
   privateWebhooks: boolean
   /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
   drainSeconds: number
+  /** True if spans are sent to an OpenTelemetry collector. */
+  hasTraces: boolean
   /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
 }
@@ -108,6 +112,7 @@ function contradictionsIn(settings: Settings): string[] {
     ...stripeContradictionsIn(settings),
     ...embeddedContradictionsIn(settings),
     ...databaseTlsContradictionsIn(settings),
+    ...telemetryContradictionsIn(settings),
   ]
   if (
     settings.NODE_ENV === 'production' &&
@@ -155,6 +160,7 @@ export function parseConfig(
     stripe: stripeSettingsOf(data),
     databaseTls: databaseTlsOf(data),
     drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
+    hasTraces: hasTraces(data),
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }
 }

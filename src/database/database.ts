@@ -30,7 +30,21 @@ export type OpenDatabase = {
   /** Starts to monitor the replicas and to read from them. `onStatus` is called when one goes down, stays
    *  down, or comes up. */
   followReplicas(onStatus: (status: ReplicaStatus) => void): Promise<void>
+  /** Returns the use of each pool by the name of its database, `primary` or `replica_1`; none for the embedded
+   *  database. */
+  poolUsage(): Record<string, PoolUsage>
   close(): Promise<void>
+}
+
+/** Use of a pool of connections at a moment: connections that are open and idle, that run statements, and that
+ *  transactions have reserved; statements and transactions that wait for one. */
+export type PoolUsage = {
+  max: number
+  idle: number
+  busy: number
+  reserved: number
+  waitingStatements: number
+  waitingTransactions: number
 }
 
 /** Status of a replica, numbered by its position in the setting. `code` is that of the error, if any. */

@@ -33,6 +33,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
       hasStatementTimeouts: async () => true,
       replica: () => db,
       followReplicas: async () => {},
+      poolUsage: () => ({}),
       async close() {
         await client.close()
         await unlock()

@@ -166,6 +166,7 @@ export function openPostgres(
     },
     replica: () => db,
     followReplicas: async () => {},
+    poolUsage: () => ({ primary: pool.usage() }),
     async close() {
       await Promise.all([pool.close(5), readinessPool.close(1), link?.close()])
     },

@@ -19,6 +19,7 @@ import {
   unauthenticated,
 } from '../request/context.ts'
 import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
+import { instruments } from '../shared/instruments.ts'
 import { validateBounded } from './bounded-validation.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
@@ -81,7 +82,7 @@ export async function addGraphql(
   { findDemo, trusted, streamLimits, isLeaving }: GraphqlOptions,
 ): Promise<void> {
   const persisted = new PersistedDocuments(trusted)
-  const documents = new PreparedDocuments()
+  const documents = new PreparedDocuments(new Set(trusted?.byId.values()))
   const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findDemo)
@@ -110,7 +111,7 @@ export async function addGraphql(
     const { credentials } = request
     const prepared = documents.prepare(parameters.query)
     const facts = prepared.factsOf(parameters.operationName)
-    logOperation(request, facts?.name)
+    logOperation(request, facts)
     if (facts?.isSubscription && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
     const isCatalogue = facts?.isCatalogueRead ?? false
     const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
@@ -136,13 +137,16 @@ export async function addGraphql(
     const sent = readParameters(request)
     const { query, operationName, variables } = persisted.resolve(sent)
     const prepared = documents.prepare(query)
-    if (prepared.document && prepared.factsOf(operationName)?.isSubscription) {
+    const facts = prepared.factsOf(operationName)
+    if (prepared.document && facts?.isSubscription) {
+      logOperation(request, facts)
       const authenticated = await authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
       prepared.isValid ||= validateBounded(schema, prepared.document).length === 0
       if (prepared.isValid) {
         const operation = { document: prepared.document, operationName, variables: variables ?? {} }
-        await streams.open(request, reply, operation, authenticated)
+        const open = () => streams.open(request, reply, operation, authenticated)
+        await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)
         persisted.keep(sent)
         return reply

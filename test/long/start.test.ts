@@ -26,14 +26,14 @@ afterAll(async () => {
 
 const addressOf = ({ settings }: TestDatabase) => new URL(settings.DATABASE_URL ?? '')
 
-type Line = { level: number; msg: string; reason?: string; code?: string }
+type Line = { level: string; msg: string; reason?: string; code?: string }
 
 const warningsOf = ({ output }: ServerProcess): Line[] =>
   output()
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line): Line => JSON.parse(line))
-    .filter(({ level }) => level === 40)
+    .filter(({ level }) => level === 'warn')
 
 /** Waits until the service listens. Returns its warnings and the response of /ready. */
 async function startedOn(url: URL) {

@@ -45,7 +45,7 @@ export async function startServer(settings: Settings): Promise<ServerProcess | E
   )
   const listening = new Promise<ServerProcess>((resolve) => {
     child.stdout.on('data', () => {
-      const url = /Server listening at (http:[^"]+)/.exec(output())?.[1]
+      const url = /Server listening at (http:[^"\s]+)/.exec(output())?.[1]
       if (!url) return
       const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
         child.kill(signal)

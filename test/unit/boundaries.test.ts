@@ -17,6 +17,7 @@ const folders = [
   ['graphql', 'rest'],
   ['domain'],
   ['graphql-server', 'shop'],
+  ['telemetry'],
   ['app'],
   // Entry points: server.ts and cli.ts.
   ['.'],

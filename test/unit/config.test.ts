@@ -32,6 +32,9 @@ test('no settings give a loopback service on an embedded database', () => {
     holdMinutes: 15,
     admissionHours: 12,
     logLevel: 'info',
+    logFormat: undefined,
+    metricsPort: undefined,
+    hasTraces: false,
     trustedDocuments: undefined,
     trustedDocumentsOnly: false,
     background: 'on',
@@ -78,6 +81,9 @@ test('every setting is read', () => {
     HOLD_MINUTES: '1440',
     ADMISSION_HOURS: '0',
     LOG_LEVEL: 'silent',
+    LOG_FORMAT: 'pretty',
+    METRICS_PORT: '9464',
+    OTEL_TRACES_EXPORTER: 'otlp',
     TRUSTED_DOCUMENTS: '/etc/boxoffice/documents.json',
     TRUSTED_DOCUMENTS_ONLY: 'true',
     RATE_LIMIT: 'off',
@@ -130,6 +136,9 @@ test('every setting is read', () => {
     holdMinutes: 1440,
     admissionHours: 0,
     logLevel: 'silent',
+    logFormat: 'pretty',
+    metricsPort: 9464,
+    hasTraces: true,
     trustedDocuments: '/etc/boxoffice/documents.json',
     trustedDocumentsOnly: true,
     rateLimit: null,
@@ -168,6 +177,17 @@ test('an empty variable counts as unset', () => {
     ),
   )
   expect(parseConfig(empty)).toEqual(parseConfig({}))
+})
+
+test.each([
+  [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, true],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' }, true],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }, false],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' }, false],
+  [{ OTEL_SERVICE_NAME: 'tickets', OTEL_TRACES_SAMPLER: 'always_on' }, false],
+])('%j: traces are on: %s', (env, hasTraces) => {
+  expect(parseConfig(env)).toMatchObject({ hasTraces })
 })
 
 test('unknown variables are ignored', () => {
@@ -222,6 +242,16 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ['STREAMS_PER_KEY', ['0', '1000001'], /must be at (least 1|most 1000000)/],
   ['STREAMS_PER_ADDRESS', ['off', '-1'], /must be a whole number/],
   ['LOG_LEVEL', ['loud', 'INFO'], /./],
+  ['LOG_FORMAT', ['text', 'JSON'], /./],
+  ['METRICS_PORT', ['on', '-1', '65536'], /must be/],
+  ['METRICS_PORT', ['4000'], /must differ from PORT/],
+  ['OTEL_SDK_DISABLED', ['1', 'yes'], /./],
+  ['OTEL_TRACES_EXPORTER', ['jaeger', 'console', 'otlp,zipkin'], /./],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', ['collector:4318', 'grpc://collector'], /must be an http\(s\) address/],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['collector'], /must be an http\(s\) address/],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', ['grpc', 'http/json'], /./],
+  ['OTEL_TRACES_SAMPLER', ['sometimes', 'jaeger_remote'], /./],
+  ['OTEL_TRACES_SAMPLER_ARG', ['1.5', '-1', 'half', '10%'], /must be a number from 0 to 1/],
   ['PUBLISHABLE_RATE_LIMIT', ['none', '-5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['none', '-5', '1.5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['0', '1000001'], /must be at (least 1|most 1000000)/],

@@ -44,6 +44,7 @@ export const deliveries = pgTable(
       .on(delivery.ticketId, delivery.createdAt)
       .where(sql`${delivery.ticketId} is not null`),
     index('deliveries_due').on(delivery.dueAt).where(sql`${delivery.status} = 'pending'`),
+    index('deliveries_dead').on(delivery.createdAt).where(sql`${delivery.status} = 'dead'`),
   ],
 )
 

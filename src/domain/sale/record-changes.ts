@@ -2,8 +2,9 @@ import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
 import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
-import { announceOnCommit, changesCatalogue } from '../../database/transaction.ts'
+import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { ascendingIds } from '../../shared/ids.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { changes, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
@@ -59,6 +60,8 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
   }))
   await record(tx, { rows: JSON.stringify(rows) })
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
+  const { observer } = instruments
+  if (observer) onCommit(tx, () => observer.onChanges(newChanges))
 }
 
 const availabilityData = sql<

@@ -81,6 +81,7 @@ const queueOf = perDatabase((db) =>
   perMode((mode) =>
     batchByKey<HoldJob, HoldOutcome>(
       {
+        name: 'holds',
         mixed: (jobs) => holdManyRates(db, jobs),
         alone: (jobs) => holdOneRate(db, jobs),
         concernsAll: (error) => isUnavailable(error) && !isTransient(error),
