@@ -46,8 +46,8 @@ const renamed: Record<string, string> = {
   'DECISIONS.md': 'docs/decisions.md',
 }
 
-const extensions = 'ts|js|mjs|md|graphql|sql|json|toml'
-const folders = 'src|test|docs|drizzle|\\.ci'
+const extensions = 'ts|js|mjs|md|graphql|sql|json|toml|yaml|ini'
+const folders = 'src|test|docs|deploy|drizzle|\\.ci'
 const pathShape = new RegExp(
   `(?<![\\w./:@-])(?:(?:\\.\\./|\\./)?(?:${folders})/[\\w./*-]*[\\w/*]|(?:\\.\\./)*[\\w./-]*[\\w-]\\.(?:${extensions}))(?![\\w-])`,
   'g',
