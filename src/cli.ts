@@ -1,25 +1,33 @@
 import { runCommand } from './app/commands.ts'
 import { parseConfig } from './config/config.ts'
-import type { MigrationWait, OpenDatabase } from './database/database.ts'
+import { isConnectionFailure, type MigrationWait, type OpenDatabase } from './database/database.ts'
 import { openDatabase } from './database/open.ts'
+import { problemOf, type Unready, unreadyBecause } from './database/why-unready.ts'
 
 // Written to standard error, because standard output may be JSON.
 const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>
   console.error(`${file} waits for a lock (try ${tries}): again in ${pauseMs / 1000} s`)
 
+// Says which setting to look at where the database can't be used, instead of what the driver says.
+const unusable = ({ reason, code }: Unready, setting?: string) => {
+  const problem = problemOf(reason, setting)
+  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ? ` (${code})` : ''}`)
+}
+
 // Every command migrates the embedded database; only `migrate` migrates PostgreSQL.
 async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
-  // Commands take no payments, so the payment checks of production do not apply.
+  // Commands take no payments and send no mails, so what production asks of those does not apply.
   const config = parseConfig({ ...process.env, NODE_ENV: undefined })
   const database = await openDatabase(config)
   try {
-    if (purpose === 'migrate' || !config.databaseUrl) await database.migrate(reportWait)
+    if (purpose === 'migrate' || !config.databaseUrl)
+      await database.migrate(reportWait).catch((error) => {
+        const setting = config.directDatabaseUrl ? 'DIRECT_DATABASE_URL' : 'DATABASE_URL'
+        throw isConnectionFailure(error) ? unusable(unreadyBecause(error), setting) : error
+      })
     else {
       const unready = await database.whyUnready()
-      if (unready?.reason === 'READ_ONLY') throw new Error('The database is read-only.')
-      // If the database does not answer, this throws its own error.
-      if (unready) await database.db.execute('select 1')
-      if (unready) throw new Error('The tables are not up to date: run npm run migrate first.')
+      if (unready) throw unusable(unready)
     }
     return database
   } catch (error) {

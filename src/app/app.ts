@@ -89,8 +89,9 @@ function refuseMalformedUrls(app: FastifyInstance): void {
   })
 }
 
-/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation. Opens no port or
- *  connection, and reads no environment variables. */
+/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
+ *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
+ *  variables. */
 export async function createApp({
   db,
   replica = () => db,
@@ -165,6 +166,11 @@ export async function createApp({
   })
   await rateLimits.addTo(app)
   refuseMalformedUrls(app)
+  if (config.background === 'only') {
+    addHealth(app, whyUnready)
+    await app.ready()
+    return app
+  }
   addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })
   addHealth(app, whyUnready)
   addHome(app, printedSchema(), { hasGraphiql: !trusted?.only, hasShop: shopKey !== undefined })

@@ -1,3 +1,4 @@
+import { electLeader } from '../data/elect-leader.ts'
 import type { Database } from '../database/database.ts'
 import { assignPositions } from '../domain/change/assign-positions.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
@@ -16,11 +17,13 @@ type JobOptions = {
   privateWebhooks: boolean
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
+  /** True if no other process uses the database, so that nobody has to be elected. */
+  isAlone?: boolean
 }
 
 type Job = (stopping: AbortSignal) => Promise<unknown>
 
-// Every process runs every job: leases and locks keep them from doing the same work twice.
+// Leases and locks keep processes from doing the same work twice, so every process may run every job.
 const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Record<string, Job> => ({
   sweep: () => sweepHolds(db),
   'ending sessions': () => closeSessions({ db, provider }),
@@ -29,6 +32,9 @@ const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptio
   delivery: () => sendDeliveries(db, senders),
   webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
 })
+// Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
+// others claim a few rows each and wait for somebody else, so more processes do more of them.
+const jobsOfLeader = new Set(['sweep', 'feed'])
 const pauseSeconds = 1
 
 const measured =
@@ -44,17 +50,26 @@ const measured =
     }
   }
 
-/** Starts the background jobs. `onError` receives each error and the name of its job. The returned function
- *  stops them, and resolves once running work has finished. */
+/** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
+ *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
+ *  once running work has finished. */
 export function startJobs(
   options: JobOptions,
   onError: (error: unknown, job: string) => void,
 ): () => Promise<void> {
-  const stops = Object.entries(jobsOf(options)).map(([name, run]) =>
-    repeat(measured(name, run), pauseSeconds, (error) => onError(error, name)),
-  )
+  const candidate = options.isAlone
+    ? { isLeader: () => true, stop: async () => {} }
+    : electLeader(options.db, { role: 'jobs', onError: (error) => onError(error, 'election') })
+  const stops = Object.entries(jobsOf(options)).map(([name, run]) => {
+    const work = measured(name, run)
+    const runs: Job = jobsOfLeader.has(name)
+      ? async (stopping) => candidate.isLeader() && work(stopping)
+      : work
+    return repeat(runs, pauseSeconds, (error) => onError(error, name))
+  })
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
+    await candidate.stop()
   }
 }
 

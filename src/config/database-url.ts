@@ -2,9 +2,13 @@
 const hostList = /^([^:]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)/
 
 const sessionAttributes = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby']
+const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+// The driver would send them to the server, which refuses them.
+const certificateFiles = ['sslrootcert', 'sslcert', 'sslkey']
 
 /** Reports whether a text is a PostgreSQL URL: `postgres://`, with one or several hosts (`h1:5432,h2:5432`),
- *  and with `target_session_attrs` as in libpq, except `any`. */
+ *  and with `target_session_attrs` as in libpq, except `any`, and `sslmode`. Certificates have settings of
+ *  their own. */
 export function isDatabaseUrl(address: string): boolean {
   const [, before = '', hosts = ''] = hostList.exec(address) ?? []
   const addresses = hosts
@@ -13,8 +17,16 @@ export function isDatabaseUrl(address: string): boolean {
   return addresses.every((url) => {
     if (!URL.canParse(url)) return false
     const { protocol, searchParams } = new URL(url)
-    const wanted = searchParams.get('target_session_attrs')
-    return /^postgres(ql)?:$/.test(protocol) && (wanted === null || sessionAttributes.includes(wanted))
+    const isOneOf = (name: string, values: string[]) => {
+      const value = searchParams.get(name)
+      return value === null || values.includes(value)
+    }
+    return (
+      /^postgres(ql)?:$/.test(protocol) &&
+      isOneOf('target_session_attrs', sessionAttributes) &&
+      isOneOf('sslmode', sslModes) &&
+      !certificateFiles.some((name) => searchParams.has(name))
+    )
   })
 }
 

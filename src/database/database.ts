@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
+import { isTlsFailure, someCause, type Unready, unreadyBecause } from './why-unready.ts'
 
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>
@@ -52,12 +53,6 @@ export type ReplicaStatus = { replica: number; isUp: boolean; code: string | und
 /** A migration that waits for a lock: its file, the tries so far, and the milliseconds until the next try. */
 export type MigrationWait = { file: string; tries: number; pauseMs: number }
 
-/** Reason why a database can't be used. `code` is the driver's error code, if there was one. */
-export type Unready = {
-  reason: 'UNREACHABLE' | 'ACCESS_REFUSED' | 'MIGRATIONS_MISSING' | 'READ_ONLY'
-  code: string | undefined
-}
-
 export type DatabaseOptions = {
   /** Called with each statement before it runs. Tests use it to count statements and to check their plans. */
   onStatement?: (text: string, parameters: unknown[]) => unknown
@@ -70,15 +65,6 @@ export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizz
 /** Creates the Drizzle logger that calls `onStatement`. */
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
-
-const tablesMissing = /^(42P01|3F000)$/
-const accessRefused = /^(28\w{3}|3D000|42501)$/
-
-function unreadyBecause(error: unknown): Unready {
-  const code = errorCode(error)
-  if (tablesMissing.test(code ?? '')) return { reason: 'MIGRATIONS_MISSING', code }
-  return { reason: accessRefused.test(code ?? '') ? 'ACCESS_REFUSED' : 'UNREACHABLE', code }
-}
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
  *  unless it is only read. The check resolves to the reason if it is not ready. */
@@ -113,15 +99,12 @@ export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23
 const connectionFailure =
   /^(08\w{3}|57P0[1-5]|E(CONN|HOST|NET|ADDR|NOTFOUND|AI_|PIPE|TIMEDOUT)\w*|CONNECT\w+|CONNECTION_\w+)$/
 
-function* causesOf(error: unknown): Generator<Error> {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause
-}
-
-/** Reports whether a connection failed or ended: refused role, too many connections, server shutdown, network
- *  failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
+/** Reports whether a connection failed or ended: refused role or certificate, too many connections, server
+ *  shutdown, network failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
 export const isConnectionFailure = (error: unknown): boolean =>
   connectionFailure.test(errorCode(error) ?? '') ||
-  [...causesOf(error)].some((cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
+  isTlsFailure(error) ||
+  someCause(error, (cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
 
 /** Reports whether a write failed because the server is read-only, such as a demoted primary. */
 export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006'

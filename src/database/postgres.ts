@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import type { DatabaseTls } from '../config/database-tls.ts'
 import { assumeEverything, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { migratePostgres } from './migrate-postgres.ts'
@@ -8,6 +9,7 @@ import { deafLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
 import { hostFinder } from './pool/find-host.ts'
 import { openPool } from './pool/pool.ts'
+import { tlsOf } from './tls.ts'
 
 // A stuck statement must not hold a connection or a row lock for longer.
 const timeoutsOf = (statementTimeoutMs: number) => ({
@@ -71,30 +73,36 @@ type PostgresAddress = {
   isPooled: boolean
   /** URL of the database itself, for work that needs a session; `url` if there is no pooler. */
   directUrl: string | undefined
+  /** TLS to all of them. */
+  tls: DatabaseTls | null
   /** True if nothing is written, so that it may be a standby. */
   isOnlyRead?: boolean
 }
 
 /** Parses a URL into the driver's settings without connecting. Of several hosts, prefers one that accepts
  *  writes, unless the URL says otherwise or the database is only read. */
-function settingsOf(url: string, isOnlyRead: boolean, options: object): postgres.Sql['options'] {
+function settingsOf(
+  url: string,
+  { isOnlyRead = false, tls }: Pick<PostgresAddress, 'isOnlyRead' | 'tls'>,
+  options: object = {},
+): postgres.Sql['options'] {
   const { options: settings } = postgres(url, { ...driver, ...options, max: 1 })
   const wanted =
     settings.target_session_attrs ?? (settings.host.length > 1 && !isOnlyRead ? 'read-write' : null)
-  return Object.assign(settings, { target_session_attrs: wanted })
+  return Object.assign(settings, { target_session_attrs: wanted, ssl: tlsOf(url, settings, tls) })
 }
 
 /** Opens PostgreSQL: up to ten connections, made on demand, one for readiness checks, and one for
  *  announcements. */
 export function openPostgres(
-  { url, isPooled, directUrl, isOnlyRead = false }: PostgresAddress,
+  { url, isPooled, directUrl, tls, isOnlyRead = false }: PostgresAddress,
   options: DatabaseOptions,
 ): OpenDatabase {
   const { statementTimeoutMs = defaultTimeoutMs } = options
   // A pooler loses prepared statements between its connections, and refuses timeouts in the startup message.
   const settings = settingsOf(
     url,
-    isOnlyRead,
+    { isOnlyRead, tls },
     isPooled
       ? { connection: formats, prepare: false }
       : { connection: { ...timeoutsOf(statementTimeoutMs), ...tcpKeepalive, ...formats } },
@@ -114,7 +122,7 @@ export function openPostgres(
   const readinessPool = openPool({ settings, findHost, ...single })
   const check = readiness(drizzle(driverOver(settings, readinessPool)), { isOnlyRead })
   let running: ReturnType<typeof check> | null = null
-  const directSettings = isPooled && directUrl ? settingsOf(directUrl, isOnlyRead, {}) : settings
+  const directSettings = isPooled && directUrl ? settingsOf(directUrl, { isOnlyRead, tls }) : settings
   const link =
     isPooled && !directUrl
       ? null
@@ -144,8 +152,9 @@ export function openPostgres(
           'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
         )
       const address = directUrl ?? url
-      const host = await hostFinder(settingsOf(address, false, {}))()
-      await migratePostgres(address, { host, onWait })
+      const settings = settingsOf(address, { tls })
+      const host = await hostFinder(settings)()
+      await migratePostgres(address, { host, ssl: settings.ssl, onWait })
       // Through the pooler, because the timeouts belong to the role that the service uses there.
       if (isPooled) await db.execute(setRoleTimeouts)
     },
