@@ -8,6 +8,7 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
+import { retentionSettings } from './retention.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
 
@@ -56,6 +57,7 @@ const plainSettings = z.object({
   /** True to execute no other document. */
   TRUSTED_DOCUMENTS_ONLY: trueOrFalse,
   ...httpSettings,
+  ...retentionSettings,
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
 

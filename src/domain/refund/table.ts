@@ -64,6 +64,7 @@ export const refunds = pgTable(
     index().on(refund.reference),
     uniqueIndex('refunds_idempotency_key').on(refund.idempotencyKey),
     index('refunds_due').on(refund.dueAt).where(sql`${refund.status} = 'pending'`),
+    index('refunds_failed').on(refund.createdAt).where(sql`${refund.status} = 'failed'`),
     check('refunds_positive', sql`${refund.amount} > 0`),
   ],
 )
