@@ -7,26 +7,36 @@ import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-
 import { sweepHolds } from '../domain/sale/release/release-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 
+type Job = (stopping: AbortSignal) => Promise<unknown>
+
 /** Dependencies of the background jobs. */
 export type JobOptions = {
   db: Database
   provider: PaymentProvider
   senders: Senders
   privateWebhooks: boolean
+  /** Deletes and anonymizes what is old; nothing without it. */
+  retention?: Job
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
 }
 
-type Job = (stopping: AbortSignal) => Promise<unknown>
-
 // Every process runs every job: leases and locks keep them from doing the same work twice.
-const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Record<string, Job> => ({
+const jobsOf = ({
+  db,
+  provider,
+  senders,
+  privateWebhooks,
+  retention,
+  onMismatch,
+}: JobOptions): Record<string, Job> => ({
   sweep: () => sweepHolds(db),
   'ending sessions': () => closeSessions({ db, provider }),
   refunds: () => processDueRefunds(db, provider, onMismatch),
   feed: () => assignPositions(db),
   delivery: () => sendDeliveries(db, senders),
   webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
+  ...(retention && { retention }),
 })
 const pauseSeconds = 1
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
-import type { OpenDatabase, Unready } from '../database/database.ts'
+import type { OpenDatabase } from '../database/database.ts'
 import {
   type DemoCredentials,
   openDemo,
@@ -9,6 +9,7 @@ import {
 } from '../domain/catalogue/demo/open-demo.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
+import { createRetention } from '../domain/retention/retain.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { errorCode } from '../shared/errors.ts'
@@ -17,6 +18,7 @@ import { demoTabs, sellDemoTicket } from './demo-tabs.ts'
 import { startJobs } from './jobs.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
+import { unreadyText } from './unready-text.ts'
 
 const greeting = (url: string, demo: DemoCredentials) => `
 Boxoffice sells tickets at ${url}
@@ -35,13 +37,6 @@ Boxoffice sells tickets at ${url}
 async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   await migrate()
   return openDemo(db, dataDir)
-}
-
-const problems: Record<Unready['reason'], string> = {
-  UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
-  ACCESS_REFUSED: 'the database refuses the role, its password or the name of the database: see DATABASE_URL',
-  MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
-  READ_ONLY: 'the database is read-only',
 }
 
 /** Listens on the port. If that fails, the error names the setting to change. */
@@ -90,12 +85,16 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   const stopJobs = startJobs(
     {
       ...{ db, provider, senders, privateWebhooks },
+      retention: createRetention({
+        ...{ db, settings: config, mailFolder: config.delivery.mail.folder },
+        onDone: (facts) => app.log.info(facts, 'data that was kept long enough is gone'),
+      }),
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
     (error, job) => logFailure(app.log, error, `${job} failed`),
   )
   const unready = await database.whyUnready()
-  if (unready) app.log.warn({ ...unready }, problems[unready.reason])
+  if (unready) app.log.warn({ ...unready }, unreadyText[unready.reason])
   else if (!(await database.hasStatementTimeouts()))
     app.log.warn('the database sets no statement timeout: run npm run migrate')
   if (demo) await sellDemoTicket(app, db, demo)
