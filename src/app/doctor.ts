@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { OpenDatabase } from '../database/database.ts'
+import type { OpenDatabase, Unready } from '../database/database.ts'
 import { type Inspection, inspectDatabase } from '../database/inspect.ts'
 import { findOpenWork } from '../domain/verify/find-open-work.ts'
 import { type Checked, verify } from '../domain/verify/verify.ts'
@@ -49,13 +49,14 @@ const judgeVersion = ({ version, versionNumber }: Inspection): Finding =>
     ? broken('database', `PostgreSQL ${version} is too old: 15 is the oldest that the service runs on`)
     : ok('database', `it answers, takes writes, and is PostgreSQL ${version}`)
 
+function judgeUnready({ reason, code }: Unready): Finding {
+  const check = reason === 'MIGRATIONS_MISSING' ? 'migrations' : 'database'
+  return broken(check, unreadyText[reason] + (code === undefined ? '' : ` (${code})`))
+}
+
 async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {
   const unready = await database.whyUnready()
-  if (unready) {
-    const code = unready.code === undefined ? '' : ` (${unready.code})`
-    const check = unready.reason === 'MIGRATIONS_MISSING' ? 'migrations' : 'database'
-    return [broken(check, unreadyText[unready.reason] + code)]
-  }
+  if (unready) return [judgeUnready(unready)]
   const found = await inspectDatabase(database.db)
   const timeouts = (await database.hasStatementTimeouts())
     ? ok('timeouts', 'the database ends statements that take too long')
@@ -90,7 +91,10 @@ const judgeRule = ({ rule, broken: rows, code }: Checked): Finding | null => {
 export async function examineInvariants({ primary, replicas }: Opened): Promise<Finding[]> {
   const ready = await Promise.all(replicas.map((replica) => isReplica(replica)))
   const number = ready.indexOf(true) + 1
-  const checked = await verify((replicas[number - 1] ?? primary).db, timeoutMs)
+  const chosen = replicas[number - 1] ?? primary
+  const unready = await chosen.whyUnready()
+  if (unready) return [judgeUnready(unready)]
+  const checked = await verify(chosen.db, timeoutMs)
   const wrong = checked.flatMap((result) => judgeRule(result) ?? [])
   const where = number > 0 ? `replica ${number}` : 'the primary'
   return wrong.length > 0 ? wrong : [ok('invariants', `all ${checked.length} hold, checked on ${where}`)]

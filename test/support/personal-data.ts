@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
@@ -10,9 +11,11 @@ import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { sendDeliveriesOnce } from './deliveries.ts'
 import { redeem, scanTicket } from './door.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from './factories.ts'
+import type { GatewayOptions } from './harness.ts'
 import { resendTickets, transferTicket, updateAttendee } from './holders.ts'
 import { cancelCheckout, fullPaymentOf, refundTicket, ticketOf } from './refunds.ts'
-import type { Sale } from './sale.ts'
+import { openSale, type Sale } from './sale.ts'
+import { stubProvider } from './stub-provider.ts'
 import { webhooksOf } from './webhooks.ts'
 
 // A person who leaves traces everywhere, and searches for them.
@@ -35,7 +38,7 @@ const earlier = 'zenobia.typo@example.org'
 /** Texts that only Zenobia told, in lower case. */
 export const traces = ['quillfeather', 'zenobia', '600111222', '1961-02-03', '99871-q', 'qf-5550123']
 
-export const catalogueOfTraces = aCatalogue({
+const catalogueOfTraces = aCatalogue({
   events: [
     anEvent({
       _id: 'evt_1',
@@ -68,7 +71,7 @@ export type Walk = Record<'full' | 'unpaid' | 'refunded' | 'given' | 'got' | 'co
 
 /** Fills the tables with a walk of Zenobia and her friends: checkouts that are paid, left and refunded, mails,
  *  transfers, a correction, scans, a redemption, a sale at the door, a webhook and a referral. */
-export async function walkThrough(sale: Sale, mailFolder: string): Promise<Walk> {
+async function walkThrough(sale: Sale, mailFolder: string): Promise<Walk> {
   await webhooksOf(sale).register('https://shop.example/hook')
   const hers = anEntry('price_1', {
     ...zenobia,
@@ -102,6 +105,20 @@ export async function walkThrough(sale: Sale, mailFolder: string): Promise<Walk>
   await mustSell(sale, { reference: `Receipt for ${zenobia.full_name}`, tickets: [buyer] })
   await buy(sale, [anEntry('price_1')], { referral_id: zenobia.email.toLowerCase() })
   return { full, unpaid, refunded, given, got, corrected }
+}
+
+/** A sale in which Zenobia left her traces, and the folder that its mails are written to. */
+export type WalkedSale = Sale & { folder: string; walk: Walk }
+
+/** Opens a sale and walks through it. Closing it removes the folder. */
+export async function openWalkedSale(options: GatewayOptions = {}): Promise<WalkedSale> {
+  const folder = await mkdtemp(join(tmpdir(), 'boxoffice-traces-'))
+  const sale = await openSale(catalogueOfTraces, { provider: stubProvider(), ...options })
+  const close = async () => {
+    await sale.close()
+    await rm(folder, { recursive: true })
+  }
+  return { ...sale, folder, walk: await walkThrough(sale, folder), close }
 }
 
 /** Moves the event to that many months ago. */

@@ -121,7 +121,9 @@ export async function anonymizeTickets(
   const recipients = former.flatMap((ticket) =>
     ticket.phone ? [ticket.email, ticket.phone] : [ticket.email],
   )
-  await clearOthers(tx, paymentIds, [...recipients, ...former.map((ticket) => ticket.fullName)])
+  // Shorter names stand in almost any text.
+  const names = former.flatMap((ticket) => (ticket.fullName.length > 2 ? [ticket.fullName] : []))
+  await clearOthers(tx, paymentIds, [...recipients, ...names])
   const mails = await tx
     .select({ id: deliveries.id })
     .from(deliveries)

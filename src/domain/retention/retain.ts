@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { RetentionConfig } from '../../config/retention.ts'

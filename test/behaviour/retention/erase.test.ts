@@ -1,47 +1,36 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commandRunner } from '../../support/commands.ts'
 import { resendTickets, scanCode, transferTicket, updateAttendee } from '../../support/holders.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import {
-  catalogueOfTraces,
   endEvent,
   mailsWith,
+  openWalkedSale,
   tablesWith,
   traces,
   type Walk,
-  walkThrough,
+  type WalkedSale,
   zenobia,
 } from '../../support/personal-data.ts'
 import { changeTypesOf, ticketOf, ticketRow } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { stubProvider } from '../../support/stub-provider.ts'
 
 // A person who asks what is held about her, and to be forgotten.
 
-let sale: Sale
+let sale: WalkedSale
 let folder: string
 let walk: Walk
 const logged: string[] = []
 let run: ReturnType<typeof commandRunner>
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'boxoffice-erase-'))
-  sale = await openSale(catalogueOfTraces, {
-    provider: stubProvider(),
-    settings: { LOG_LEVEL: 'info' },
-    onLog: (line) => void logged.push(line),
-  })
+  sale = await openWalkedSale({ settings: { LOG_LEVEL: 'info' }, onLog: (line) => void logged.push(line) })
+  folder = sale.folder
+  walk = sale.walk
   run = commandRunner(() => sale.database, { settings: { MAIL_DIR: folder } })
-  walk = await walkThrough(sale, folder)
   await sale.db.execute(sql`analyze`)
 })
-afterAll(async () => {
-  await sale.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => sale.close())
 
 type Exported = Record<string, Record<string, unknown>[]>
 

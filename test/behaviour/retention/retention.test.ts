@@ -1,45 +1,40 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { RetentionConfig } from '../../../src/config/retention.ts'
 import { idempotencyKeys, payments, providerEvents } from '../../../src/domain/payment/table.ts'
-import { deleteOld, retainOrganizations } from '../../../src/domain/retention/retain.ts'
+import { createRetention, deleteOld, retainOrganizations } from '../../../src/domain/retention/retain.ts'
 import { anonymizedEvents, retentionTurns } from '../../../src/domain/retention/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { webhookDeliveries } from '../../../src/domain/webhook/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { scanTicket } from '../../support/door.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
+import { mockClock } from '../../support/mock-clock.ts'
 import {
-  catalogueOfTraces,
   endEvent,
   mailsWith,
+  openWalkedSale,
   tablesWith,
   traces,
   type Walk,
-  walkThrough,
+  type WalkedSale,
   zenobia,
 } from '../../support/personal-data.ts'
 import { cancelCheckout, ticketOf, ticketRow } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { stubProvider } from '../../support/stub-provider.ts'
 
 // Data that goes by itself once it is old enough.
 
-let sale: Sale
+let sale: WalkedSale
 let folder: string
 let walk: Walk
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'boxoffice-retention-'))
-  sale = await openSale(catalogueOfTraces, { provider: stubProvider() })
-  walk = await walkThrough(sale, folder)
+  sale = await openWalkedSale()
+  folder = sale.folder
+  walk = sale.walk
 })
-afterAll(async () => {
-  await sale.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => sale.close())
 beforeEach(() => sale.db.update(retentionTurns).set({ dueAt: sql`now()` }))
 
 const byDefault = {
@@ -167,6 +162,26 @@ test('a turn is taken by one process, and the next comes an hour later', async (
     .select({ isLater: sql<boolean>`due_at > now() + interval '59 minutes'` })
     .from(retentionTurns)
   expect(turn).toEqual({ isLater: true })
+})
+
+test('the job looks each minute, and deletes what is old each hour', async () => {
+  const clock = mockClock({ isFrozen: true })
+  const job = createRetention({ db: sale.db, settings: byDefault, mailFolder: folder })
+  const statementsAfter = async (seconds: number) => {
+    clock.advance(seconds * 1000)
+    await sale.db.update(retentionTurns).set({ dueAt: sql`now() + interval '1 hour'` })
+    sale.statements.reset()
+    await job(new AbortController().signal)
+    return sale.statements.filter((text) => text.includes('delete')).length > 0
+      ? 'both'
+      : sale.statements.length
+  }
+  expect(await statementsAfter(59)).toBe(0)
+  expect(await statementsAfter(2)).toBe('both')
+  expect(await statementsAfter(2)).toBe(0)
+  expect(await statementsAfter(60)).toBe(2)
+  expect(await statementsAfter(3600)).toBe('both')
+  clock.restore()
 })
 
 test('a process that leaves stops and gives its turn back', async () => {
