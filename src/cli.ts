@@ -1,7 +1,7 @@
 import { runCommand } from './app/commands.ts'
 import { parseConfig } from './config/config.ts'
 import { isConnectionFailure, type MigrationWait, type OpenDatabase } from './database/database.ts'
-import { openDatabase } from './database/open.ts'
+import { openDatabase, openReplicas } from './database/open.ts'
 import { problemOf, type Unready, unreadyBecause } from './database/why-unready.ts'
 
 // Written to standard error, because standard output may be JSON.
@@ -14,10 +14,22 @@ const unusable = ({ reason, code }: Unready, setting?: string) => {
   return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ? ` (${code})` : ''}`)
 }
 
+// Commands take no payments and send no mails, so what production asks of those does not apply.
+const readConfig = () => parseConfig({ ...process.env, NODE_ENV: undefined })
+
+// Rules read whole tables, which takes longer than any statement of the service may.
+const examining = { statementTimeoutMs: 130_000 }
+
+// Neither migrated nor checked: what is wrong with it is to be found.
+const examined = {
+  readConfig: (of: 'service' | 'command') => (of === 'service' ? parseConfig(process.env) : readConfig()),
+  open: () => openDatabase(readConfig(), examining),
+  openReplicas: () => openReplicas(readConfig(), examining),
+}
+
 // Every command migrates the embedded database; only `migrate` migrates PostgreSQL.
 async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
-  // Commands take no payments and send no mails, so what production asks of those does not apply.
-  const config = parseConfig({ ...process.env, NODE_ENV: undefined })
+  const config = readConfig()
   const database = await openDatabase(config)
   try {
     if (purpose === 'migrate' || !config.databaseUrl)
@@ -36,7 +48,7 @@ async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
   }
 }
 
-const { code, output, errors } = await runCommand(process.argv.slice(2), openFor)
-if (code === 0) console.log(output)
+const { code, output, errors } = await runCommand(process.argv.slice(2), openFor, examined)
+if (errors === '') console.log(output)
 else console.error(errors)
 process.exitCode = code

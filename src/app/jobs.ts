@@ -9,28 +9,38 @@ import { sweepHolds } from '../domain/sale/release/release-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { instruments } from '../shared/instruments.ts'
 
+type Job = (stopping: AbortSignal) => Promise<unknown>
+
 /** Dependencies of the background jobs. */
 type JobOptions = {
   db: Database
   provider: PaymentProvider
   senders: Senders
   privateWebhooks: boolean
+  /** Deletes and anonymizes what is old; nothing without it. */
+  retention?: Job
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
   /** True if no other process uses the database, so that nobody has to be elected. */
   isAlone?: boolean
 }
 
-type Job = (stopping: AbortSignal) => Promise<unknown>
-
 // Leases and locks keep processes from doing the same work twice, so every process may run every job.
-const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Record<string, Job> => ({
+const jobsOf = ({
+  db,
+  provider,
+  senders,
+  privateWebhooks,
+  retention,
+  onMismatch,
+}: JobOptions): Record<string, Job> => ({
   sweep: () => sweepHolds(db),
   'ending sessions': () => closeSessions({ db, provider }),
   refunds: () => processDueRefunds(db, provider, onMismatch),
   feed: () => assignPositions(db),
   delivery: () => sendDeliveries(db, senders),
   webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
+  ...(retention && { retention }),
 })
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.

@@ -11,6 +11,7 @@ import {
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
+import { createRetention } from '../domain/retention/retain.ts'
 import { countBacklog } from '../domain/sale/report/count-backlog.ts'
 import { explainListening } from '../http/explain-listening.ts'
 import { logFailure } from '../http/mask-error.ts'
@@ -65,6 +66,10 @@ async function startBackground(
     {
       ...{ db, provider, senders, privateWebhooks: config.privateWebhooks },
       isAlone: config.databaseUrl === undefined,
+      retention: createRetention({
+        ...{ db, settings: config, mailFolder: mail.folder },
+        onDone: (facts) => app.log.info(facts, 'data that was kept long enough is gone'),
+      }),
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
     (error, job) => logFailure(app.log, error, 'a background job failed', { job }),

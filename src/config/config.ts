@@ -15,6 +15,7 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
+import { retentionSettings } from './retention.ts'
 import { readSecretFiles } from './secret-files.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
@@ -54,6 +55,7 @@ const plainSettings = z.object({
   /** `off` serves requests alone, `only` runs the background jobs alone, `on` does both. */
   BACKGROUND: z.enum(['on', 'off', 'only']).default('on'),
   ...httpSettings,
+  ...retentionSettings,
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
 

@@ -38,6 +38,7 @@ const domainFolders = [
   ['delivery', 'webhook'],
   ['sale'],
   ['check-in'],
+  ['retention', 'verify'],
   ['catalogue'],
 ]
 const exceptions = [

@@ -1,6 +1,7 @@
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Payment } from '../payment/table.ts'
+import { anonymized } from '../ticket/anonymized.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { deliveries } from './table.ts'
 
@@ -9,7 +10,9 @@ type Paid = { payment: Payment; tickets: Pick<Ticket, 'email' | 'phone'>[] }
 function deliveriesOf({ payment, tickets }: Paid) {
   const to = (medium: 'email' | 'whatsapp', recipients: (string | null)[]) =>
     [...new Set(recipients)].flatMap((recipient) =>
-      recipient ? [{ id: newId('dlv'), paymentId: payment.id, medium, recipient }] : [],
+      recipient && recipient !== anonymized
+        ? [{ id: newId('dlv'), paymentId: payment.id, medium, recipient }]
+        : [],
     )
   const emails = tickets.map(({ email }) => email)
   const phones = tickets.map(({ phone }) => phone)

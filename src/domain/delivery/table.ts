@@ -43,6 +43,8 @@ export const deliveries = pgTable(
     index('deliveries_of_ticket')
       .on(delivery.ticketId, delivery.createdAt)
       .where(sql`${delivery.ticketId} is not null`),
+    // A person's, to be exported or erased.
+    index('deliveries_recipient').on(sql`lower(${delivery.recipient})`),
     index('deliveries_due').on(delivery.dueAt).where(sql`${delivery.status} = 'pending'`),
     index('deliveries_dead').on(delivery.createdAt).where(sql`${delivery.status} = 'dead'`),
   ],

@@ -1,4 +1,4 @@
-import { integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, minorUnits } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
@@ -55,6 +55,7 @@ export const invoices = pgTable(
   (invoice) => [
     uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),
     uniqueIndex('invoices_of_refund').on(invoice.refundId),
+    index().on(invoice.paymentId),
   ],
 )
 

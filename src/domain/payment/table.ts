@@ -120,7 +120,7 @@ export const idempotencyKeys = pgTable(
       .references(() => payments.id),
     createdAt: createdAt(),
   },
-  (key) => [index().on(key.createdAt)],
+  (key) => [index().on(key.createdAt), index().on(key.paymentId)],
 )
 
 /** Charges that a provider has made for payments: normally one each. Further ones are refunded. */
@@ -158,7 +158,11 @@ export const providerEvents = pgTable(
     paymentId: text('payment_id').references(() => payments.id),
     createdAt: createdAt(),
   },
-  (event) => [primaryKey({ columns: [event.provider, event.id] })],
+  (event) => [
+    primaryKey({ columns: [event.provider, event.id] }),
+    index().on(event.createdAt),
+    index('provider_events_payment').on(event.paymentId).where(sql`${event.paymentId} is not null`),
+  ],
 )
 
 export type Payment = typeof payments.$inferSelect

@@ -181,6 +181,7 @@ export const retiredDocuments = pgTable(
   (document) => [
     primaryKey({ columns: [document.organizationId, document.token] }),
     index().on(document.token),
+    index().on(document.ticketId),
   ],
 )
 

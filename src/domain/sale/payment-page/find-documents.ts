@@ -2,6 +2,7 @@ import { and, asc, eq, sql } from 'drizzle-orm'
 import { statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { changes } from '../../change/table.ts'
+import { hasRecipient } from '../../delivery/anonymized-recipient.ts'
 import { documentUrl } from '../../delivery/document-url.ts'
 import { deliveries } from '../../delivery/table.ts'
 import { tickets } from '../../ticket/table.ts'
@@ -44,7 +45,12 @@ const recipientsByPayment = (db: Database) =>
       .select({ recipient: deliveries.recipient, status: deliveries.status })
       .from(deliveries)
       .where(
-        and(eq(deliveries.paymentId, paymentId), eq(deliveries.kind, 'tickets'), eq(deliveries.occasion, '')),
+        and(
+          eq(deliveries.paymentId, paymentId),
+          eq(deliveries.kind, 'tickets'),
+          eq(deliveries.occasion, ''),
+          hasRecipient,
+        ),
       )
       .orderBy(asc(deliveries.recipient)),
   )

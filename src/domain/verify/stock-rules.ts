@@ -1,5 +1,4 @@
-/** Rules of counters and holds, which hold after any sale, in tests as in the bench. Each query returns the rows that
- *  break one. */
+/** Rules of counters and holds. Each query returns the rows that break one. */
 export const stockRules = {
   'stock counters differ from the tickets': `
     select stock.id from stock
@@ -13,4 +12,14 @@ export const stockRules = {
   'a ticket is held without an open payment, or not held with one': `
     select tickets.id from tickets join payments on payments.id = payment_id
     where (tickets.status = 'held') <> (payments.status in ('pending', 'processing'))`,
+  'held and sold exceed the capacity': `
+    select id from stock where sold_before + sold + held > capacity`,
+  'the uses of a discount exceed its quantity': `
+    select stock.id from stock join (
+      select case mode when 'test' then 'test/' else '' end || discount_id as id, count(*) as uses
+      from tickets where discount_id is not null and status in ('held', 'active') group by 1
+    ) as counted using (id) where uses > capacity`,
+  'a ticket has an amount without a discount, or one of another organization': `
+    select tickets.id from tickets left join discounts on discounts.id = discount_id
+    where (discount_id is null) <> (discount_amount = 0) or discounts.organization_id <> tickets.organization_id`,
 }

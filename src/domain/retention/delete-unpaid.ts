@@ -1,0 +1,95 @@
+import { and, asc, eq, inArray, isNull, notInArray, sql } from 'drizzle-orm'
+import type { Connection, Database } from '../../database/database.ts'
+import { transaction } from '../../database/transaction.ts'
+import { checkIns, redemptions } from '../check-in/table.ts'
+import { deliveries } from '../delivery/table.ts'
+import { invoices } from '../invoice/table.ts'
+import { charges, idempotencyKeys, payments, providerEvents } from '../payment/table.ts'
+import { refunds } from '../refund/table.ts'
+import { anonymized } from '../ticket/anonymized.ts'
+import { retiredDocuments, tickets } from '../ticket/table.ts'
+import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
+import { ofOrganization } from './of-organization.ts'
+
+const batchSize = 200
+
+// An open session may still lead to a charge.
+const isOver = and(
+  isNull(payments.paidAt),
+  notInArray(payments.status, ['pending', 'processing']),
+  eq(payments.sessionOpen, false),
+)
+
+async function lockUnpaid(tx: Connection, organizationId: string, days: number): Promise<string[]> {
+  const old = tx
+    .select({ paymentId: tickets.paymentId })
+    .from(tickets)
+    .innerJoin(payments, eq(payments.id, tickets.paymentId))
+    .where(
+      and(
+        ofOrganization(organizationId),
+        eq(payments.organizationId, organizationId),
+        sql`${tickets.status} = 'expired'`,
+        sql`${tickets.createdAt} < now() - ${days} * interval '1 day'`,
+        sql`${tickets.email} <> ${anonymized}`,
+        isOver,
+      ),
+    )
+    .limit(batchSize)
+  const found = [...new Set((await old).map(({ paymentId }) => paymentId))]
+  if (found.length === 0) return []
+  const locked = await tx
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, found), isOver))
+    .orderBy(asc(payments.id))
+    .for('update', { skipLocked: true })
+  return locked.map(({ id }) => id)
+}
+
+// Money that came too late, and scans of a ticket that was never paid, are facts that stay.
+const isReferredTo = sql`exists (select from ${charges} where ${charges.paymentId} = ${tickets.paymentId})
+  or exists (select from ${refunds} where ${refunds.paymentId} = ${tickets.paymentId})
+  or exists (select from ${invoices} where ${invoices.paymentId} = ${tickets.paymentId})
+  or exists (select from ${deliveries} where ${deliveries.paymentId} = ${tickets.paymentId})
+  or exists (select from ${checkIns} where ${checkIns.ticketId} = ${tickets.id})
+  or exists (select from ${redemptions} where ${redemptions.ticketId} = ${tickets.id})
+  or exists (select from ${retiredDocuments} where ${retiredDocuments.ticketId} = ${tickets.id})`
+
+/** Deletes checkouts of an organization that were never paid and began more than `days` ago, up to a batch,
+ *  with their tickets and idempotency keys. One that money, a scan or a mail refers to is anonymized instead.
+ *  Skips payments that are locked. Returns the number of payments, and what was anonymized (DECISIONS 160). */
+export const deleteUnpaid = (
+  db: Database,
+  organizationId: string,
+  days: number,
+): Promise<Anonymized & { payments: number }> =>
+  transaction(db, async (tx) => {
+    const ids = await lockUnpaid(tx, organizationId, days)
+    if (ids.length === 0) return { payments: 0, tickets: [], deliveryIds: [] }
+    const ofThese = and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, ids))
+    const sold = await tx
+      .select({ id: tickets.id, paymentId: tickets.paymentId, isKept: sql<boolean>`${isReferredTo}` })
+      .from(tickets)
+      .where(ofThese)
+      .orderBy(asc(tickets.id))
+      .for('update')
+    const kept = new Set(sold.flatMap(({ paymentId, isKept }) => (isKept ? [paymentId] : [])))
+    const done = await anonymizeTickets(
+      tx,
+      organizationId,
+      sold.flatMap(({ id, paymentId }) => (kept.has(paymentId) ? [id] : [])),
+    )
+    const gone = ids.filter((id) => !kept.has(id))
+    if (gone.length > 0) {
+      await tx.delete(idempotencyKeys).where(inArray(idempotencyKeys.paymentId, gone))
+      await tx.update(providerEvents).set({ paymentId: null }).where(inArray(providerEvents.paymentId, gone))
+      await tx
+        .delete(tickets)
+        .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, gone)))
+      await tx
+        .delete(payments)
+        .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, gone)))
+    }
+    return { payments: ids.length, ...done }
+  })
