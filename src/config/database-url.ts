@@ -3,12 +3,13 @@ const hostList = /^([^:]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)/
 
 const sessionAttributes = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby']
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
-// The driver would send them to the server, which refuses them.
-const certificateFiles = ['sslrootcert', 'sslcert', 'sslkey']
+
+/** Reports whether no certificate is named in a URL. The driver would send them to the server, which refuses
+ *  them. */
+export const namesNoCertificate = (url: string): boolean => !/[?&]ssl(rootcert|cert|key)=/.test(url)
 
 /** Reports whether a text is a PostgreSQL URL: `postgres://`, with one or several hosts (`h1:5432,h2:5432`),
- *  and with `target_session_attrs` as in libpq, except `any`, and `sslmode`. Certificates have settings of
- *  their own. */
+ *  and with `target_session_attrs` as in libpq, except `any`, and `sslmode`. */
 export function isDatabaseUrl(address: string): boolean {
   const [, before = '', hosts = ''] = hostList.exec(address) ?? []
   const addresses = hosts
@@ -24,8 +25,7 @@ export function isDatabaseUrl(address: string): boolean {
     return (
       /^postgres(ql)?:$/.test(protocol) &&
       isOneOf('target_session_attrs', sessionAttributes) &&
-      isOneOf('sslmode', sslModes) &&
-      !certificateFiles.some((name) => searchParams.has(name))
+      isOneOf('sslmode', sslModes)
     )
   })
 }

@@ -1,8 +1,14 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
-import { isDatabaseUrl, splitDatabaseUrls } from './database-url.ts'
+import { isDatabaseUrl, namesNoCertificate, splitDatabaseUrls } from './database-url.ts'
 
-const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// address')
+const databaseUrl = z
+  .string()
+  .refine(isDatabaseUrl, 'must be a postgres:// address')
+  .refine(
+    namesNoCertificate,
+    'must name no certificate: set DATABASE_SSL_CA, or DATABASE_SSL_CERT and DATABASE_SSL_KEY',
+  )
 
 /** Environment variables for the database, used under their names in camel case. */
 export const databaseSettings = z.object({

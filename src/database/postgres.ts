@@ -161,7 +161,7 @@ export function openPostgres(
     ready: async () => (await whyUnready()) === null,
     whyUnready,
     async hasStatementTimeouts() {
-      const [unset] = await db.execute(sql`select 1 where ${anyTimeoutUnset}`).catch(() => [null])
+      const [unset] = await db.execute(sql`select 1 where ${anyTimeoutUnset}`).catch(() => [])
       return unset === undefined
     },
     replica: () => db,

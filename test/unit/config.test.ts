@@ -423,8 +423,11 @@ test('a URL says by sslmode how TLS is used, and names no certificate', () => {
   const url = (query: string) => `postgres://db.example/boxoffice?${query}`
   for (const mode of ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'])
     expect(mistakesOf({ DATABASE_URL: url(`sslmode=${mode}`) })).toEqual([])
-  for (const query of ['sslmode=verify_full', 'sslmode=require&sslrootcert=/etc/ca.pem', 'sslkey=key.pem'])
-    expect(mistakesOf({ DATABASE_URL: url(query) })).toHaveLength(1)
+  expect(mistakesOf({ DATABASE_URL: url('sslmode=verify_full') })).toHaveLength(1)
+  for (const query of ['sslmode=require&sslrootcert=/etc/ca.pem', 'sslcert=client.pem', 'sslkey=key.pem'])
+    expect(mistakesOf({ DATABASE_URL: url(query) })).toEqual([
+      'DATABASE_URL: must name no certificate: set DATABASE_SSL_CA, or DATABASE_SSL_CERT and DATABASE_SSL_KEY',
+    ])
   expect(
     mistakesOf({
       DATABASE_URL: url('sslmode=require'),
