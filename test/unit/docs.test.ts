@@ -87,8 +87,8 @@ const settings = sources
   .filter((file) => file.startsWith('src/config/'))
   .flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name))
 const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
-// Codes in the code and environment variables in the tests. Comments are removed, so that none confirms
-// itself.
+// Codes in the code, and environment variables in the tests and the restore drill. Comments are removed, so
+// that none confirms itself.
 const words = new Set([
   ...sources.flatMap((file) =>
     namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),
@@ -96,6 +96,7 @@ const words = new Set([
   // Codes that the payment page builds from statuses (src/domain/sale/payment-page/outcome-page.ts).
   ...['FAILED', 'EXPIRED', 'CANCELLED'].map((status) => `PAYMENT_${status}`),
   ...tests.flatMap((file) => namesIn(read(file), /process\.env\.([A-Z0-9_]+)/g)),
+  ...namesIn(read('deploy/restore-drill'), /\$\{([A-Z_]+):-/g),
 ])
 
 /** Lists settings and codes in a text that do not exist in the code. */
