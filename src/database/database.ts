@@ -67,10 +67,12 @@ export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
- *  unless it is only read. The check resolves to the reason if it is not ready. */
+ *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
+ *  tables of the next. The check resolves to the reason if it is not ready. */
 export function readiness(db: Database, { isOnlyRead = false } = {}): () => Promise<Unready | null> {
-  const { length } = readMigrationFiles(migrations)
-  const query = sql`select (select count(*) >= ${length} from drizzle.__drizzle_migrations) as "isMigrated",
+  const needed = readMigrationFiles(migrations).map(({ folderMillis }) => folderMillis)
+  const query = sql`select (select count(distinct created_at) = ${needed.length} from drizzle.__drizzle_migrations
+      where created_at in ${needed}) as "isMigrated",
     current_setting('transaction_read_only') = 'on' as "isReadOnly"`
   return async () => {
     try {

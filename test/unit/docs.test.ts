@@ -90,8 +90,8 @@ const settings = settingNames
 const isSetting = (name: string) =>
   settings.includes(name) || secretSettings.some((secret) => `${secret}_FILE` === name)
 const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
-// Codes in the code and environment variables in the tests. Comments are removed, so that none confirms
-// itself.
+// Codes in the code, and environment variables in the tests and the restore drill. Comments are removed, so
+// that none confirms itself.
 const words = new Set([
   ...sources.flatMap((file) =>
     namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),
@@ -99,6 +99,7 @@ const words = new Set([
   // Codes that the payment page builds from statuses (src/domain/sale/payment-page/outcome-page.ts).
   ...['FAILED', 'EXPIRED', 'CANCELLED'].map((status) => `PAYMENT_${status}`),
   ...tests.flatMap((file) => namesIn(read(file), /process\.env\.([A-Z0-9_]+)/g)),
+  ...namesIn(read('deploy/restore-drill'), /\$\{([A-Z_]+):-/g),
 ])
 
 /** Lists settings and codes in a text that do not exist in the code. */

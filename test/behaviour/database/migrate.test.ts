@@ -40,12 +40,24 @@ test('migrate makes an empty database ready', async () => {
   expect(await isTrue("to_regclass('public.events') is not null")).toBe(true)
 })
 
-test('a database without the last migration is not ready', async () => {
+test('a process is ready on the tables of a later version, and not where migrations of its own are missing', async () => {
   await database.migrate()
+  const gateway = await startGateway({ database: { ...empty, open: async () => database } })
+  const ready = async () => {
+    const { statusCode, body } = await gateway.rest('GET', '/ready')
+    return [statusCode, (JSON.parse(body) as { reason?: string }).reason]
+  }
+  const addLater = sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 4102444800000)`
+  await database.db.execute(addLater)
+  expect(await ready()).toEqual([200, undefined])
   await database.db.execute(
-    sql`delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)`,
+    sql`delete from drizzle.__drizzle_migrations where created_at = ${readMigrationFiles(migrations).at(-1)?.folderMillis}`,
   )
-  expect(await database.ready()).toBe(false)
+  // As many rows as this version has migrations, and more.
+  expect(await ready()).toEqual([503, 'MIGRATIONS_MISSING'])
+  await database.db.execute(addLater)
+  expect(await ready()).toEqual([503, 'MIGRATIONS_MISSING'])
+  await gateway.app.close()
 })
 
 test('migrate twice does nothing', async () => {
