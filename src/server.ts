@@ -6,7 +6,7 @@ async function start(): Promise<void> {
   // The primary of a cluster only supervises, so it loads nothing of the service.
   if (config.webConcurrency > 1 && cluster.isPrimary) {
     const { runWorkers } = await import('./app/cluster.ts')
-    runWorkers(config)
+    await runWorkers(config)
   } else {
     const { openDatabase } = await import('./database/open.ts')
     // Opened while the modules of the service load.

@@ -34,9 +34,10 @@ import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { addShop } from '../shop/page.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
+import { logFormatters } from './log.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
 
-export type AppOptions = {
+type AppOptions = {
   db: Database
   /** Database for catalogue reads, which may lag behind; `db` by default. */
   replica?: () => Database
@@ -53,6 +54,8 @@ export type AppOptions = {
   shopKey?: () => string | null
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
+  /** Adds hooks of metrics and traces, before all others. */
+  instrument?(app: FastifyInstance): void
   /** Fields that are added to each log line, such as the process that wrote it. */
   logFacts?: Record<string, unknown>
   /** Timeouts for receiving a request. */
@@ -86,8 +89,9 @@ function refuseMalformedUrls(app: FastifyInstance): void {
   })
 }
 
-/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation. Opens no port or
- *  connection, and reads no environment variables. */
+/** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
+ *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
+ *  variables. */
 export async function createApp({
   db,
   replica = () => db,
@@ -100,6 +104,7 @@ export async function createApp({
   shopKey,
   logTo,
   logFacts,
+  instrument = () => {},
   timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
 }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
@@ -107,6 +112,7 @@ export async function createApp({
       level: config.logLevel,
       base: logFacts ?? null,
       serializers: { req: () => ({}), res: () => ({}), err: serializeError },
+      formatters: logFormatters,
       stream: logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -148,6 +154,7 @@ export async function createApp({
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
   readJsonStrictly(app)
+  instrument(app)
   logRequests(app)
   closeConnectionsOnShutdown(app, isLeaving)
   limitConnections(app, config.maxConnections)
@@ -159,6 +166,11 @@ export async function createApp({
   })
   await rateLimits.addTo(app)
   refuseMalformedUrls(app)
+  if (config.background === 'only') {
+    addHealth(app, whyUnready)
+    await app.ready()
+    return app
+  }
   addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })
   addHealth(app, whyUnready)
   addHome(app, printedSchema(), { hasGraphiql: !trusted?.only, hasShop: shopKey !== undefined })

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
+import { logFormatters, openLog } from './log.ts'
 import { createDrainer, onShutdown } from './shutdown.ts'
 
 // Milliseconds until a worker that exited is replaced. Doubled after each run that was short.
@@ -21,8 +22,16 @@ async function exitCodeOf(worker: Worker): Promise<number> {
  *  start, so would the others, and the service exits with its exit code. Later, a worker that exits is
  *  replaced. On SIGTERM and SIGINT all workers leave and, `drainSeconds` later, stop. Those that have not
  *  exited after another `shutdownSeconds` are killed. */
-export function runWorkers({ webConcurrency, logLevel, shutdownSeconds, drainSeconds }: Config): void {
-  const log = pino({ level: logLevel, base: { pid: process.pid } })
+export async function runWorkers(config: Config): Promise<void> {
+  const { webConcurrency, logLevel, logFormat, shutdownSeconds, drainSeconds, metricsPort, host } = config
+  const options = { level: logLevel, base: { pid: process.pid }, formatters: logFormatters }
+  const logTo = await openLog(logFormat, process.stdout.isTTY)
+  const log = logTo ? pino(options, logTo) : pino(options)
+  if (metricsPort !== undefined) {
+    const { serveMetrics } = await import('../telemetry/metrics-server.ts')
+    const { collectFromWorkers } = await import('../telemetry/cluster-metrics.ts')
+    await serveMetrics({ host, metricsPort }, collectFromWorkers, log)
+  }
   const workers = new Map<Worker, () => void>()
   let hasStarted = false
   let draining = false

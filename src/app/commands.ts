@@ -4,8 +4,12 @@ import { authCommands } from '../auth/commands.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import { catalogueCommands } from '../domain/catalogue/commands.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
-import { errorCode, type Problem, Refusal } from '../shared/errors.ts'
+import { retentionCommands } from '../domain/retention/commands.ts'
+import { type Problem, Refusal } from '../shared/errors.ts'
 import { parse } from '../shared/input-types.ts'
+import { describeError } from './describe-error.ts'
+import type { Examined } from './doctor.ts'
+import { doctorCommands } from './doctor-commands.ts'
 
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
 
@@ -34,8 +38,14 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   deliveries list [--status STATUS]
                                  list dead deliveries to buyers (or sent, pending, skipped ones)
   deliveries retry ID…           send dead deliveries again; --all for all of them
+  export-person --email ADDRESS  print everything that is held about a person, as JSON
+  erase --email ADDRESS [--force]
+  erase --ticket ID [--force]    erase a person, or the attendee of a ticket; --force: also before the event
+  doctor                         examine settings, database and invariants, and list what needs a person
+  verify                         check the invariants alone
 
-With --json, standard output is JSON alone. Settings are environment variables, as for the server.`
+With --json, standard output is JSON alone. The exit code of doctor and verify is 0 if all is well, 1 if
+something needs a person, 2 if something is broken. Settings are environment variables, as for the server.`
 
 const options = {
   json: { type: 'boolean' },
@@ -52,15 +62,18 @@ const options = {
   expires: { type: 'string' },
   status: { type: 'string' },
   all: { type: 'boolean' },
+  email: { type: 'string' },
+  ticket: { type: 'string' },
+  force: { type: 'boolean' },
 } as const
 
 /** Opens the database, either to migrate it or to use it as it is. */
 export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
-type Output = { json: unknown; text: string }
+type Output = { json: unknown; text: string; code?: 0 | 1 | 2 }
 /** Opens the tables, or with `whole` all that a database can do. */
 type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
-type Command = (input: object) => (open: Open) => Promise<Output>
+type Command = (input: object) => (open: Open, examined: Examined) => Promise<Output>
 
 const commands: Record<string, Command> = {
   migrate(input) {
@@ -84,6 +97,8 @@ const commands: Record<string, Command> = {
   ...catalogueCommands,
   ...authCommands,
   ...deliveryCommands,
+  ...retentionCommands,
+  ...doctorCommands,
 }
 
 /** Name of the positional arguments of each command that takes any. */
@@ -135,10 +150,12 @@ function prepare(words: string[], input: { organization?: string[]; origin?: str
   }
 }
 
-async function run(args: string[], openFor: OpenFor): Promise<string> {
+type Printed = { code: 0 | 1 | 2; output: string }
+
+async function run(args: string[], openFor: OpenFor, examined: Examined): Promise<Printed> {
   const { values, positionals } = readArguments(args)
   const { json, help, ...input } = values
-  if (help) return usage
+  if (help) return { code: 0, output: usage }
   const command = prepare(positionals, input)
   const databases: OpenDatabase[] = []
   try {
@@ -147,14 +164,14 @@ async function run(args: string[], openFor: OpenFor): Promise<string> {
       databases.push(database)
       return database
     }
-    const output = await command(Object.assign(async () => (await whole()).db, { whole }))
-    return json ? JSON.stringify(output.json) : output.text
+    const open = Object.assign(async () => (await whole()).db, { whole })
+    const output = await command(open, examined)
+    return { code: output.code ?? 0, output: json ? JSON.stringify(output.json) : output.text }
   } finally {
     for (const database of databases) await database.close()
   }
 }
 
-// Never prints a stack, nor Drizzle's own message, which contains the statement and its parameters.
 function describe(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\nRun it with --help to see how.`
   if (error instanceof Refusal) {
@@ -163,21 +180,22 @@ function describe(error: unknown): string {
     )
     return lines.length > 1 ? ['Refused, and nothing is changed:', ...lines].join('\n  ') : lines.join()
   }
-  let rootCause = error
-  while (rootCause instanceof Error && rootCause.cause) rootCause = rootCause.cause
-  const message = rootCause instanceof Error ? rootCause.message : String(rootCause)
-  const code = errorCode(error)
-  return code ? `The database refused: ${message.includes(code) ? message : `${message} (${code})`}` : message
+  return describeError(error)
 }
 
-/** Output and exit code of a command: 0 for success, 2 for a usage error, 1 for any other failure. */
+/** Output and exit code of a command: 0 for success, 2 for a usage error, 1 for any other failure. `doctor` and
+ *  `verify` have codes of their own. */
 export type CommandResult = { code: 0 | 1 | 2; output: string; errors: string }
 
 /** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it
- *  before this resolves. */
-export async function runCommand(args: string[], openFor: OpenFor): Promise<CommandResult> {
+ *  before this resolves. `examined` is what `doctor` looks at. */
+export async function runCommand(
+  args: string[],
+  openFor: OpenFor,
+  examined: Examined,
+): Promise<CommandResult> {
   try {
-    return { code: 0, output: await run(args, openFor), errors: '' }
+    return { ...(await run(args, openFor, examined)), errors: '' }
   } catch (error) {
     return { code: error instanceof UsageError ? 2 : 1, output: '', errors: describe(error) }
   }

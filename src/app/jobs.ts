@@ -1,3 +1,4 @@
+import { electLeader } from '../data/elect-leader.ts'
 import type { Database } from '../database/database.ts'
 import { assignPositions } from '../domain/change/assign-positions.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
@@ -6,41 +7,79 @@ import { closeSessions } from '../domain/sale/provider-session.ts'
 import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../domain/sale/release/release-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
+import { instruments } from '../shared/instruments.ts'
+
+type Job = (stopping: AbortSignal) => Promise<unknown>
 
 /** Dependencies of the background jobs. */
-export type JobOptions = {
+type JobOptions = {
   db: Database
   provider: PaymentProvider
   senders: Senders
   privateWebhooks: boolean
+  /** Deletes and anonymizes what is old; nothing without it. */
+  retention?: Job
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
+  /** True if no other process uses the database, so that nobody has to be elected. */
+  isAlone?: boolean
 }
 
-type Job = (stopping: AbortSignal) => Promise<unknown>
-
-// Every process runs every job: leases and locks keep them from doing the same work twice.
-const jobsOf = ({ db, provider, senders, privateWebhooks, onMismatch }: JobOptions): Record<string, Job> => ({
+// Leases and locks keep processes from doing the same work twice, so every process may run every job.
+const jobsOf = ({
+  db,
+  provider,
+  senders,
+  privateWebhooks,
+  retention,
+  onMismatch,
+}: JobOptions): Record<string, Job> => ({
   sweep: () => sweepHolds(db),
   'ending sessions': () => closeSessions({ db, provider }),
   refunds: () => processDueRefunds(db, provider, onMismatch),
   feed: () => assignPositions(db),
   delivery: () => sendDeliveries(db, senders),
   webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
+  ...(retention && { retention }),
 })
+// Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
+// others claim a few rows each and wait for somebody else, so more processes do more of them.
+const jobsOfLeader = new Set(['sweep', 'feed'])
 const pauseSeconds = 1
 
-/** Starts the background jobs. `onError` receives each error and the name of its job. The returned function
- *  stops them, and resolves once running work has finished. */
+const measured =
+  (name: string, run: Job): Job =>
+  async (stopping) => {
+    const began = performance.now()
+    let isOk = false
+    try {
+      await run(stopping)
+      isOk = true
+    } finally {
+      instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
+    }
+  }
+
+/** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
+ *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
+ *  once running work has finished. */
 export function startJobs(
   options: JobOptions,
   onError: (error: unknown, job: string) => void,
 ): () => Promise<void> {
-  const stops = Object.entries(jobsOf(options)).map(([name, run]) =>
-    repeat(run, pauseSeconds, (error) => onError(error, name)),
-  )
+  const candidate = options.isAlone
+    ? { isLeader: () => true, stop: async () => {} }
+    : electLeader(options.db, { role: 'jobs', onError: (error) => onError(error, 'election') })
+  const stops = Object.entries(jobsOf(options)).map(([name, run]) => {
+    const work = measured(name, run)
+    const runs: Job = jobsOfLeader.has(name)
+      ? async (stopping) => candidate.isLeader() && work(stopping)
+      : work
+    return repeat(runs, pauseSeconds, (error) => onError(error, name))
+  })
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
+    await candidate.stop()
   }
 }
 

@@ -31,12 +31,12 @@ export function createDrainer(worker: Worker, drainSeconds: number): () => void 
   }
   worker.on('message', (message) => {
     if (message === listensMessage) isListening = true
-    else shutDown()
+    else if (message === drainMessage) shutDown()
   })
   return shutDown
 }
 
-export type ShutdownHandlers = {
+type ShutdownHandlers = {
   drainSeconds: number
   /** Called when a shutdown is requested. From then on the process must report that it is not ready. */
   leave(): void
@@ -58,6 +58,7 @@ export function onShutdown({ drainSeconds, leave, stop }: ShutdownHandlers): voi
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, worker ? askPrimary : shutDown)
   if (!worker) return
   process.on('message', (message) => {
+    if (message !== drainMessage && message !== leaveMessage) return
     leave()
     if (message === drainMessage) stop()
   })

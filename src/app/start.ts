@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
-import type { OpenDatabase, Unready } from '../database/database.ts'
+import type { Database, OpenDatabase } from '../database/database.ts'
+import { problemOf } from '../database/why-unready.ts'
 import {
   type DemoCredentials,
   openDemo,
@@ -9,12 +10,18 @@ import {
 } from '../domain/catalogue/demo/open-demo.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
+import type { PaymentProvider } from '../domain/payment/provider.ts'
+import { createRetention } from '../domain/retention/retain.ts'
+import { countBacklog } from '../domain/sale/report/count-backlog.ts'
+import { explainListening } from '../http/explain-listening.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { publicUrlOf } from '../http/public-url.ts'
-import { errorCode } from '../shared/errors.ts'
+import { requireWritable } from '../shared/writable-folder.ts'
+import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
 import { demoTabs, sellDemoTicket } from './demo-tabs.ts'
 import { startJobs } from './jobs.ts'
+import { openLog } from './log.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
@@ -37,25 +44,40 @@ async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
   return openDemo(db, dataDir)
 }
 
-const problems: Record<Unready['reason'], string> = {
-  UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
-  ACCESS_REFUSED: 'the database refuses the role, its password or the name of the database: see DATABASE_URL',
-  MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
-  READ_ONLY: 'the database is read-only',
-}
-
 /** Listens on the port. If that fails, the error names the setting to change. */
 async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken: stop the process that listens there, or set PORT to another.`,
-    EACCES: `Port ${port} requires privileges that this process lacks: set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to one.`,
-    ENOTFOUND: `${host} is not an address of this machine: set HOST to one.`,
-  }
   return app.listen({ port, host }).catch((error: unknown) => {
-    const reason = reasons[errorCode(error) ?? '']
-    throw reason ? new Error(reason) : error
+    throw explainListening(error, { host, port, setting: 'PORT' })
   })
+}
+
+type Background = { db: Database; provider: PaymentProvider; app: FastifyInstance }
+
+/** Starts the background jobs, unless other processes have them. The returned function stops them. */
+async function startBackground(
+  config: Config,
+  { db, provider, app }: Background,
+): Promise<() => Promise<void>> {
+  if (config.background === 'off') return async () => {}
+  const { mail } = config.delivery
+  if (mail.smtpUrl === undefined) await requireWritable(mail.folder, 'MAIL_DIR')
+  const { senders, close } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
+  const stop = startJobs(
+    {
+      ...{ db, provider, senders, privateWebhooks: config.privateWebhooks },
+      isAlone: config.databaseUrl === undefined,
+      retention: createRetention({
+        ...{ db, settings: config, mailFolder: mail.folder },
+        onDone: (facts) => app.log.info(facts, 'data that was kept long enough is gone'),
+      }),
+      onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
+    },
+    (error, job) => logFailure(app.log, error, 'a background job failed', { job }),
+  )
+  return async () => {
+    await stop()
+    close()
+  }
 }
 
 /** Serves the port in this process until a shutdown is requested. Then it reports that it is not ready, keeps
@@ -68,6 +90,11 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   let isLeaving = false
   let draining = false
   let shopKey: string | null = null
+  const telemetry = await openTelemetry(config, {
+    poolUsage: () => database.poolUsage(),
+    isReady: () => database.ready(),
+    countBacklog: () => countBacklog(db, provider.name),
+  })
   const app = await createApp({
     db,
     replica: database.replica,
@@ -77,7 +104,9 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     isLeaving: () => isLeaving,
     findDemo: demo ? () => demoTabs(db, demo, shopKey) : undefined,
     shopKey: demo ? () => shopKey : undefined,
+    logTo: await openLog(config.logFormat, process.stdout.isTTY),
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
+    instrument: telemetry.instrument,
   })
   watchUnhandled(app.log)
   await database.followReplicas(({ isUp, ...facts }) =>
@@ -85,20 +114,17 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const { senders, close: closeSenders } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
-  const { privateWebhooks } = config
-  const stopJobs = startJobs(
-    {
-      ...{ db, provider, senders, privateWebhooks },
-      onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
-    },
-    (error, job) => logFailure(app.log, error, `${job} failed`),
-  )
+  const stopJobs = await startBackground(config, { db, provider, app })
   const unready = await database.whyUnready()
-  if (unready) app.log.warn({ ...unready }, problems[unready.reason])
+  if (unready) app.log.warn({ ...unready }, problemOf(unready.reason))
   else if (!(await database.hasStatementTimeouts()))
-    app.log.warn('the database sets no statement timeout: run npm run migrate')
+    app.log.warn(
+      config.databasePooler === 'none'
+        ? problemOf('POOLER_UNDECLARED')
+        : 'the database sets no statement timeout: run npm run migrate',
+    )
   if (demo) await sellDemoTicket(app, db, demo)
+  await telemetry.listen(app.log)
   const url = await listen(app, config)
   if (demo) {
     const publicUrl = publicUrlOf(app, config)()
@@ -114,7 +140,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
     await stopJobs()
-    closeSenders()
+    await telemetry.close()
     await database.close()
     process.exit(0)
   }
@@ -125,5 +151,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
   const leave = () => {
     isLeaving = true
   }
-  onShutdown({ drainSeconds: config.drainSeconds, leave, stop: () => void stop().catch(fail) })
+  // Nobody sends requests to a process of background jobs, so nobody has to learn that it leaves.
+  const drainSeconds = config.background === 'only' ? 0 : config.drainSeconds
+  onShutdown({ drainSeconds, leave, stop: () => void stop().catch(fail) })
 }

@@ -1,17 +1,13 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { statement } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
-import { Refusal } from '../shared/errors.ts'
 import { isIdentifier } from '../shared/ids.ts'
-import type { Authenticated } from './caller.ts'
+import { type Authenticated, unauthenticated } from './caller.ts'
 import type { Credentials } from './credentials.ts'
 import { hashSecret, isSameHash } from './key.ts'
 import { isValidSecret } from './known-credentials.ts'
 import { integrationScopes } from './scopes.ts'
 import { integrations, keys, organizationSecrets } from './table.ts'
-
-export const unauthenticated = (message: string, ...path: string[]): Refusal =>
-  new Refusal({ code: 'UNAUTHENTICATED', message, path })
 
 // Names of tables are spelled out: Drizzle leaves them off in a query of one table, and PostgreSQL would then
 // compare the column of the inner query with itself.

@@ -5,15 +5,13 @@ import { anyOf, type Find, rowStatement } from '../data/prepared.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
-import { authenticateSecret, unauthenticated } from './authenticate-secret.ts'
-import type { Authenticated, Caller } from './caller.ts'
+import { authenticateSecret } from './authenticate-secret.ts'
+import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
 import type { Credentials } from './credentials.ts'
-import { isSameHash, readKey } from './key.ts'
+import { isSameHash } from './key.ts'
 import { rememberValidity } from './known-credentials.ts'
 import { integrationScopes } from './scopes.ts'
 import { grants, integrations, keys } from './table.ts'
-
-export type { Authenticated, Caller }
 
 const keyRows = fewRowsOf({
   id: keys.id,
@@ -110,7 +108,7 @@ async function authenticateKey(
   findKey: FindKey,
 ): Promise<Authenticated> {
   const header = 'x-api-key'
-  const read = readKey(credentials.apiKey ?? '')
+  const read = credentials.keyFacts
   if (!read) throw unauthenticated('The API key is malformed.', header)
   const key = await findKey(db, read.id)
   if (!key || key.mode !== read.mode || !isSameHash(credentials.apiKeyHash, key.hash))

@@ -1,3 +1,4 @@
+import { Refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { IntegrationScope } from './scopes.ts'
 
@@ -27,3 +28,9 @@ export type Caller =
  *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
  *  (`performance.now()`). */
 export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
+
+/** Refusal of a client whose credentials are missing, or wrong at `path`. */
+export const unauthenticated = (
+  message = 'Send an API key in the header X-Api-Key.',
+  ...path: string[]
+): Refusal => new Refusal({ code: 'UNAUTHENTICATED', message, ...(path.length > 0 && { path }) })

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { hashSecret, readKey } from './key.ts'
+import { hashSecret, type KeyFacts, readKey } from './key.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,6 +21,7 @@ export class Credentials {
   readonly origin: string | undefined
   #apiKeyHash: string | undefined
   #hash: string | undefined
+  #keyFacts: KeyFacts | null | undefined
 
   /** Reads the credentials from the headers of a request. */
   constructor(headers: Headers) {
@@ -40,6 +41,12 @@ export class Credentials {
     return this.apiKey?.startsWith('box_pub_') ?? false
   }
 
+  /** Facts that the API key states; null without one, or if it is malformed. Computed once. */
+  get keyFacts(): KeyFacts | null {
+    if (this.#keyFacts === undefined) this.#keyFacts = readKey(this.apiKey ?? '')
+    return this.#keyFacts
+  }
+
   /** Hash of the API key, as it is stored. Computed once: limits, caches and authentication all use it. */
   get apiKeyHash(): string {
     this.#apiKeyHash ??= hashSecret(this.apiKey ?? '')
@@ -56,9 +63,7 @@ export class Credentials {
 
   /** Reports whether they are well formed. Malformed credentials are refused without any SQL. */
   get areWellFormed(): boolean {
-    return this.apiKey === undefined
-      ? Boolean(this.integrationId && this.secret)
-      : readKey(this.apiKey) !== null
+    return this.apiKey === undefined ? Boolean(this.integrationId && this.secret) : this.keyFacts !== null
   }
 }
 

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { statement } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
-import type { Caller } from './authenticate.ts'
+import type { Caller } from './caller.ts'
 import { channels, integrations } from './table.ts'
 
 /** Finds the name that a caller was given when it was made. */

@@ -6,7 +6,7 @@ import { readKey } from './key.ts'
 import { channels, integrations, keys } from './table.ts'
 
 /** Public ids of the keys that this call revoked. `secret` is true if it revoked a secret of method v1. */
-export type Revocation = { keyIds: string[]; secret: boolean }
+type Revocation = { keyIds: string[]; secret: boolean }
 
 /** Revokes one key (by its public id or the whole key), all keys of a channel, or all keys of an integration
  *  and its secret. Takes effect at once, except for event lists that another process answers from memory

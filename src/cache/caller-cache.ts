@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import type { Authenticated, Caller } from '../auth/authenticate.ts'
+import type { Authenticated, Caller } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { invalidatedAt } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 
 /** Recently authenticated callers. Only catalogue reads that are answered from memory may use this: every
  *  purchase, payment and ticket lookup authenticates. */
-export type CallerCache = {
+type CallerCache = {
   /** Returns the view (see `viewOf`) of the caller with these credentials; null if it must be
    *  authenticated. */
   find(credentials: Credentials): string | null

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { Authenticated, Caller } from '../auth/authenticate.ts'
+import type { Authenticated, Caller } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { catalogueVersion } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import { type Answer, type Representation, toRepresentation } from '../http/representation.ts'
+import { instruments } from '../shared/instruments.ts'
 import { createCallerCache, viewOf } from './caller-cache.ts'
 
 export type ResponseCache = {
@@ -33,6 +34,9 @@ const maxBytes = 16 * 2 ** 20
 const maxAtOnce = 6
 // Bytes of an entry besides its body, so that many small entries count too.
 const overhead = 1024
+
+const countHit = () => instruments.observer?.onCache('responses', 1, 0)
+const countMiss = () => instruments.observer?.onCache('responses', 0, 1)
 
 /** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the
  *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateCatalogue`
@@ -85,7 +89,9 @@ export function createResponseCache(db: Database, ms: number): ResponseCache {
       const view = callers.find(credentials)
       if (view === null) return null
       dropStaleEntries()
-      return entries.get(keyOf(view, request()))?.representation ?? null
+      const found = entries.get(keyOf(view, request()))?.representation ?? null
+      if (found) countHit()
+      return found
     },
     callerOf: callers.callerOf,
     remember: callers.remember,
@@ -94,12 +100,23 @@ export function createResponseCache(db: Database, ms: number): ResponseCache {
       dropStaleEntries()
       const key = keyOf(viewOf(caller), request)
       const found = entries.get(key)
-      if (found) return found.representation
+      if (found) {
+        countHit()
+        return found.representation
+      }
       const now = performance.now()
       const other = running.get(key)
-      if (!other || now - other.began >= ms) return start(key, now, run)
+      if (!other || now - other.began >= ms) {
+        countMiss()
+        return start(key, now, run)
+      }
       const joined = await other.outcome.catch(() => null)
-      return joined?.isShareable ? joined : readUncached(run)
+      if (!joined?.isShareable) {
+        countMiss()
+        return readUncached(run)
+      }
+      countHit()
+      return joined
     },
   }
 }

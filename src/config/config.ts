@@ -1,6 +1,13 @@
-import { isAbsolute, join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { isDatabaseUrl, splitDatabaseUrls } from './database-url.ts'
+import { databaseSettings, embeddedContradictionsIn } from './database.ts'
+import {
+  type DatabaseTls,
+  databaseTlsContradictionsIn,
+  databaseTlsOf,
+  databaseTlsSettings,
+} from './database-tls.ts'
 import {
   type DeliveryConfig,
   deliveryConfigOf,
@@ -8,10 +15,11 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
+import { retentionSettings } from './retention.ts'
+import { readSecretFiles } from './secret-files.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
-
-const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// address')
+import { hasTraces, telemetryContradictionsIn, telemetrySettings, tracingSettings } from './telemetry.ts'
 
 const trueOrFalse = z
   .enum(['true', 'false'])
@@ -27,22 +35,11 @@ const plainSettings = z.object({
   PUBLIC_URL: baseUrl.optional(),
   /** Number of processes that serve the port. */
   WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
-  DATABASE_URL: databaseUrl.optional(),
-  /** `transaction` if DATABASE_URL leads to a pooler in transaction mode. */
-  DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
-  /** URL of the database itself behind a pooler, for work that needs a session. */
-  DIRECT_DATABASE_URL: databaseUrl.optional(),
-  /** Read replicas for the catalogue. */
-  DATABASE_REPLICA_URLS: z.string().transform(splitDatabaseUrls).pipe(z.array(databaseUrl)).default([]),
-  DATA_DIR: z
-    .string()
-    .min(1)
-    .default('data')
-    .transform((path) => (isAbsolute(path) ? path : resolve(path))),
+  ...databaseSettings.shape,
   HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
   /** Hours before the start of an event from which its tickets admit. */
   ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ...telemetrySettings,
   /** Maximum age of a cached catalogue response in milliseconds; 0 disables the response cache. */
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
   /** Number of events whose rows a process caches by revision; 0 disables that cache. */
@@ -55,19 +52,28 @@ const plainSettings = z.object({
     .optional(),
   /** True to execute no other document. */
   TRUSTED_DOCUMENTS_ONLY: trueOrFalse,
+  /** `off` serves requests alone, `only` runs the background jobs alone, `on` does both. */
+  BACKGROUND: z.enum(['on', 'off', 'only']).default('on'),
   ...httpSettings,
+  ...retentionSettings,
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
 
 const environment = z.object({
   ...plainSettings.shape,
   ...stripeEnvironment,
+  ...databaseTlsSettings,
   ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
+  ALLOW_MAIL_TO_FILES: trueOrFalse,
   WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,
   NODE_ENV: z.string().default('development'),
   DRAIN_SECONDS: wholeNumber(0, 600).optional(),
   ...deliverySettings.shape,
+  ...tracingSettings,
 })
+
+/** Names of all environment variables that the service reads, but for those of secrets in files. */
+export const settingNames: readonly string[] = environment.keyof().options
 
 type Settings = z.output<typeof environment>
 type PlainSettings = z.output<typeof plainSettings>
@@ -81,10 +87,14 @@ type PlainConfig = { [Name in keyof PlainSettings as CamelCase<Name>]: PlainSett
 export type Config = PlainConfig & {
   /** Credentials for Stripe; null with another provider. */
   stripe: StripeSettings | null
+  /** TLS to the database; null if nothing is set, so that each URL decides for itself. */
+  databaseTls: DatabaseTls | null
   /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
   privateWebhooks: boolean
   /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
   drainSeconds: number
+  /** True if spans are sent to an OpenTelemetry collector. */
+  hasTraces: boolean
   /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
 }
@@ -99,7 +109,13 @@ const plainConfigOf = (settings: PlainSettings): PlainConfig =>
 
 /** Lists settings that contradict each other. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes = [...deliveryContradictionsIn(settings), ...stripeContradictionsIn(settings)]
+  const mistakes = [
+    ...deliveryContradictionsIn(settings),
+    ...stripeContradictionsIn(settings),
+    ...embeddedContradictionsIn(settings),
+    ...databaseTlsContradictionsIn(settings),
+    ...telemetryContradictionsIn(settings),
+  ]
   if (
     settings.NODE_ENV === 'production' &&
     settings.PAYMENT_PROVIDER === 'sandbox' &&
@@ -110,26 +126,33 @@ function contradictionsIn(settings: Settings): string[] {
     )
   if (settings.TRUSTED_DOCUMENTS_ONLY && !settings.TRUSTED_DOCUMENTS)
     mistakes.push('TRUSTED_DOCUMENTS_ONLY: needs TRUSTED_DOCUMENTS')
-  if (settings.DATABASE_URL) return mistakes
-  if (settings.WEB_CONCURRENCY > 1)
+  if (settings.NODE_ENV === 'production' && !settings.SMTP_URL && !settings.ALLOW_MAIL_TO_FILES)
     mistakes.push(
-      'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL',
+      'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true',
     )
-  if (settings.DATABASE_POOLER !== 'none') mistakes.push('DATABASE_POOLER: needs DATABASE_URL')
-  if (settings.DIRECT_DATABASE_URL) mistakes.push('DIRECT_DATABASE_URL: needs DATABASE_URL')
-  if (settings.DATABASE_REPLICA_URLS.length > 0) mistakes.push('DATABASE_REPLICA_URLS: needs DATABASE_URL')
+  if (settings.BACKGROUND === 'only' && settings.WEB_CONCURRENCY > 1)
+    mistakes.push('WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more')
+  if (settings.BACKGROUND === 'only' && !settings.PUBLIC_URL)
+    mistakes.push('PUBLIC_URL: BACKGROUND=only needs it for the links in mails')
   return mistakes
 }
 
-/** Parses the settings from environment variables. Throws one error that names every mistake, but no
- *  value. */
-export function parseConfig(env: Record<string, string | undefined>): Config {
+/** Parses the settings from environment variables and the files that they name. Throws one error that names
+ *  every mistake, but no value. */
+export function parseConfig(
+  env: Record<string, string | undefined>,
+  readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+): Config {
   // An empty variable counts as unset, as in shells and compose files.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = environment.safeParse(nonEmpty)
-  const mistakes = parsed.success
-    ? contradictionsIn(parsed.data)
-    : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)
+  const files = readSecretFiles(nonEmpty, readFile)
+  const parsed = environment.safeParse(files.env)
+  const mistakes = [
+    ...files.mistakes,
+    ...(parsed.success
+      ? contradictionsIn(parsed.data)
+      : parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? ''}: ${issue.message}`)),
+  ]
   if (!parsed.success || mistakes.length > 0)
     throw new Error(`Settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   const { data } = parsed
@@ -137,7 +160,9 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     ...plainConfigOf(data),
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     stripe: stripeSettingsOf(data),
+    databaseTls: databaseTlsOf(data),
     drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
+    hasTraces: hasTraces(data),
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 /** Proxies that are trusted to report a client's address: the last n hops, or some networks; null for
  *  none. */
-export type TrustProxy = { hops: number } | { networks: string[] } | null
+type TrustProxy = { hops: number } | { networks: string[] } | null
 
 const maxHops = 16
 

@@ -4,6 +4,7 @@ import { perDatabase } from '../database/per-database.ts'
 import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
+import { inSpan } from '../shared/instruments.ts'
 import { Loader } from './loader.ts'
 import { type Find, findTogether, keyedBy, rowStatement, type Scope } from './prepared.ts'
 import type { Revisions } from './versioned-loader.ts'
@@ -73,7 +74,10 @@ async function findEach(
 
 /** Creates the reader of one request. */
 export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
-  const lookups = new DataLoader<Lookup, unknown[]>((batch) => findEach(db, scope, batch), { cache: false })
+  const lookups = new DataLoader<Lookup, unknown[]>(
+    (batch) => inSpan('load', { 'boxoffice.batch.size': batch.length }, () => findEach(db, scope, batch)),
+    { cache: false },
+  )
   return {
     db,
     scope,

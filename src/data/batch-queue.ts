@@ -1,5 +1,7 @@
+import { instruments, type Origin } from '../shared/instruments.ts'
+
 /** Limits of a queue. */
-export type BatchLimits = {
+type BatchLimits = {
   /** Jobs per run. */
   maxTogether: number
   /** Concurrent runs that mix keys; 0 if every run has a single key. */
@@ -15,7 +17,9 @@ export type BatchLimits = {
 /** Outcome of a job that a mixed run skipped: the jobs of its key run by themselves. */
 export const deferred = Symbol('deferred')
 
-export type BatchRuns<Job, Outcome> = {
+type BatchRuns<Job, Outcome> = {
+  /** Name of the queue, for metrics and traces. */
+  name: string
   /** Runs jobs of any keys of a family without waiting for row locks. Required unless `maxMixed` is 0. */
   mixed?(jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
   /** Jobs of one key have the same family, and only those of one family share a mixed run. One for all if it
@@ -34,6 +38,8 @@ type WaitingJob<Job, Outcome> = {
   line: Line<Job, Outcome>
   resolve(outcome: Outcome): void
   reject(error: unknown): void
+  /** Span of the request that waits; undefined without traces. */
+  origin: Origin | undefined
 }
 /** Jobs of one key. `isAlone` is set once a mixed run defers one of them, until none is waiting. */
 type Line<Job, Outcome> = {
@@ -65,14 +71,29 @@ export function batchByKey<Job, Outcome>(
   const running = { mixed: 0, alone: 0 }
   let isScheduled = false
 
+  // In a span that is linked to the requests of all jobs, if traces are on.
+  function traced<Result>(group: Group, run: () => Promise<Result>): Promise<Result> {
+    const { tracer } = instruments
+    if (!tracer) return run()
+    return tracer.inBatch(
+      runs.name,
+      group.map(({ origin }) => origin),
+      run,
+    )
+  }
+  const jobsOf = (group: Group) => group.map(({ job }) => job)
+
   async function runEach(group: Group): Promise<void> {
-    for (const { job, resolve, reject } of group)
-      await runs.alone([job]).then(([outcome]) => resolve(outcome as Outcome), reject)
+    for (const waiting of group)
+      await traced([waiting], () => runs.alone([waiting.job])).then(
+        ([outcome]) => waiting.resolve(outcome as Outcome),
+        waiting.reject,
+      )
   }
 
   async function runAlone(group: Group): Promise<void> {
     try {
-      const outcomes = await runs.alone(group.map(({ job }) => job))
+      const outcomes = await traced(group, () => runs.alone(jobsOf(group)))
       group.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as Outcome)
       })
@@ -85,7 +106,7 @@ export function batchByKey<Job, Outcome>(
   async function runMixed(group: Group): Promise<void> {
     const unfinished: Group = []
     try {
-      const outcomes = (await runs.mixed?.(group.map(({ job }) => job))) ?? []
+      const outcomes = (await traced(group, async () => runs.mixed?.(jobsOf(group)))) ?? []
       group.forEach((waiting, index) => {
         const outcome = outcomes[index]
         if (outcome === deferred || outcome === undefined) unfinished.push(waiting)
@@ -95,6 +116,7 @@ export function batchByKey<Job, Outcome>(
       if (!runs.concernsAll(error)) unfinished.push(...group)
       else for (const { reject } of group) reject(error)
     }
+    instruments.observer?.onWaiting(runs.name, unfinished.length)
     // In reverse, so that each line keeps the order of arrival.
     for (const waiting of unfinished.reverse()) {
       waiting.line.isAlone = true
@@ -149,6 +171,8 @@ export function batchByKey<Job, Outcome>(
       const group = take()
       if (group.length === 0) return
       running[kind]++
+      instruments.observer?.onWaiting(runs.name, -group.length)
+      instruments.observer?.onBatch(runs.name, group.length)
       void run(group).finally(() => {
         running[kind]--
         finish(group)
@@ -175,7 +199,8 @@ export function batchByKey<Job, Outcome>(
       const line = lines.get(key) ?? { key, family, waiting: [], running: 0, isAlone: false }
       lines.set(key, line)
       if (line.waiting.length >= maxWaiting) throw runs.busy()
-      line.waiting.push({ job, line, resolve, reject })
+      line.waiting.push({ job, line, resolve, reject, origin: instruments.tracer?.origin() })
+      instruments.observer?.onWaiting(runs.name, 1)
       schedule()
     })
 }

@@ -5,7 +5,7 @@ import { transaction } from '../database/transaction.ts'
 import { busy } from '../shared/errors.ts'
 
 /** Limits of a bulkhead: work that runs at once, and work that waits. Anything beyond is refused. */
-export type BulkheadLimits = { maxAtOnce: number; maxWaiting: number }
+type BulkheadLimits = { maxAtOnce: number; maxWaiting: number }
 
 /** Creates a bulkhead: runs work first come, first served, up to a limit, so that a rush of one kind of work
  *  leaves connections for everything else. Refuses: BUSY if too much is waiting. */

@@ -4,9 +4,11 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
 import { isFast } from '../shared/fast.ts'
+import { instruments, type Origin } from '../shared/instruments.ts'
 
-/** Keys requested in one turn of the event loop, and the rows they are read into. */
-type Batch<Row> = { keys: Set<string>; rows: Promise<Map<string, Row>> }
+/** Keys requested in one turn of the event loop, the rows they are read into, and the spans of the requests
+ *  if traces are on. */
+type Batch<Row> = { keys: Set<string>; origins: (Origin | undefined)[]; rows: Promise<Map<string, Row>> }
 /** The batch that still takes keys, and the end of the read that runs. */
 type State<Row> = { batch: Batch<Row> | null; running: Promise<void> | null }
 
@@ -23,12 +25,21 @@ export function coalesceReads<Row>(
   if (!isFast('coalesce')) return async (db, key) => (await read(db, [key])).get(key) ?? null
   const stateOf = perDatabase((): State<Row> => ({ batch: null, running: null }))
 
-  async function readBatch(db: Database, keys: Set<string>): Promise<Map<string, Row>> {
+  function traced(db: Database, keys: string[], origins: Batch<Row>['origins']): Promise<Map<string, Row>> {
+    const { tracer } = instruments
+    return tracer ? tracer.inBatch('read together', origins, () => read(db, keys)) : read(db, keys)
+  }
+
+  async function readBatch(
+    db: Database,
+    keys: Set<string>,
+    origins: Batch<Row>['origins'],
+  ): Promise<Map<string, Row>> {
     const state = stateOf(db)
     await setImmediate()
     if (state.running) await Promise.race([state.running, setTimeout(timeoutMs)])
     state.batch = null
-    const rows = read(db, [...keys])
+    const rows = traced(db, [...keys], origins)
     const end = () => {
       if (state.running === ended) state.running = null
     }
@@ -41,10 +52,13 @@ export function coalesceReads<Row>(
     const state = stateOf(db)
     if (!state.batch) {
       const keys = new Set<string>()
-      state.batch = { keys, rows: readBatch(db, keys) }
+      const origins: Batch<Row>['origins'] = []
+      state.batch = { keys, origins, rows: readBatch(db, keys, origins) }
     }
-    const { keys, rows } = state.batch
+    const { keys, origins, rows } = state.batch
     keys.add(key)
+    const { tracer } = instruments
+    if (tracer) origins.push(tracer.origin())
     return (await rows).get(key) ?? null
   }
 }

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
+import { instruments } from '../shared/instruments.ts'
 import { Loader } from './loader.ts'
 
 /** A value and its revision. Every transaction that changes the value also changes the revision. */
@@ -20,7 +21,7 @@ const ttlMs = 10 * 60_000
 type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
 
 /** Loader with a cache across requests. Uses a cached value only if its revision is still the current one. */
-export class VersionedLoader<Value extends object> extends Loader<Value | null> {
+class VersionedLoader<Value extends object> extends Loader<Value | null> {
   readonly #revisions: Revisions
 
   constructor(cache: Cache<Value> | null, revisions: Revisions, read: Read<Value>) {
@@ -32,6 +33,7 @@ export class VersionedLoader<Value extends object> extends Loader<Value | null> 
         if (cached && cached.revision === revisions.get(key)) found.set(key, cached.value)
         else missing.push(key)
       }
+      if (cache) instruments.observer?.onCache('rows', keys.length - missing.length, missing.length)
       if (missing.length > 0)
         for (const [key, versioned] of await read(missing)) {
           cache?.set(key, versioned)

@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 import { perDatabase } from './per-database.ts'
 
 /** Kinds of rows whose changes processes announce to each other. */
-export const topics = ['stock', 'changes', 'check-ins'] as const
+const topics = ['stock', 'changes', 'check-ins'] as const
 export type Topic = (typeof topics)[number]
 
 /** Names of rows that may have changed; null for any of the topic. */

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
+import { isTlsFailure, someCause, type Unready, unreadyBecause } from './why-unready.ts'
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
 export type Distribution = { distributed: number; reference: number; done: number }
@@ -37,7 +38,21 @@ export type OpenDatabase = {
   /** Starts to monitor the replicas and to read from them. `onStatus` is called when one goes down, stays
    *  down, or comes up. */
   followReplicas(onStatus: (status: ReplicaStatus) => void): Promise<void>
+  /** Returns the use of each pool by the name of its database, `primary` or `replica_1`; none for the embedded
+   *  database. */
+  poolUsage(): Record<string, PoolUsage>
   close(): Promise<void>
+}
+
+/** Use of a pool of connections at a moment: connections that are open and idle, that run statements, and that
+ *  transactions have reserved; statements and transactions that wait for one. */
+export type PoolUsage = {
+  max: number
+  idle: number
+  busy: number
+  reserved: number
+  waitingStatements: number
+  waitingTransactions: number
 }
 
 /** Status of a replica, numbered by its position in the setting. `code` is that of the error, if any. */
@@ -45,12 +60,6 @@ export type ReplicaStatus = { replica: number; isUp: boolean; code: string | und
 
 /** A migration that waits for a lock: its file, the tries so far, and the milliseconds until the next try. */
 export type MigrationWait = { file: string; tries: number; pauseMs: number }
-
-/** Reason why a database can't be used. `code` is the driver's error code, if there was one. */
-export type Unready = {
-  reason: 'UNREACHABLE' | 'ACCESS_REFUSED' | 'MIGRATIONS_MISSING' | 'READ_ONLY'
-  code: string | undefined
-}
 
 export type DatabaseOptions = {
   /** Called with each statement before it runs. Tests use it to count statements and to check their plans. */
@@ -65,23 +74,18 @@ export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizz
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
-const tablesMissing = /^(42P01|3F000)$/
-const accessRefused = /^(28\w{3}|3D000|42501)$/
-
-function unreadyBecause(error: unknown): Unready {
-  const code = errorCode(error)
-  if (tablesMissing.test(code ?? '')) return { reason: 'MIGRATIONS_MISSING', code }
-  return { reason: accessRefused.test(code ?? '') ? 'ACCESS_REFUSED' : 'UNREACHABLE', code }
-}
-
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
- *  unless it is only read. Tells that it is distributed. The check resolves to the reason if it is not ready. */
+/** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
+ *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
+ *  tables of the next. Tells that the database is distributed. The check resolves to the reason if it is not
+ *  ready. */
 export function readiness(
   db: Database,
   { isOnlyRead = false, onDistributed = () => {} } = {},
 ): () => Promise<Unready | null> {
-  const { length } = readMigrationFiles(migrations)
-  const query = sql`select (select count(*) >= ${length} from drizzle.__drizzle_migrations) as "isMigrated",
+  const needed = readMigrationFiles(migrations).map(({ folderMillis }) => folderMillis)
+  const query = sql`select (select count(distinct created_at) = ${needed.length} from drizzle.__drizzle_migrations
+      where created_at in ${needed}) as "isMigrated",
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
     obj_description('payments'::regclass, 'pg_class') is not distinct from ${distributedComment} as "isDistributed"`
   return async () => {
@@ -112,15 +116,12 @@ export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23
 const connectionFailure =
   /^(08\w{3}|57P0[1-5]|E(CONN|HOST|NET|ADDR|NOTFOUND|AI_|PIPE|TIMEDOUT)\w*|CONNECT\w+|CONNECTION_\w+)$/
 
-function* causesOf(error: unknown): Generator<Error> {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause
-}
-
-/** Reports whether a connection failed or ended: refused role, too many connections, server shutdown, network
- *  failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
+/** Reports whether a connection failed or ended: refused role or certificate, too many connections, server
+ *  shutdown, network failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
 export const isConnectionFailure = (error: unknown): boolean =>
   connectionFailure.test(errorCode(error) ?? '') ||
-  [...causesOf(error)].some((cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
+  isTlsFailure(error) ||
+  someCause(error, (cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
 
 /** Reports whether a write failed because the server is read-only, such as a demoted primary. */
 export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006'

@@ -3,6 +3,8 @@ import postgres from 'postgres'
 import { type MigrateOptions, type MigrationSession, migrate } from './migrate.ts'
 import type { Host } from './pool/find-host.ts'
 
+type Session = { host?: Host | undefined; ssl?: postgres.Sql['options']['ssl'] }
+
 // Arbitrary, but every version of this service must use the same number.
 const migrationLock = 7_264_337
 
@@ -10,14 +12,20 @@ const migrationLock = 7_264_337
 // in the other process waits for all older snapshots.
 const lockPollMs = 200
 
+// Said when connecting, because a pooler refuses that: the lock belongs to a session. In texts, because the
+// driver leaves out a 0.
+const noTimeouts = { statement_timeout: '0', lock_timeout: '0', idle_in_transaction_session_timeout: '0' }
+
 // A lost session loses its lock, but the driver would silently continue in a new session. So a loss is final.
 function openSession(
   url: string,
-  host: Host | undefined,
+  { host, ssl }: Session,
 ): { session: MigrationSession; end(): Promise<void> } {
   let isLost = false
   const client = postgres(url, {
     ...(host && !host.path && { host: host.host, port: host.port, target_session_attrs: undefined }),
+    ...(ssl !== undefined && { ssl }),
+    connection: noTimeouts as object,
     max: 1,
     idle_timeout: 0,
     max_lifetime: null,
@@ -39,21 +47,19 @@ function openSession(
 
 /** Migrates, or does other work on the tables, on a connection of its own, without timeouts. Other processes
  *  that start to migrate wait until this is done, however long it takes. `url` must be the database itself, not
- *  a pooler, because the lock belongs to a session. `host` is the one of its hosts that accepts writes. */
+ *  a pooler, because the lock belongs to a session. `host` is the one of its hosts that accepts writes, `ssl`
+ *  the driver's setting of TLS. */
 export async function migratePostgres<Result = void>(
   url: string,
-  { host, ...options }: MigrateOptions & { host?: Host | undefined } = {},
+  { host, ssl, ...options }: MigrateOptions & Session = {},
   work: (session: MigrationSession, options: MigrateOptions) => Promise<Result> = migrate as never,
 ): Promise<Result> {
-  const { session, end } = openSession(url, host)
+  const { session, end } = openSession(url, { host, ssl })
   const isLocked = async () => {
     const [row] = await session.run(`select pg_try_advisory_lock(${migrationLock}) as locked`)
     return row?.locked === true
   }
   try {
-    await session.run('set statement_timeout = 0')
-    await session.run('set lock_timeout = 0')
-    await session.run('set idle_in_transaction_session_timeout = 0')
     while (!(await isLocked())) await setTimeout(lockPollMs)
     return await work(session, options)
   } finally {

@@ -50,7 +50,7 @@ const isConcurrent = (statement: string) =>
   /^(?:\s|--.*\n)*(?:create|drop)\s[^(]*\bconcurrently\b/i.test(statement)
 
 /** Reads the files of a folder, in the order of Drizzle's journal. Refuses an unknown marker. */
-export function readMigrations(folder: string): Migration[] {
+function readMigrations(folder: string): Migration[] {
   const { entries } = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
     entries: { tag: string; when: number }[]
   }

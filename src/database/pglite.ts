@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
+import { requireWritable } from '../shared/writable-folder.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { lockFolder } from './lock-folder.ts'
 import { type MigrationSession, migrate } from './migrate.ts'
@@ -16,6 +17,7 @@ const sessionOf = (client: PGlite): MigrationSession => ({
 /** Opens the embedded database in a folder, exclusively for this process. Refuses a folder that another
  *  process has open, and names that process's pid. */
 export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
+  await requireWritable(folder, 'DATA_DIR')
   await mkdir(folder, { recursive: true })
   const unlock = await lockFolder(folder)
   try {
@@ -34,6 +36,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
       hasStatementTimeouts: async () => true,
       replica: () => db,
       followReplicas: async () => {},
+      poolUsage: () => ({}),
       async close() {
         await client.close()
         await unlock()

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import type { DatabaseTls } from '../config/database-tls.ts'
 import { assumeEverything, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { distribute } from './distribute.ts'
@@ -10,6 +11,7 @@ import { deafLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
 import { hostFinder } from './pool/find-host.ts'
 import { openPool } from './pool/pool.ts'
+import { tlsOf } from './tls.ts'
 
 // A stuck statement must not hold a connection or a row lock for longer.
 const timeoutsOf = (statementTimeoutMs: number) => ({
@@ -67,36 +69,42 @@ const anyTimeoutUnset = sql.raw(
 )
 
 /** Addresses of one PostgreSQL database. */
-export type PostgresAddress = {
+type PostgresAddress = {
   url: string
   /** True if `url` is a pooler in transaction mode. */
   isPooled: boolean
   /** URL of the database itself, for work that needs a session; `url` if there is no pooler. */
   directUrl: string | undefined
+  /** TLS to all of them. */
+  tls: DatabaseTls | null
   /** True if nothing is written, so that it may be a standby. */
   isOnlyRead?: boolean
 }
 
 /** Parses a URL into the driver's settings without connecting. Of several hosts, prefers one that accepts
  *  writes, unless the URL says otherwise or the database is only read. */
-function settingsOf(url: string, isOnlyRead: boolean, options: object): postgres.Sql['options'] {
+function settingsOf(
+  url: string,
+  { isOnlyRead = false, tls }: Pick<PostgresAddress, 'isOnlyRead' | 'tls'>,
+  options: object = {},
+): postgres.Sql['options'] {
   const { options: settings } = postgres(url, { ...driver, ...options, max: 1 })
   const wanted =
     settings.target_session_attrs ?? (settings.host.length > 1 && !isOnlyRead ? 'read-write' : null)
-  return Object.assign(settings, { target_session_attrs: wanted })
+  return Object.assign(settings, { target_session_attrs: wanted, ssl: tlsOf(url, settings, tls) })
 }
 
 /** Opens PostgreSQL: up to ten connections, made on demand, one for readiness checks, and one for
  *  announcements. */
 export function openPostgres(
-  { url, isPooled, directUrl, isOnlyRead = false }: PostgresAddress,
+  { url, isPooled, directUrl, tls, isOnlyRead = false }: PostgresAddress,
   options: DatabaseOptions,
 ): OpenDatabase {
   const { statementTimeoutMs = defaultTimeoutMs } = options
   // A pooler loses prepared statements between its connections, and refuses timeouts in the startup message.
   const settings = settingsOf(
     url,
-    isOnlyRead,
+    { isOnlyRead, tls },
     isPooled
       ? { connection: formats, prepare: false }
       : { connection: { ...timeoutsOf(statementTimeoutMs), ...tcpKeepalive, ...formats } },
@@ -119,7 +127,7 @@ export function openPostgres(
     onDistributed: () => markDistributed(db),
   })
   let running: ReturnType<typeof check> | null = null
-  const directSettings = isPooled && directUrl ? settingsOf(directUrl, isOnlyRead, {}) : settings
+  const directSettings = isPooled && directUrl ? settingsOf(directUrl, { isOnlyRead, tls }) : settings
   const link =
     isPooled && !directUrl
       ? null
@@ -141,35 +149,37 @@ export function openPostgres(
     return unready
   }
 
-  async function directHost() {
+  async function directSession() {
     if (isPooled && !directUrl)
       throw new Error(
         'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
       )
     const address = directUrl ?? url
-    return { address, host: await hostFinder(settingsOf(address, false, {}))() }
+    const settings = settingsOf(address, { tls })
+    return { address, host: await hostFinder(settings)(), ssl: settings.ssl }
   }
 
   return {
     db,
     async distribute() {
-      const { address, host } = await directHost()
-      return migratePostgres(address, { host }, distribute)
+      const { address, ...session } = await directSession()
+      return migratePostgres(address, session, distribute)
     },
     async migrate(onWait) {
-      const { address, host } = await directHost()
-      await migratePostgres(address, { host, onWait })
+      const { address, ...session } = await directSession()
+      await migratePostgres(address, { ...session, onWait })
       // Through the pooler, because the timeouts belong to the role that the service uses there.
       if (isPooled) await db.execute(setRoleTimeouts)
     },
     ready: async () => (await whyUnready()) === null,
     whyUnready,
     async hasStatementTimeouts() {
-      const [unset] = await db.execute(sql`select 1 where ${anyTimeoutUnset}`).catch(() => [null])
+      const [unset] = await db.execute(sql`select 1 where ${anyTimeoutUnset}`).catch(() => [])
       return unset === undefined
     },
     replica: () => db,
     followReplicas: async () => {},
+    poolUsage: () => ({ primary: pool.usage() }),
     async close() {
       await Promise.all([pool.close(5), readinessPool.close(1), link?.close()])
     },

@@ -91,6 +91,14 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
       onStatus = listener
       await Promise.all(replicas.map(({ check }) => check()))
     },
+    poolUsage: () => ({
+      ...primary.poolUsage(),
+      ...Object.fromEntries(
+        opened.flatMap((database, index) =>
+          Object.values(database.poolUsage()).map((usage) => [`replica_${index + 1}`, usage]),
+        ),
+      ),
+    }),
     async close() {
       closed = true
       await Promise.all([primary, ...opened].map((database) => database.close()))

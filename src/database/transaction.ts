@@ -3,7 +3,11 @@ import { invalidateCatalogue } from './catalogue-version.ts'
 import type { Connection, Database } from './database.ts'
 
 /** Work to be done once a transaction is committed. */
-type AfterCommit = { changesCatalogue: boolean; announced: [topic: Topic, names: string[] | null][] }
+type AfterCommit = {
+  changesCatalogue: boolean
+  announced: [topic: Topic, names: string[] | null][]
+  callbacks: (() => void)[]
+}
 
 const open = new WeakMap<Connection, AfterCommit>()
 
@@ -21,18 +25,24 @@ export function announceOnCommit(tx: Connection, topic: Topic, names: string[] |
   open.get(tx)?.announced.push([topic, names])
 }
 
+/** Calls back once a transaction is committed. Does nothing unless `transaction` runs it. */
+export function onCommit(tx: Connection, callback: () => void): void {
+  open.get(tx)?.callbacks.push(callback)
+}
+
 /** Runs a transaction. After the commit, invalidates the catalogue if the transaction was marked, and sends
  *  its announcements. */
 export async function transaction<Result>(
   db: Database,
   work: (tx: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const after: AfterCommit = { changesCatalogue: false, announced: [] }
+  const after: AfterCommit = { changesCatalogue: false, announced: [], callbacks: [] }
   const result = await db.transaction(async (tx) => {
     open.set(tx, after)
     return work(tx)
   })
   if (after.changesCatalogue) invalidateCatalogue(db)
   for (const [topic, names] of after.announced) announce(db, topic, names)
+  for (const callback of after.callbacks) callback()
   return result
 }

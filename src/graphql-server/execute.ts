@@ -4,6 +4,7 @@ import type { Answer } from '../http/representation.ts'
 import { logCodes } from '../http/request-log.ts'
 import type { Context } from '../request/context.ts'
 import { isFast } from '../shared/fast.ts'
+import { instruments } from '../shared/instruments.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
 import { graphqlPath, type Parameters } from './params.ts'
@@ -125,7 +126,6 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     if (!found) return executeByYoga(graphqlRequest, key)
     const { operation, headers } = found
     const { variants } = operation
-    ctx.isMeasured = operation.hasFixedCost
     const body = await operation.execute(ctx, parameters.variables ?? {})
     if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, key, body)
     // Updates its size in the cache, because another variant was compiled.
@@ -133,5 +133,11 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     return { status: 200, headers, body, isShareable: isCatalogue }
   }
 
-  return { execute, load }
+  function executeInSpan(graphqlRequest: GraphqlRequest): Promise<Answer> {
+    const { tracer } = instruments
+    if (!tracer) return execute(graphqlRequest)
+    return tracer.inSpan(graphqlRequest.request.operation ?? 'other', {}, () => execute(graphqlRequest))
+  }
+
+  return { execute: executeInSpan, load }
 }

@@ -43,7 +43,7 @@ const byPrefix = new Map<string, [typename: string, definition: Definition]>([
 
 const prefixOf = (id: string) => id.slice(0, id.indexOf('_') + 1).slice(0, -1)
 
-/** Finds a price that the rate lists: any, or, without `showAllPrices`, the current one. */
+/** Finds a price, if its rate lists it: without `showAllPrices` that is the current price alone. */
 async function findPrice(id: string, { loaders, now }: Context): Promise<VisiblePrice | null> {
   const price = await loaders.load(visiblePriceById, id)
   if (!price || price.showAllPrices) return price

@@ -18,6 +18,9 @@ type ReadId = (variables: Parameters['variables']) => string | null
 export type OperationFacts = {
   /** Name of the operation, if it has one. */
   name: string | undefined
+  /** Type of the operation, and its name if the document is trusted, else its root field: one of few, whatever
+   *  clients send. */
+  label: string
   /** True for a query whose root fields are all marked `shared`. Its response then contains nothing that
    *  another caller with the same view may not see. */
   isCatalogueRead: boolean
@@ -75,7 +78,28 @@ function onlyField({ selectionSet: { selections } }: OperationDefinitionNode): F
   return selections.length === 1 && field?.kind === Kind.FIELD ? field : null
 }
 
-function factsOf(operation: OperationDefinitionNode, document: DocumentNode): OperationFacts {
+const rootTypes = {
+  query: schema.getQueryType(),
+  mutation: schema.getMutationType(),
+  subscription: schema.getSubscriptionType(),
+}
+
+function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isTrusted: boolean): string {
+  if (isTrusted && name) return `${operation} ${name.value}`
+  const known = rootTypes[operation]?.getFields() ?? {}
+  const fields = selectionSet.selections.map((selection) =>
+    selection.kind === Kind.FIELD && Object.hasOwn(known, selection.name.value)
+      ? selection.name.value
+      : 'other',
+  )
+  return `${operation} ${new Set(fields).size === 1 ? fields[0] : 'several'}`
+}
+
+function factsOf(
+  operation: OperationDefinitionNode,
+  document: DocumentNode,
+  isTrusted: boolean,
+): OperationFacts {
   const isQuery = operation.operation === OperationTypeNode.QUERY
   const field = onlyField(operation)
   const name = field?.name.value
@@ -83,6 +107,7 @@ function factsOf(operation: OperationDefinitionNode, document: DocumentNode): Op
   return {
     isSubscription: operation.operation === OperationTypeNode.SUBSCRIPTION,
     name: operation.name?.value,
+    label: labelOf(operation, isTrusted),
     isCatalogueRead: isQuery && isShared(operation.selectionSet, document, new Set()),
     ticket: isQuery && name === 'ticket' ? idReader(named(field?.arguments, 'id')?.value) : null,
     rate: isCheckout ? rateIdReader(named(field?.arguments, 'input')?.value) : null,
@@ -90,11 +115,11 @@ function factsOf(operation: OperationDefinitionNode, document: DocumentNode): Op
 }
 
 /** Maps the operations of a document by name to their facts; a single one also by the empty name. */
-export function operationFacts(document: DocumentNode): Map<string, OperationFacts> {
+export function operationFacts(document: DocumentNode, isTrusted: boolean): Map<string, OperationFacts> {
   const facts = new Map<string, OperationFacts>()
   for (const definition of document.definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION)
-      facts.set(definition.name?.value ?? '', factsOf(definition, document))
+      facts.set(definition.name?.value ?? '', factsOf(definition, document, isTrusted))
   const [first] = facts.values()
   if (first && facts.size === 1) facts.set('', first)
   return facts

@@ -1,5 +1,6 @@
 import { type DocumentNode, parse, type Token, TokenKind } from 'graphql'
 import { TrialCache } from '../cache/trial-cache.ts'
+import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
 import { type OperationFacts, operationFacts } from './operation-facts.ts'
@@ -41,9 +42,9 @@ export class PreparedDocument {
   readonly executions = new Map<string, Execution>()
   readonly #facts: ReadonlyMap<string, OperationFacts>
 
-  constructor(text: string) {
+  constructor(text: string, isTrusted: boolean) {
     this.document = tryParse(text)
-    this.#facts = this.document ? operationFacts(this.document) : new Map()
+    this.#facts = this.document ? operationFacts(this.document, isTrusted) : new Map()
   }
 
   /** Returns the facts of an operation; null if there is no such operation. */
@@ -66,11 +67,18 @@ const maxBytes = 96 * 2 ** 20
  *  of strangers do not evict those of callers. */
 export class PreparedDocuments {
   readonly #documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
+  readonly #trusted: ReadonlySet<string>
+
+  /** `trusted` has the texts of the operator's own documents. */
+  constructor(trusted: ReadonlySet<string> = new Set()) {
+    this.#trusted = trusted
+  }
 
   prepare(text: string): PreparedDocument {
     const cached = this.#documents.get(text)
+    instruments.observer?.onCache('documents', cached ? 1 : 0, cached ? 0 : 1)
     if (cached) return cached
-    const prepared = new PreparedDocument(text)
+    const prepared = new PreparedDocument(text, this.#trusted.has(text))
     this.#documents.set(text, prepared)
     return prepared
   }

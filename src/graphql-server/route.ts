@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
+import { unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
@@ -11,14 +12,9 @@ import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
-import {
-  type Context,
-  catalogueContext,
-  createContext,
-  type Services,
-  unauthenticated,
-} from '../request/context.ts'
+import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
+import { instruments } from '../shared/instruments.ts'
 import { validateBounded } from './bounded-validation.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
@@ -64,7 +60,7 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** Options of the GraphQL API. */
-export type GraphqlOptions = {
+type GraphqlOptions = {
   /** Fills the example queries of GraphiQL. */
   findDemo?: FindDemo
   trusted?: TrustedDocuments
@@ -81,7 +77,7 @@ export async function addGraphql(
   { findDemo, trusted, streamLimits, isLeaving }: GraphqlOptions,
 ): Promise<void> {
   const persisted = new PersistedDocuments(trusted)
-  const documents = new PreparedDocuments()
+  const documents = new PreparedDocuments(new Set(trusted?.byId.values()))
   const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findDemo)
@@ -110,7 +106,7 @@ export async function addGraphql(
     const { credentials } = request
     const prepared = documents.prepare(parameters.query)
     const facts = prepared.factsOf(parameters.operationName)
-    logOperation(request, facts?.name)
+    logOperation(request, facts)
     if (facts?.isSubscription && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
     const isCatalogue = facts?.isCatalogueRead ?? false
     const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
@@ -136,13 +132,16 @@ export async function addGraphql(
     const sent = readParameters(request)
     const { query, operationName, variables } = persisted.resolve(sent)
     const prepared = documents.prepare(query)
-    if (prepared.document && prepared.factsOf(operationName)?.isSubscription) {
+    const facts = prepared.factsOf(operationName)
+    if (prepared.document && facts?.isSubscription) {
+      logOperation(request, facts)
       const authenticated = await authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
       prepared.isValid ||= validateBounded(schema, prepared.document).length === 0
       if (prepared.isValid) {
         const operation = { document: prepared.document, operationName, variables: variables ?? {} }
-        await streams.open(request, reply, operation, authenticated)
+        const open = () => streams.open(request, reply, operation, authenticated)
+        await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)
         persisted.keep(sent)
         return reply

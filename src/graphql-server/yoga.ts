@@ -12,7 +12,7 @@ import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts
 import { schema } from './schema.ts'
 
 /** Context that the HTTP server passes to Yoga with each request. */
-export type ServerContext = CompilerContext & {
+type ServerContext = CompilerContext & {
   requestId: string
   log: Log
   ctx: Context

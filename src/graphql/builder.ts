@@ -3,25 +3,6 @@ import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
 import { moment } from '../shared/input-types.ts'
-import { requestLimits } from '../shared/request-limits.ts'
-
-const { maxComplexity, maxDepth, maxBreadth } = requestLimits
-const limit = { complexity: maxComplexity, depth: maxDepth, breadth: maxBreadth }
-
-type Cost = { complexity: number; depth: number; breadth: number }
-
-const tooCostly = (kind: string, { complexity, depth, breadth }: Cost) =>
-  new GraphQLError(
-    `The query is too complex (${kind}): complexity ${complexity} of ${limit.complexity}, depth ${depth} of ${limit.depth}, breadth ${breadth} of ${limit.breadth}.`,
-    { extensions: { code: 'QUERY_TOO_COMPLEX' } },
-  )
-
-/** Returns the error for an operation that costs too much; null if it doesn't. For operations that are
- *  measured before they are executed. */
-export function complexityError(cost: Cost): GraphQLError | null {
-  const kind = (['depth', 'breadth', 'complexity'] as const).find((kind) => cost[kind] > limit[kind])
-  return kind ? tooCostly(kind, cost) : null
-}
 
 /** Enum values with a description each. */
 export type DescribedValues<Value extends string> = {
@@ -53,8 +34,8 @@ export const builder = new SchemaBuilder<{
     defaultComplexity: 1,
     // Typical length of a list below an event: a handful of rates, prices, supplements.
     defaultListMultiplier: 4,
-    limit: ({ isMeasured }) => (isMeasured ? {} : limit),
-    complexityError: (kind, cost) => tooCostly(kind.toLowerCase(), cost),
+    // Operations are measured before they are executed, and not by each of their root fields.
+    disabled: true,
   },
 })
 

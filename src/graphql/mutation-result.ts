@@ -57,7 +57,7 @@ builder.objectType(builder.objectRef<ProblemWith<'ILLEGAL_TRANSITION'>>('Transit
   description: 'Transition that the current status does not allow.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
-    // Of several enums, so a text.
+    // Payments, tickets and refunds have statuses of different enums, so these are texts.
     from: t.string({
       description: 'Current status, such as `CANCELLED`.',
       resolve: ({ facts }) => facts.from.toUpperCase(),

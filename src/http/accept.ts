@@ -50,3 +50,18 @@ export function chooseMediaType(accept: string | undefined): MediaType | null {
   const best = isResponse ? response : json
   return best.quality > 0 ? best.mediaType : null
 }
+
+/** Chooses among media types by an `Accept` header; the first one if it prefers none. Types are compared
+ *  whole, so that a range such as `text/*` prefers nothing. */
+export function preferredType<Type extends string>(
+  accept: string | undefined,
+  [first, ...others]: readonly [Type, ...Type[]],
+): Type {
+  const ranges = rangesOf(accept ?? '')
+  const qualityOf = (type: Type) => ranges.find((range) => range.type === type)?.quality ?? 0
+  const rest = Math.max(0, ...ranges.filter(({ type }) => type === '*/*').map(({ quality }) => quality))
+  return others.reduce<Type>((best, type) => {
+    const bestQuality = best === first ? Math.max(qualityOf(first), rest) : qualityOf(best)
+    return qualityOf(type) > bestQuality ? type : best
+  }, first)
+}

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
 /** Events of a key in the current window, and the time left in that window. */
-export type WindowCount = { count: number; leftMs: number }
+type WindowCount = { count: number; leftMs: number }
 
 /** Counts events by key, in fixed windows that begin with the first event. */
-export type LimitCounters = {
+type LimitCounters = {
   /** Counts an event and returns the new count. */
   add(key: string): WindowCount
   /** Removes one event from the current window. */

@@ -3,9 +3,31 @@ import { busy, errorCode, Refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
 
-// Place in our own files. The rest of the stack and the message are not logged: Drizzle's has parameters.
+// Place in our own files, not in a package's. The rest of the stack and the message are not logged: Drizzle's
+// has parameters.
 const placeOf = (error: Error) =>
-  /\((?:file:\/\/)?\S*?((?:src|dist)\/[\w./-]+:\d+):\d+\)/.exec(error.stack ?? '')?.[1]
+  (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('    at ') && !line.includes('node_modules'))
+    .map((line) => /[/(]((?:src|dist)\/[\w./-]+:\d+):\d+\)?$/.exec(line)?.[1])
+    .find((place) => place !== undefined)
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+// Names that PostgreSQL reports with an error, as both drivers spell them. Never its message or detail, which
+// quote values.
+function databaseFactsOf(error: unknown) {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (!('severity' in cause)) continue
+    const { code, ...names }: Record<string, unknown> = { ...cause }
+    return {
+      sqlstate: textOf(code),
+      table: textOf(names.table_name ?? names.table),
+      constraint: textOf(names.constraint_name ?? names.constraint),
+    }
+  }
+  return {}
+}
 
 /** Serializes an error that Fastify logs by itself: kind, code and place, in pino's fields. */
 export const serializeError = (error: Error) => ({
@@ -14,13 +36,14 @@ export const serializeError = (error: Error) => ({
   stack: placeOf(error) ?? '',
 })
 
-/** Logs an unexpected error by kind, code and place only (DECISIONS 6). */
-export function logFailure(log: Log, error: unknown, message: string): void {
-  const facts =
+/** Logs an unexpected error by kind, code and place, and an error of the database by its SQLSTATE, table and
+ *  constraint as well; nothing else of it (DECISIONS 6). */
+export function logFailure(log: Log, error: unknown, message: string, facts: { job?: string } = {}): void {
+  const found =
     error instanceof Error
-      ? { error: error.name, code: errorCode(error), place: placeOf(error) }
+      ? { error: error.name, code: errorCode(error), place: placeOf(error), ...databaseFactsOf(error) }
       : { error: typeof error }
-  log.error(facts, message)
+  log.error({ ...facts, ...found }, message)
 }
 
 /** Converts anything thrown into a Refusal for the client. Anything but a Refusal is logged and masked; the

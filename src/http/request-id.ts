@@ -1,8 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-// What proxies and clients send: UUIDs, ULIDs, hexadecimal. Nothing that could be an address or part of a
-// header, because it goes to the log and back to the client.
+// Accepts the UUIDs, ULIDs and hexadecimal numbers that proxies and clients send, and nothing that could be an
+// address or part of a header, because it goes to the log and back to the client.
 const requestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,127}$/
 const partOfKey = /box_/i
 
@@ -15,17 +15,29 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
   return requestId.test(given) && !partOfKey.test(given) ? given : randomUUID()
 }
 
-/** Trace that a request belongs to, and the span of the caller if it sent one. */
-export type Trace = { trace_id: string; parent_id?: string }
+/** Trace that a request belongs to, the span of the caller if it sent one, and the request's own if traces are
+ *  on. */
+export type Trace = { trace_id: string; parent_id?: string; span_id?: string }
 
 // Version 00 has four fields; later ones may have more (W3C Trace Context, 3.2). Zeros are no identifiers.
 const traceparent =
-  /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.{1,256})?$/
+  /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.{1,256})?$/
 
-/** Returns the trace of a request, from `traceparent` (W3C Trace Context) if it is well formed. Otherwise
- *  begins one. */
+// Node draws the random bits of many UUIDs at once, so this takes a microsecond.
+const newTraceId = () => randomUUID().replaceAll('-', '')
+
+/** Span of a caller, and its flags. */
+export type CallerSpan = { traceId: string; spanId: string; flags: number }
+
+/** Returns the caller's span from `traceparent` (W3C Trace Context); null if it is absent or malformed. */
+export function callerSpanOf(headers: IncomingHttpHeaders): CallerSpan | null {
+  const [, version, traceId, spanId, flags = '', more] = traceparent.exec(textOf(headers.traceparent)) ?? []
+  if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return null
+  return { traceId, spanId, flags: Number.parseInt(flags, 16) }
+}
+
+/** Returns the trace of a request: the caller's, or a new one. */
 export function traceOf(headers: IncomingHttpHeaders): Trace {
-  const [, version, traceId, parentId, more] = traceparent.exec(textOf(headers.traceparent)) ?? []
-  const isKnown = traceId !== undefined && (version !== '00' || more === undefined)
-  return isKnown ? { trace_id: traceId, parent_id: parentId } : { trace_id: randomBytes(16).toString('hex') }
+  const caller = callerSpanOf(headers)
+  return caller ? { trace_id: caller.traceId, parent_id: caller.spanId } : { trace_id: newTraceId() }
 }

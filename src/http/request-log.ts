@@ -1,10 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { traceOf } from './request-id.ts'
+import { type Trace, traceOf } from './request-id.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Facts for the log line of the request; null until its hooks run. */
     logged: LoggedFacts | null
+    /** Bounded name of the GraphQL operation, for metrics and spans; null for other requests. */
+    operation: string | null
+    /** Trace of the request, while traces are on; null otherwise. */
+    trace: Trace | null
   }
 }
 
@@ -17,6 +21,9 @@ type LoggedFacts = {
   /** Codes of the errors in the response, each once. */
   codes?: string[]
 }
+
+// Levels that leave the line of a request out. Nothing is gathered for it then.
+const levelsWithoutLines = new Set(['warn', 'error', 'fatal', 'silent'])
 
 const maxNameLength = 64
 const maxCodes = 10
@@ -31,9 +38,16 @@ export function logCaller(
   else logged.integration = caller.integrationId
 }
 
-/** Adds the name of a GraphQL operation to the log line of a request, 64 characters at most. */
-export function logOperation({ logged }: FastifyRequest, name: string | null | undefined): void {
-  if (logged && name) logged.operation = name.slice(0, maxNameLength)
+/** Adds the client's name of a GraphQL operation to the log line of a request, 64 characters at most, and its
+ *  label to the request's metrics and spans. */
+export function logOperation(
+  request: FastifyRequest,
+  operation: { name: string | undefined; label: string } | null,
+): void {
+  if (!operation) return
+  const { logged } = request
+  request.operation = operation.label
+  if (logged && operation.name) logged.operation = operation.name.slice(0, maxNameLength)
 }
 
 /** Adds the codes of errors to the log line of a request, ten at most. */
@@ -45,15 +59,18 @@ export function logCodes({ logged }: FastifyRequest, codes: string[]): void {
  *  search text. */
 export function logRequests(app: FastifyInstance): void {
   app.decorateRequest('logged', null)
+  app.decorateRequest('operation', null)
+  app.decorateRequest('trace', null)
   app.addHook('onRequest', (request, reply, done) => {
     request.logged = {}
     reply.header('x-request-id', request.id)
     done()
   })
-  app.addHook('onResponse', ({ method, routeOptions, headers, logged, log }, reply, done) => {
+  if (levelsWithoutLines.has(app.log.level)) return
+  app.addHook('onResponse', ({ method, routeOptions, headers, logged, trace, log }, reply, done) => {
     const route = routeOptions.url ?? 'unknown'
     const answered = { status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
-    log.info({ method, route, ...answered, ...logged, ...traceOf(headers) }, 'request')
+    log.info({ method, route, ...answered, ...logged, ...(trace ?? traceOf(headers)) }, 'request')
     done()
   })
 }

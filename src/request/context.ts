@@ -1,4 +1,5 @@
-import { type Authenticated, authenticate, type Caller } from '../auth/authenticate.ts'
+import { authenticate } from '../auth/authenticate.ts'
+import { type Authenticated, type Caller, unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { lackedScope } from '../auth/scopes.ts'
 import type { Scope } from '../data/prepared.ts'
@@ -42,8 +43,6 @@ export type Context = {
   loaders: Loaders
   /** Called with the codes of a refusal that is returned as data, for the log. */
   onRefused?: (codes: Code[]) => void
-  /** True if the operation is known to be within the complexity limit, whatever its variables. */
-  isMeasured?: boolean
   /** Identifier of the last event that the client of a stream has received, to go on after it. */
   lastEventId?: string | undefined
 }
@@ -87,10 +86,6 @@ export function catalogueContext({ services, caller, mode, now }: Context): Cont
   const loaders = new Loaders(services, catalogue, scopeOf(caller))
   return { services, db, caller, mode, now, catalogue, loaders }
 }
-
-/** Refusal of a client without credentials. */
-export const unauthenticated = () =>
-  new Refusal({ code: 'UNAUTHENTICATED', message: 'Send an API key in the header X-Api-Key.' })
 
 const forChannels = () =>
   new Refusal({ code: 'FORBIDDEN', message: 'This is for channels; the credentials are of an integration.' })

@@ -1,7 +1,6 @@
 // Slow form: createContext.
 import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { readKey } from '../auth/key.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { keyedBy } from '../data/prepared.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
@@ -14,7 +13,7 @@ import { type Context, contextOf, createContext, type Services } from './context
 /** A key and a row, read in one statement. Does not imply that the key's owner may see the row. */
 type Prefetched<Row> = { key: KnownKey | null; row: Row | null }
 
-export type Prefetch<Row> = {
+type Prefetch<Row> = {
   /** Reads keys (`keysByKeyId`) and rows in one statement, for keys of one mode. */
   find(
     db: Database,
@@ -55,7 +54,7 @@ const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
 export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
   const read = perMode((mode) => readPairs(find, mode))
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
-    const key = id !== null && isIdentifier(id) ? readKey(credentials.apiKey ?? '') : null
+    const key = id !== null && isIdentifier(id) ? credentials.keyFacts : null
     // A distributed database has the row on a server that only its reader leads to.
     if (!key || id === null || !isFast('prefetch') || isDistributed(services.db))
       return createContext(services, credentials)

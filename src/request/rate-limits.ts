@@ -78,6 +78,7 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
   const limitLookups = pLimit(maxLookups)
+  const isLimited = perSecond !== noLimit
   const isUsedUp = (key: string) => counters.read(key).count >= perSecond
 
   const tooMany = (source: string, limit = perSecond) =>
@@ -115,7 +116,7 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
       // Runs before the library's hook, which is added to each route.
       app.addHook('onRequest', (request, reply, done) => {
         const { config } = request.routeOptions
-        if (config.rateLimit === false) return done()
+        if (config.rateLimit === false || (!isLimited && !request.credentials.isPublishable)) return done()
         const key = limitKeyOf(request)
         request.limitKey = key
         const hasCredentials = !config.tokenOf && !key.startsWith('address ')
@@ -133,7 +134,7 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
         done()
       })
       // Without a limit there are no headers that tell it.
-      if (perSecond === noLimit) return
+      if (!isLimited) return
       await app.register(rateLimit, {
         max: perSecond,
         timeWindow: windowMs,

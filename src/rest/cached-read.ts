@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Authenticated } from '../auth/authenticate.ts'
+import type { Authenticated } from '../auth/caller.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { logCaller } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'

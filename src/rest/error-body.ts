@@ -64,7 +64,7 @@ export const errorBody = z
   })
   .meta({ id: 'Error', description: 'Refused request.' })
 
-export type ErrorBody = z.output<typeof errorBody>
+type ErrorBody = z.output<typeof errorBody>
 
 // An unknown field keeps the client's spelling: ticketRateId is not ticket_rate_id.
 const toPath = ({ code, path = [] }: Problem) =>

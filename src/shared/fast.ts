@@ -12,14 +12,14 @@ export const optimisations = [
   'skip-yoga',
   'versioned-loader',
 ] as const
-export type Optimisation = (typeof optimisations)[number]
+type Optimisation = (typeof optimisations)[number]
 
 const isOptimisation = (name: string): name is Optimisation =>
   (optimisations as readonly string[]).includes(name)
 
 /** Parses `FAST` into the optimisations to switch off: `off` for all, or names with a leading minus, such as
  *  `-prefetch,-compiler`. Throws for anything else. */
-export function parseFast(text = ''): ReadonlySet<Optimisation> {
+function parseFast(text = ''): ReadonlySet<Optimisation> {
   if (text === 'off') return new Set(optimisations)
   const names = text.split(',').filter((name) => name !== '')
   return new Set(

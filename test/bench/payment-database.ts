@@ -6,8 +6,8 @@ import {
   type DuePayment,
   fillDue,
   type Provider,
-  paymentRules,
   readDue,
+  readPaymentRules,
 } from './due-payments.ts'
 import type { MakeDue } from './payment-sides.ts'
 import type { Holds } from './sides.ts'
@@ -46,7 +46,7 @@ export async function openPaymentDatabase(
       return Object.fromEntries(Object.entries(counts ?? {}).map(([kind, count]) => [kind, Number(count)]))
     },
     async findBroken() {
-      for (const [rule, broken] of Object.entries(paymentRules)) {
+      for (const [rule, broken] of Object.entries(await readPaymentRules())) {
         const [row] = await sql.unsafe<{ count: number }[]>(
           `select count(*)::integer as count from (${broken}) as broken`,
         )

@@ -15,6 +15,7 @@ export type SetUp = {
 
 export const gatewaySettings = {
   NODE_ENV: 'production',
+  ALLOW_MAIL_TO_FILES: 'true',
   ALLOW_SANDBOX_PAYMENTS: 'true',
   RATE_LIMIT: 'off',
   LOG_LEVEL: 'silent',

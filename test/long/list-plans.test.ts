@@ -1,9 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { explain, type SeenStatement } from '../support/explain.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
-import { openTestDatabase } from '../support/harness.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { explain, openSeenSale, type SeenStatement } from '../support/explain.ts'
+import type { Sale } from '../support/sale.ts'
 
 // Query plans of lists among a million tickets, for the service's exact statements: every filter and order
 // reads a bounded number of them, from an index.
@@ -13,28 +11,10 @@ const rateCount = 100
 const perPayment = 4
 
 let sale: Sale
-const seen: SeenStatement[] = []
+let seen: SeenStatement[]
 
 beforeAll(async () => {
-  const database = await openTestDatabase({
-    onStatement: (text, parameters) => seen.push({ text, parameters }),
-    statementTimeoutMs: 600_000,
-  })
-  const events = Array.from({ length: rateCount }, (_, number) =>
-    anEvent({
-      _id: `evt_${number}`,
-      ticket_rates: [
-        aRate({
-          _id: `rate_${number}`,
-          prices: [aPrice({ _id: `price_${number}` })],
-          availability: { sold: 0, available: null },
-        }),
-      ],
-    }),
-  )
-  sale = await openSale(aCatalogue({ organizations: [anOrganization()], events }), {
-    database: { settings: {}, open: async () => database, drop: async () => {} },
-  })
+  ;({ sale, seen } = await openSeenSale(rateCount, null, { statementTimeoutMs: 600_000 }))
   // Built once at the end, indexes take a quarter of the time.
   const indexes = await sale.db
     .select({ name: sql<string>`indexname`, definition: sql<string>`indexdef` })

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -23,14 +26,14 @@ afterAll(async () => {
 
 const addressOf = ({ settings }: TestDatabase) => new URL(settings.DATABASE_URL ?? '')
 
-type Line = { level: number; msg: string; reason?: string; code?: string }
+type Line = { level: string; msg: string; reason?: string; code?: string }
 
 const warningsOf = ({ output }: ServerProcess): Line[] =>
   output()
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line): Line => JSON.parse(line))
-    .filter(({ level }) => level === 40)
+    .filter(({ level }) => level === 'warn')
 
 /** Waits until the service listens. Returns its warnings and the response of /ready. */
 async function startedOn(url: URL) {
@@ -110,6 +113,43 @@ test('a port in use is reported with the setting to change, by one process and b
     expect(ended.errors).not.toContain('EADDRINUSE')
   }
   taken.close()
+})
+
+test('a folder that cannot be written is reported with its setting', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'boxoffice-start-'))
+  const file = join(folder, 'file')
+  await writeFile(file, '')
+  const inFile = join(file, 'folder')
+  const embedded = await startServer({ DATA_DIR: inFile })
+  const mails = await startServer({ ...database.settings, MAIL_DIR: inFile })
+  await rm(folder, { recursive: true })
+  for (const [ended, setting] of [
+    [embedded, 'DATA_DIR'],
+    [mails, 'MAIL_DIR'],
+  ] as const)
+    expect(ended).toMatchObject({
+      code: 1,
+      errors: `The folder ${inFile} can't be written (ENOTDIR): set ${setting} to one that this process may write.\n`,
+    })
+})
+
+test('certificates that are missing, wrong or not trusted are reported with their setting', async () => {
+  const start = (settings: Record<string, string>) => startServer({ ...database.settings, ...settings })
+  expect(await start({ DATABASE_SSL_CA_FILE: '/nowhere/ca.pem' })).toMatchObject({
+    code: 1,
+    errors: "Settings are wrong:\n  DATABASE_SSL_CA_FILE: the file can't be read (ENOENT)\n",
+  })
+  expect(await start({ DATABASE_SSL_CA_FILE: fileURLToPath(import.meta.url) })).toMatchObject({
+    code: 1,
+    errors: 'Settings are wrong:\n  DATABASE_SSL_CA: must be a certificate in PEM\n',
+  })
+  // The server has no TLS at all.
+  const url = addressOf(database)
+  url.searchParams.set('sslmode', 'require')
+  const { warnings, answer, refused } = await startedOn(url)
+  expect(warnings).toMatchObject([{ reason: 'TLS_FAILED', msg: expect.stringContaining('DATABASE_SSL_CA') }])
+  expect(answer).toMatchObject({ reason: 'TLS_FAILED' })
+  expect(refused).toEqual(busy)
 })
 
 const unhandled = fileURLToPath(new URL('../../dist/app/unhandled.js', import.meta.url))

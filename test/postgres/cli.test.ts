@@ -30,6 +30,10 @@ test('each command prints its result and exits', async () => {
   expect(await printed(`key revoke ${issued.key}`)).toMatch(/^Revoked: key \w+\.\n$/)
   expect(await printed('deliveries list')).toBe('No delivery is dead.\n')
   expect(await printed('deliveries retry --all')).toBe('None of them is dead.\n')
+  expect(await printed('erase --email nobody@example.com')).toBe('Nothing is held about them.\n')
+  expect(JSON.parse(await printed('export-person --email nobody@example.com'))).toMatchObject({ tickets: [] })
+  expect(await printed('doctor')).toMatch(/^ok +settings .*\n(ok .*\n)+$/)
+  expect(await printed('verify')).toMatch(/^ok +invariants +all \d+ hold/)
 })
 
 test('a failed command prints only its reason, on standard error', async () => {

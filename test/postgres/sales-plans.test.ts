@@ -1,9 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { explain, type SeenStatement } from '../support/explain.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
-import { openTestDatabase } from '../support/harness.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { explain, openSeenSale, type SeenStatement } from '../support/explain.ts'
+import type { Sale } from '../support/sale.ts'
 import { groupings } from '../support/sales-sums.ts'
 
 // Query plans of sums of sales among those of many other events, for the service's exact statements.
@@ -12,30 +10,10 @@ const events = 60
 const ticketsOfEach = 500
 
 let sale: Sale
-const seen: SeenStatement[] = []
+let seen: SeenStatement[]
 
 beforeAll(async () => {
-  const database = await openTestDatabase({
-    onStatement: (text, parameters) => seen.push({ text, parameters }),
-  })
-  const catalogue = aCatalogue({
-    organizations: [anOrganization()],
-    events: Array.from({ length: events }, (_, number) =>
-      anEvent({
-        _id: `evt_${number}`,
-        ticket_rates: [
-          aRate({
-            _id: `rate_${number}`,
-            prices: [aPrice({ _id: `price_${number}` })],
-            availability: { sold: 0, available: 1_000 },
-          }),
-        ],
-      }),
-    ),
-  })
-  sale = await openSale(catalogue, {
-    database: { settings: {}, open: async () => database, drop: async () => {} },
-  })
+  ;({ sale, seen } = await openSeenSale(events, 1_000))
   await sale.db.execute(sql`insert into payments
     (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, expires_at, paid_at)
     select 'pay_' || n, 'org_1', 'org_1', 'rate_' || n, 'paid', 'sandbox', 0, 'EUR', 'token_' || n, now(), now()

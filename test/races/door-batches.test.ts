@@ -2,41 +2,27 @@ import { asc, eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { scanTicket, uploadScans } from '../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../support/factories.ts'
-import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
+import { aLargeRate, openTwoDoors, scanTicket, uploadScans } from '../support/door.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import type { Sale } from '../support/sale.ts'
 
 // Batches of late scans against single ones, of two gateways, on a database with many connections.
 
 const admits = 3
 
-const rate = aRate({
-  _id: 'rate_1',
+const rate = aLargeRate('1', {
   admits,
-  prices: [aPrice({ _id: 'price_1' })],
-  availability: { sold: 0, available: 1000 },
 })
-const event = anEvent({ start_date: inDays(0.1), end_date: inDays(0.3), ticket_rates: [rate] })
-
-let database: TestDatabase
+let doors: Awaited<ReturnType<typeof openTwoDoors>>
 let sale: Sale
-let other: Gateway
 beforeAll(async () => {
-  database = await createTestDatabase()
-  sale = await openSale(aCatalogue({ events: [event] }), { database })
-  other = await startGateway({ database })
+  doors = await openTwoDoors(rate)
+  sale = doors.sale
 })
-afterAll(async () => {
-  await other?.close()
-  await sale?.close()
-  await database?.drop()
-})
+afterAll(() => doors?.close())
 
-const deskOf = (index: number) =>
-  index % 2 === 0 ? sale : { graphql: other.graphql, integration: sale.integration }
+const deskOf = (index: number) => doors.deskOf(index)
 
 const buy = async (count: number) => {
   const checkout = await buyTickets(sale, count)

@@ -1,43 +1,30 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
-import { type Redemption, redeem, type Scan, scanTicket } from '../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../support/factories.ts'
-import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
+import { aLargeRate, openTwoDoors, type Redemption, redeem, type Scan, scanTicket } from '../support/door.ts'
+import { aSupplement } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { buyTickets, cancelTicket, refusalCodes, ticketOf, ticketRow } from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import type { Sale } from '../support/sale.ts'
 
 // Scanners and bars of two gateways, on a database with many connections.
 
 const admits = 5
 const drinks = 7
 
-const rate = aRate({
-  _id: 'rate_1',
+const rate = aLargeRate('1', {
   admits,
-  prices: [aPrice({ _id: 'price_1' })],
   supplements: [aSupplement({ _id: 'sup_1', product_quantity: drinks })],
-  availability: { sold: 0, available: 1000 },
 })
-const event = anEvent({ start_date: inDays(0.1), end_date: inDays(0.3), ticket_rates: [rate] })
-
-let database: TestDatabase
+let doors: Awaited<ReturnType<typeof openTwoDoors>>
 let sale: Sale
-let other: Gateway
 beforeAll(async () => {
-  database = await createTestDatabase()
-  sale = await openSale(aCatalogue({ events: [event] }), { database })
-  other = await startGateway({ database })
+  doors = await openTwoDoors(rate)
+  sale = doors.sale
 })
-afterAll(async () => {
-  await other?.close()
-  await sale?.close()
-  await database?.drop()
-})
+afterAll(() => doors?.close())
 
-const deskOf = (index: number) =>
-  index % 2 === 0 ? sale : { graphql: other.graphql, integration: sale.integration }
+const deskOf = (index: number) => doors.deskOf(index)
 
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))

@@ -72,7 +72,7 @@ test('service exits within its deadline with a request that never ends', async (
 })
 
 test('service starts on the sandbox in production only if allowed', async () => {
-  const production = { NODE_ENV: 'production' }
+  const production = { NODE_ENV: 'production', ALLOW_MAIL_TO_FILES: 'true' }
   expect(await startServer({ ...database.settings, ...production })).toMatchObject({ code: 1 })
   await start({ ...production, ALLOW_SANDBOX_PAYMENTS: 'true' })
 })

@@ -1,12 +1,22 @@
 import { expect } from 'vitest'
 import { type CommandResult, runCommand } from '../../src/app/commands.ts'
+import { parseConfig } from '../../src/config/config.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
+
+type Settings = Record<string, string>
 
 /** Runs the command line in this process, on a database that stays open. Tests of exit codes and streams
  *  start a process instead. */
-export function commandRunner(database: () => OpenDatabase) {
-  const staysOpen = async () => ({ ...database(), close: async () => {} })
-  const run = (...args: string[]) => runCommand(args, staysOpen)
+export function commandRunner(
+  database: () => OpenDatabase,
+  { settings = {}, replicas = () => [] }: { settings?: Settings; replicas?: () => OpenDatabase[] } = {},
+) {
+  const keepOpen = (opened: OpenDatabase) => ({ ...opened, close: async () => {} })
+  const staysOpen = async () => keepOpen(database())
+  const readConfig = () => parseConfig(settings)
+  const openReplicas = async () => replicas().map(keepOpen)
+  const run = (...args: string[]) =>
+    runCommand(args, staysOpen, { readConfig, open: staysOpen, openReplicas })
 
   /** Runs a command that must succeed, and returns its output. */
   async function succeed(...args: string[]): Promise<string> {
@@ -16,6 +26,7 @@ export function commandRunner(database: () => OpenDatabase) {
   }
 
   return {
+    run,
     succeed,
     /** Runs a command with --json and parses its output, which must be one line. */
     async json<Answer>(...args: string[]): Promise<Answer> {

@@ -1,5 +1,15 @@
 import { expect } from 'vitest'
-import type { Sale } from './sale.ts'
+import {
+  aCatalogue,
+  anEvent,
+  aRateNamed,
+  type EventFile,
+  type Given,
+  inDays,
+  type RateFile,
+} from './factories.ts'
+import { createTestDatabase, startGateway } from './harness.ts'
+import { openSale, type Sale } from './sale.ts'
 
 // Scans at the door and at the bar, by an integration.
 
@@ -23,10 +33,37 @@ export type Redemption = {
   errors?: Problem[]
 }
 
+/** A rate of a thousand places, and its price, named after it. */
+export const aLargeRate = (name: string, given: Given<RateFile> = {}) =>
+  aRateNamed(name, { availability: { sold: 0, available: 1000 }, ...given })
+
+/** An event whose doors are open, unless it begins later. */
+export const anEventAtDoor = (given: Given<EventFile> = {}, days = 0.1) =>
+  anEvent({ location_id: undefined, start_date: inDays(days), end_date: inDays(days + 0.25), ...given })
+
 let nonces = 0
 const nextNonce = () => `nonce_${nonces++}`
 
 type Desk = Pick<Sale, 'graphql' | 'integration'>
+
+/** Opens an event with this rate in two gateways on one database with many connections. Scanners take turns
+ *  at the gateways. */
+export async function openTwoDoors(
+  rate: RateFile,
+): Promise<{ sale: Sale; deskOf(index: number): Desk; close(): Promise<void> }> {
+  const database = await createTestDatabase()
+  const sale = await openSale(aCatalogue({ events: [anEventAtDoor({ ticket_rates: [rate] })] }), { database })
+  const other = await startGateway({ database })
+  return {
+    sale,
+    deskOf: (index) => (index % 2 === 0 ? sale : { graphql: other.graphql, integration: sale.integration }),
+    async close() {
+      await other.close()
+      await sale.close()
+      await database.drop()
+    },
+  }
+}
 
 async function answerOf<Result>(
   { graphql, integration }: Desk,

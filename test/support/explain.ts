@@ -1,5 +1,8 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../src/database/database.ts'
+import type { Database, DatabaseOptions } from '../../src/database/database.ts'
+import { aCatalogue, anEvent, aRateNamed } from './factories.ts'
+import { openTestDatabase } from './harness.ts'
+import { openSale, type Sale } from './sale.ts'
 
 /** A statement that the service sent, with its parameters. */
 export type SeenStatement = { text: string; parameters: unknown[] }
@@ -14,4 +17,28 @@ export async function explain(db: Database, { text, parameters }: SeenStatement)
   )
   const rows = (await db.execute(statement)) as unknown as { 'QUERY PLAN': string }[]
   return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+/** Opens a sale of events `evt_0`, `evt_1`, …, each with one rate and price of its number, and collects the
+ *  statements that it sends. `available` is null for any number of places. */
+export async function openSeenSale(
+  eventCount: number,
+  available: number | null,
+  options: DatabaseOptions = {},
+): Promise<{ sale: Sale; seen: SeenStatement[] }> {
+  const seen: SeenStatement[] = []
+  const database = await openTestDatabase({
+    onStatement: (text, parameters) => seen.push({ text, parameters }),
+    ...options,
+  })
+  const events = Array.from({ length: eventCount }, (_, number) =>
+    anEvent({
+      _id: `evt_${number}`,
+      ticket_rates: [aRateNamed(String(number), { availability: { sold: 0, available } })],
+    }),
+  )
+  const sale = await openSale(aCatalogue({ events }), {
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
+  return { sale, seen }
 }

@@ -19,7 +19,7 @@ export type SupplementFile = Listed<RateFile['supplements']>
 export type QuestionFile = Listed<RateFile['questions']>
 
 // Keeps `_id` a string even if a caller overrides it.
-type Given<File> = Partial<File> & { _id?: string }
+export type Given<File> = Partial<File> & { _id?: string }
 
 /** ISO timestamp that many days from now. */
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
@@ -79,6 +79,10 @@ export const aRate = (given: Given<RateFile> = {}) => ({
   questions: [],
   ...given,
 })
+
+/** A rate and its one price, named after it: `rate_table` at `price_table`. */
+export const aRateNamed = (name: string, given: Given<RateFile> = {}) =>
+  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...given })
 
 /** `rate_1` with the given availability and one price, `price_1`. */
 export const aRateOf = (available: number, sold = 0) =>

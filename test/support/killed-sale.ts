@@ -1,26 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { expect, vi } from 'vitest'
 import { randomFrom } from '../../src/domain/catalogue/demo/random.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'
-import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { webhookDeliveries } from '../../src/domain/webhook/table.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from './factories.ts'
+import { aCatalogue, anEvent } from './factories.ts'
 import { createTestDatabase } from './harness.ts'
 import { type Moment, startKilledService } from './killed-service.ts'
 import { startMailServer } from './mail-server.ts'
-import { openRetryingBuyers } from './retrying-buyers.ts'
+import { openRetryingBuyers, ratesOfCrowd } from './retrying-buyers.ts'
 import { openSale } from './sale.ts'
-import { startStubStripe, stripeSettings } from './stub-stripe.ts'
+import { settleSale, waiting } from './settled-sale.ts'
+import { sessionToExpire, startStubStripe, stripeSettings } from './stub-stripe.ts'
 import { startReceiver, webhooksOf } from './webhooks.ts'
 
-// Takes the buyers that find `rate_1` sold out. Some late payments of `rate_1` find no place left either.
-const largeRate = aRate({
-  _id: 'rate_2',
-  prices: [aPrice({ _id: 'price_2' })],
-  availability: { sold: 0, available: 1000 },
-})
 const buyersAtOnce = 5
 const timeoutMs = { timeout: 120_000, interval: 50 }
 
@@ -30,15 +24,12 @@ const moments: [Moment, ...Moment[]] = [
   ...(['event told', 'event told'] as const),
 ]
 
-const waiting = sql`status = 'pending'`
-const unpaid = sql`status in ('pending', 'processing')`
-
 /** A sale by the built service, which is killed at moments chosen by the seed. Stripe, the mail server and
  *  the webhook receiver run in this process and survive the kills. */
 export async function openKilledSale(seed: number) {
   const random = randomFrom(seed)
   const database = await createTestDatabase()
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(30), largeRate] })] })
+  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: ratesOfCrowd })] })
   const privateWebhooks = { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
   const sale = await openSale(catalogue, { database, settings: privateWebhooks })
   const { db } = sale
@@ -58,11 +49,11 @@ export async function openKilledSale(seed: number) {
   const webhook = await webhooksOf(sale).register(receiver.url)
   const crowd = openRetryingBuyers({ sale, fake, url: service.url, random })
 
-  fake.setFault(({ method, path }) => {
+  fake.setFault((request) => {
+    const { method, path } = request
     if (method === 'POST' && path === '/v1/checkout/sessions') service.reach('session asked for')
     if (method === 'POST' && path === '/v1/refunds') service.reach('refund asked for')
-    const [, ended = ''] = /^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(path) ?? []
-    return crowd.isStuck(ended) ? 500 : null
+    return crowd.isStuck(sessionToExpire(request)) ? 500 : null
   })
   mailServer.onMail = () => service.reach('mail taken')
   receiver.respondUsing((response) => {
@@ -92,13 +83,6 @@ export async function openKilledSale(seed: number) {
     // On a slow machine all kills may be over before every behaviour has run.
     while (!isOver() && crowd.paymentIds.length < 2 * crowd.behaviourCount) await pause(50)
   }
-  const count = async (table: string, where: typeof waiting) => {
-    const [row] = await db
-      .select({ count: sql<number>`count(*)::integer` })
-      .from(sql`${sql.identifier(table)}`)
-      .where(where)
-    return row?.count ?? 0
-  }
   return {
     ...{ sale, fake, mailServer, receiver, webhook, crowd },
     /** Moments at which the service was killed, without those that timed out. */
@@ -125,20 +109,7 @@ export async function openKilledSale(seed: number) {
       const untold = () => eventDeliveries.map((teller) => fake.events.length - teller.sent())
       await vi.waitFor(() => expect(untold()).toEqual([0, 0]), timeoutMs)
     },
-    /** Expires all unpaid payments and waits until no work is left. */
-    async settle() {
-      await db.update(payments).set({ expiresAt: sql`now()` }).where(unpaid)
-      await db.update(payments).set({ sessionDueAt: sql`now()` }).where(eq(payments.sessionOpen, true))
-      const left = async () => ({
-        unpaid: await count('payments', unpaid),
-        openSessions: await count('payments', sql`session_open`),
-        refunds: await count('refunds', waiting),
-        deliveries: await count('deliveries', waiting),
-        webhooks: await count('webhook_deliveries', waiting),
-      })
-      const nothing = { unpaid: 0, openSessions: 0, refunds: 0, deliveries: 0, webhooks: 0 }
-      await vi.waitFor(async () => expect(await left()).toEqual(nothing), timeoutMs)
-    },
+    settle: () => settleSale(db),
     async close() {
       await Promise.all(eventDeliveries.map((teller) => teller.stop()))
       await service.stop()

@@ -1,17 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
 
-// The built programs, run as child processes.
+// The built programs, run as child processes: those of this clone, or of a build in another folder.
 
-const program = (name: 'server' | 'cli') => fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url))
+const here = fileURLToPath(new URL('../../', import.meta.url))
 
 type Settings = Record<string, string>
 
-function run(name: 'server' | 'cli', args: string[], settings: Settings) {
+function run(name: 'server' | 'cli', args: string[], settings: Settings, build: string) {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [program(name), ...args], { env: { PATH, ...settings } })
+  const program = join(build, 'dist', `${name}.js`)
+  const child = spawn(process.execPath, [program, ...args], { env: { PATH, ...settings } })
   let output = ''
   let errors = ''
   child.stdout.on('data', (chunk) => (output += chunk))
@@ -22,8 +24,8 @@ function run(name: 'server' | 'cli', args: string[], settings: Settings) {
 export type ExitResult = { code: number | null; output: string; errors: string }
 
 /** Runs a CLI command to its end. */
-export async function runCli(args: string[], settings: Settings): Promise<ExitResult> {
-  const { child, output, errors } = run('cli', args, settings)
+export async function runCli(args: string[], settings: Settings, build = here): Promise<ExitResult> {
+  const { child, output, errors } = run('cli', args, settings, build)
   const [code] = await once(child, 'close')
   return { code, output: output(), errors: errors() }
 }
@@ -38,14 +40,14 @@ export type ServerProcess = {
 }
 
 /** Starts the service on a free port. Resolves once it listens, or to its exit if it never does. */
-export async function startServer(settings: Settings): Promise<ServerProcess | ExitResult> {
-  const { child, output, errors } = run('server', [], { PORT: '0', ...settings })
+export async function startServer(settings: Settings, build = here): Promise<ServerProcess | ExitResult> {
+  const { child, output, errors } = run('server', [], { PORT: '0', ...settings }, build)
   const ended = once(child, 'close').then(
     ([code]): ExitResult => ({ code, output: output(), errors: errors() }),
   )
   const listening = new Promise<ServerProcess>((resolve) => {
     child.stdout.on('data', () => {
-      const url = /Server listening at (http:[^"]+)/.exec(output())?.[1]
+      const url = /Server listening at (http:[^"\s]+)/.exec(output())?.[1]
       if (!url) return
       const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
         child.kill(signal)
@@ -58,8 +60,8 @@ export async function startServer(settings: Settings): Promise<ServerProcess | E
 }
 
 /** Starts the service, and throws if it exits instead of listening. */
-export async function mustStartServer(settings: Settings): Promise<ServerProcess> {
-  const started = await startServer(settings)
+export async function mustStartServer(settings: Settings, build?: string): Promise<ServerProcess> {
+  const started = await startServer(settings, build)
   if ('code' in started) throw new Error(`the service ended with ${started.code}: ${started.errors}`)
   return started
 }

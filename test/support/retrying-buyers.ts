@@ -4,6 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Random } from '../../src/domain/catalogue/demo/random.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, type Checkout } from './checkouts.ts'
+import { aPrice, aRate, aRateOf } from './factories.ts'
 import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
 import type { StubSession, StubStripe } from './stub-stripe.ts'
@@ -34,7 +35,23 @@ async function askUntilAnswered(url: string, request: RequestInit): Promise<Answ
 }
 
 type StartedSale = { checkout: Checkout; page: string }
-type Crowd = { sale: Sale; fake: StubStripe; url: string; random: Random }
+type Crowd = {
+  sale: Pick<Sale, 'db' | 'channel' | 'integration'>
+  fake: StubStripe
+  url: string
+  random: Random
+}
+
+/** Rates that a crowd buys from. The second takes the buyers that find the first sold out; some late payments
+ *  of the first find no place left either. */
+export const ratesOfCrowd = [
+  aRateOf(30),
+  aRate({
+    _id: 'rate_2',
+    prices: [aPrice({ _id: 'price_2' })],
+    availability: { sold: 0, available: 1000 },
+  }),
+]
 
 /** Opens buyers of `rate_1`, and of `rate_2` once that is sold out. The service has the stub as its payment
  *  provider. Each buyer follows the next of several behaviours. */

@@ -66,6 +66,10 @@ export function signBody(body: string, secret = webhookSecret, secondsAgo = 0) {
 
 export type StubStripe = Awaited<ReturnType<typeof startStubStripe>>
 
+/** Returns the session that a request would expire. */
+export const sessionToExpire = ({ path }: { path: string }): string =>
+  /^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(path)?.[1] ?? ''
+
 /** Starts the stub on the loopback. */
 export async function startStubStripe() {
   const sessions = new Map<string, StubSession>()

@@ -1,5 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { inject } from 'vitest'
+import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 
 /** Starts headless Chromium without background network traffic. */
 export const openBrowser = (): Promise<Browser> =>
@@ -36,4 +40,37 @@ export async function openPage(
       complaints.push(`asked ${url}`)
   })
   return { page, complaints, close: () => context.close() }
+}
+
+/** The service with its demo, and a browser. */
+export type BrowsedDemo = {
+  browser: Browser
+  /** Address of the service. */
+  url: string
+  /** Stops the service and starts it again on the same port. `isDown` runs meanwhile. */
+  restart(isDown: () => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts the service with its demo, as `npm start` runs it, and a browser. */
+export async function openDemo(): Promise<BrowsedDemo> {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-'))
+  const start = (more = {}) => mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...more })
+  let server: ServerProcess = await start()
+  const browser = await openBrowser()
+  const { url } = server
+  return {
+    browser,
+    url,
+    async restart(isDown) {
+      await server.stop()
+      await isDown()
+      server = await start({ PORT: new URL(url).port })
+    },
+    async close() {
+      await browser.close()
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
 }

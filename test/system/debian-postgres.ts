@@ -2,6 +2,11 @@ import { execFile } from 'node:child_process'
 import { access, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import postgres from 'postgres'
+import { openDatabase } from '../../src/database/open.ts'
+import type { TestDatabase } from '../support/harness.ts'
+import { inDatabase } from '../support/setup/database.ts'
+import type { PostgresServer } from '../support/setup/postgres-server.ts'
 
 const versions = '/usr/lib/postgresql'
 
@@ -26,3 +31,17 @@ export async function findDebianPostgres(): Promise<string> {
 /** Runs one of its programs and returns the output. */
 export const runProgram = (folder: string, name: string, ...args: string[]) =>
   promisify(execFile)(join(folder, 'bin', name), args, { env: { PATH: process.env.PATH, LC_ALL: 'C' } })
+
+/** Creates an empty database and returns its connection string. */
+export async function emptyDatabase({ url }: PostgresServer, name: string): Promise<string> {
+  const root = postgres(url, { max: 1, onnotice: () => {} })
+  await root.unsafe(`create database ${name}`).finally(() => root.end())
+  return inDatabase(url, name)
+}
+
+/** A database that the test itself created, and that goes with its server. */
+export const databaseAt = (url: string): TestDatabase => ({
+  settings: { DATABASE_URL: url },
+  open: (options) => openDatabase({ databaseUrl: url, dataDir: '' }, options),
+  drop: async () => {},
+})

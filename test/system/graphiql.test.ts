@@ -1,26 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mustStartServer, type ServerProcess } from '../support/processes.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { type BrowsedDemo, openDemo, openPage } from './browser.ts'
 
 // The service with its demo, as `npm start` runs it, in a browser.
 
-let folder: string
-let server: ServerProcess
-let browser: Browser
+let demo: BrowsedDemo
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'graphiql-'))
-  server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
-  browser = await openBrowser()
+  demo = await openDemo()
 })
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => demo?.close())
 
 const tabNames = [
   'Events',
@@ -36,7 +24,7 @@ const tabNames = [
 const tabsOf = (page: Page) => page.locator('.graphiql-tab-button').allTextContents()
 
 async function open(page: Page): Promise<void> {
-  await page.goto(`${server.url}/graphql`)
+  await page.goto(`${demo.url}/graphql`)
   await page.getByRole('button', { name: 'Execute query' }).waitFor()
 }
 
@@ -63,7 +51,7 @@ async function run(page: Page) {
 }
 
 test('GraphiQL opens with working tabs, from a list of events to a webhook', async () => {
-  const { page, complaints, close } = await openPage(browser, server.url)
+  const { page, complaints, close } = await openPage(demo.browser, demo.url)
   await open(page)
   expect(await tabsOf(page)).toEqual(tabNames)
 
@@ -115,7 +103,7 @@ test('GraphiQL opens with working tabs, from a list of events to a webhook', asy
 })
 
 test('GraphiQL documents the schema and completes field names', async () => {
-  const { page, complaints, close } = await openPage(browser, server.url)
+  const { page, complaints, close } = await openPage(demo.browser, demo.url)
   await open(page)
   // Completion needs the schema, which has loaded once the documentation shows.
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
@@ -131,7 +119,7 @@ test('GraphiQL documents the schema and completes field names', async () => {
 })
 
 test('GraphiQL fits the window: the editors scroll, not the page', async () => {
-  const { page, close } = await openPage(browser, server.url)
+  const { page, close } = await openPage(demo.browser, demo.url)
   await open(page)
   await run(page)
   const sizes = await page.evaluate(() => {
@@ -147,7 +135,7 @@ test('GraphiQL fits the window: the editors scroll, not the page', async () => {
 
 test('GraphiQL fits a phone: query, response and documentation are in view', async () => {
   const viewport = { width: 360, height: 740 }
-  const { page, close } = await openPage(browser, server.url, { viewport, isMobile: true, hasTouch: true })
+  const { page, close } = await openPage(demo.browser, demo.url, { viewport, isMobile: true, hasTouch: true })
   await open(page)
   await run(page)
   const widthOf = () => page.evaluate(() => document.documentElement.scrollWidth)
@@ -168,7 +156,7 @@ test('GraphiQL fits a phone: query, response and documentation are in view', asy
 })
 
 test('GraphiQL keeps its tabs after a reload', async () => {
-  const { page, close } = await openPage(browser, server.url)
+  const { page, close } = await openPage(demo.browser, demo.url)
   await open(page)
   await page.reload()
   await page.getByRole('button', { name: 'Execute query' }).waitFor()
@@ -178,8 +166,8 @@ test('GraphiQL keeps its tabs after a reload', async () => {
 })
 
 test('the REST documentation and the root page work offline', async () => {
-  const { page, complaints, close } = await openPage(browser, server.url)
-  await page.goto(server.url)
+  const { page, complaints, close } = await openPage(demo.browser, demo.url)
+  await page.goto(demo.url)
   await page.getByRole('link', { name: 'REST documentation' }).click()
   await page.locator('.opblock', { hasText: '/tickets/checkout' }).waitFor()
   await page.locator('.opblock', { hasText: '/integrations/tickets/' }).waitFor()

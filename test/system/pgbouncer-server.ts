@@ -1,4 +1,4 @@
-import { chown, rm, writeFile } from 'node:fs/promises'
+import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findProgram,
@@ -16,9 +16,24 @@ export type Pgbouncer = {
   stop(): Promise<void>
 }
 
-/** Starts PgBouncer (Debian's package `pgbouncer`) in transaction mode in front of a database, with at most
- *  `poolSize` server connections. */
-export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
+const deployed = new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url)
+
+/** Writes the configuration that compose.yaml uses, with some lines of its own. */
+async function configure(databases: string, settings: Record<string, string>): Promise<string> {
+  const text = await readFile(deployed, 'utf8')
+  const lines = text.split('\n').filter((line) => !/^(;|boxoffice\b|\[databases\])/.test(line))
+  const kept = lines.filter((line) => !((line.split(' = ')[0] ?? '') in settings))
+  const own = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+  return ['[databases]', databases, ...kept, ...own, ''].join('\n')
+}
+
+/** Starts PgBouncer (Debian's package `pgbouncer`) as compose.yaml does, in front of a database, with at most
+ *  `poolSize` server connections, and with further settings. */
+export async function startPgbouncer(
+  databaseUrl: string,
+  poolSize: number,
+  given: Record<string, string> = {},
+): Promise<Pgbouncer> {
   const program = await findProgram('pgbouncer')
   if (!program)
     throw new Error('PgBouncer is missing. Install the package pgbouncer: apt-get install pgbouncer')
@@ -28,19 +43,14 @@ export async function startPgbouncer(databaseUrl: string, poolSize: number): Pro
   const ownPort = await freePort()
   const files = {
     'users.txt': `"${username}" "${password}"\n`,
-    'pgbouncer.ini': `[databases]
-* = host=${hostname} port=${port}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${ownPort}
-unix_socket_dir =
-auth_type = scram-sha-256
-auth_file = ${join(folder, 'users.txt')}
-pool_mode = transaction
-default_pool_size = ${poolSize}
-max_client_conn = 500
-query_wait_timeout = 15
-`,
+    'pgbouncer.ini': await configure(`* = host=${hostname} port=${port}`, {
+      listen_addr: '127.0.0.1',
+      listen_port: String(ownPort),
+      unix_socket_dir: '',
+      auth_file: join(folder, 'users.txt'),
+      default_pool_size: String(poolSize),
+      ...given,
+    }),
   }
   try {
     for (const [name, text] of Object.entries(files)) {

@@ -78,6 +78,48 @@ test('a service without DATABASE_POOLER is refused by PgBouncer', async () => {
   await database.close()
 })
 
+/** Starts the service, and returns the reason why it is not ready, and its warnings. */
+async function startedOn(settings: Record<string, string>) {
+  const started = await mustStartServer(settings)
+  const { reason } = (await (await fetch(`${started.url}/ready`)).json()) as { reason?: string }
+  const lines = started.output().split('\n')
+  await started.stop()
+  return { reason, warnings: lines.filter((line) => /"msg":"DATABASE_URL leads to a pooler/.test(line)) }
+}
+
+test('a pooler that is not declared is named, where it refuses timeouts and where it ignores them', async () => {
+  expect(await startedOn({ DATABASE_URL: pooler.url })).toEqual({
+    reason: 'POOLER_UNDECLARED',
+    warnings: [expect.stringContaining('set DATABASE_POOLER=transaction')],
+  })
+  // Timeouts that a client sets, and that apply to none of its statements.
+  const ignored = [
+    ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'tcp_user_timeout'],
+    ...['idle', 'interval', 'count'].map((name) => `tcp_keepalives_${name}`),
+  ]
+  const lax = await startPgbouncer(inDatabase(server.url, 'box'), 4, {
+    ignore_startup_parameters: ignored.join(','),
+  })
+  expect(await startedOn({ DATABASE_URL: lax.url })).toEqual({
+    reason: undefined,
+    warnings: [expect.stringContaining('set DATABASE_POOLER=transaction')],
+  })
+  await lax.stop()
+})
+
+test('a command names the pooler that it was sent to by mistake', async () => {
+  const refused = (setting: string) => ({
+    code: 1,
+    output: '',
+    errors: `${setting} leads to a pooler: set DATABASE_POOLER=transaction, and DIRECT_DATABASE_URL to the address of the database itself (08P01)\n`,
+  })
+  const settings = { DATABASE_URL: pooler.url }
+  for (const command of ['migrate', 'key list'])
+    expect(await runCli(command.split(' '), settings)).toEqual(refused('DATABASE_URL'))
+  const both = { ...settings, DATABASE_POOLER: 'transaction', DIRECT_DATABASE_URL: pooler.url }
+  expect(await runCli(['migrate'], both)).toEqual(refused('DIRECT_DATABASE_URL'))
+})
+
 test('migrations through PgBouncer are refused: they need the direct URL', async () => {
   const database = await openPooled('bare')
   await expect(database.migrate()).rejects.toThrow(/^DIRECT_DATABASE_URL: /)

@@ -1,26 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mustStartServer, type ServerProcess } from '../support/processes.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { type BrowsedDemo, openDemo, openPage } from './browser.ts'
 
 // The REST documentation of the service with its demo, as `npm start` runs it, in a browser.
 
-let folder: string
-let server: ServerProcess
-let browser: Browser
+let demo: BrowsedDemo
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'documentation-'))
-  server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
-  browser = await openBrowser()
+  demo = await openDemo()
 })
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => demo?.close())
 
 /** Opens an operation, presses Execute without typing anything, and returns the response. */
 async function tryOut(page: Page, operationId: string) {
@@ -34,8 +22,8 @@ async function tryOut(page: Page, operationId: string) {
 }
 
 test('"Try it out" lists events, sells a ticket, and reads one, as it is', async () => {
-  const { page, complaints, close } = await openPage(browser, server.url)
-  await page.goto(`${server.url}/docs`)
+  const { page, complaints, close } = await openPage(demo.browser, demo.url)
+  await page.goto(`${demo.url}/docs`)
   await page.locator('.opblock', { hasText: '/tickets/checkout' }).waitFor()
 
   const events = await tryOut(page, 'listEvents')
@@ -59,8 +47,8 @@ test('"Try it out" lists events, sells a ticket, and reads one, as it is', async
 })
 
 test('"Try it out" asks the address of the page, by whatever name', async () => {
-  const named = server.url.replace('127.0.0.1', 'localhost')
-  const { page, complaints, close } = await openPage(browser, named)
+  const named = demo.url.replace('127.0.0.1', 'localhost')
+  const { page, complaints, close } = await openPage(demo.browser, named)
   await page.goto(`${named}/docs`)
   await page.locator('.opblock', { hasText: '/tickets/checkout' }).waitFor()
   expect((await tryOut(page, 'listEvents')).status).toBe(200)
@@ -69,15 +57,15 @@ test('"Try it out" asks the address of the page, by whatever name', async () => 
 })
 
 test('the page shows the messages to webhooks and the schemas', async () => {
-  const { page, close } = await openPage(browser, server.url)
-  await page.goto(`${server.url}/docs`)
+  const { page, close } = await openPage(demo.browser, demo.url)
+  await page.goto(`${demo.url}/docs`)
   await page.locator('.webhooks', { hasText: 'payment.paid' }).waitFor()
   await page.locator('.models', { hasText: 'CheckoutTicketEntry' }).waitFor()
   await close()
 })
 
 test('the document shows the identifiers of the demo in its examples', async () => {
-  const text = await (await fetch(`${server.url}/openapi.json`)).text()
+  const text = await (await fetch(`${demo.url}/openapi.json`)).text()
   expect(text).toContain('"ticket_rate_id":"rate_demo_8_1"')
   expect(text).toContain('"event_id":"evt_demo_8"')
   expect(text).not.toMatch(/"key":|box_(live|test)_/)

@@ -2,19 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/database/open.ts'
 import { cursorRefusal, readChanges } from '../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../support/factories.ts'
-import { type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
+import { type Gateway, startGateway } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { settlePaymentById } from '../support/settle-payment.ts'
-import { inDatabase } from '../support/setup/database.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 import { paidOutcome } from '../support/stub-provider.ts'
-import { findDebianPostgres, runProgram } from './debian-postgres.ts'
+import { databaseAt, emptyDatabase, findDebianPostgres, runProgram } from './debian-postgres.ts'
 
 // A database is moved to another cluster with pg_dump and psql, as an operator would. Clients continue with
 // their old cursors. The first cluster has used more transaction IDs than the second, as is usual.
@@ -27,19 +24,6 @@ let url: string
 let sale: Sale
 let restored: Gateway
 
-const at = (url: string): TestDatabase => ({
-  settings: { DATABASE_URL: url },
-  open: (options) => openDatabase({ databaseUrl: url, dataDir: '' }, options),
-  drop: async () => {},
-})
-
-/** Creates an empty database and returns its connection string. */
-async function emptyDatabase({ url }: PostgresServer, name: string): Promise<string> {
-  const root = postgres(url, { max: 1, onnotice: () => {} })
-  await root.unsafe(`create database ${name}`).finally(() => root.end())
-  return inDatabase(url, name)
-}
-
 /** Dumps a database. Resolves to a function that restores it into the second cluster and opens the service
  *  there. */
 async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
@@ -48,7 +32,7 @@ async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
   return async (name) => {
     const target = await emptyDatabase(second, name)
     await runProgram(debian, 'psql', '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file, target)
-    return startGateway({ database: at(target) })
+    return startGateway({ database: databaseAt(target) })
   }
 }
 
@@ -80,13 +64,13 @@ beforeAll(async () => {
     startPostgres({}, undefined, debian),
   ])
   url = await emptyDatabase(first, 'box')
-  const database = await openDatabase({ databaseUrl: url, dataDir: '' })
+  const database = await databaseAt(url).open()
   await database.migrate()
   await database.db.execute(sql`do $$ begin
     for transaction in 1..5000 loop perform pg_current_xact_id(); commit; end loop;
   end $$`)
   await database.close()
-  sale = await openSale(aCatalogueOfTwo(20), { database: at(url) })
+  sale = await openSale(aCatalogueOfTwo(20), { database: databaseAt(url) })
 })
 afterAll(async () => {
   await restored?.close()

@@ -1,36 +1,24 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mustStartServer, type ServerProcess } from '../support/processes.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { type BrowsedDemo, openDemo, openPage } from './browser.ts'
 
 // The shop of the demo in a browser, from the service as `npm start` runs it. `SCREENSHOTS` names a folder for
 // pictures of its views.
 
-let folder: string
-let server: ServerProcess
-let browser: Browser
+let demo: BrowsedDemo
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'shop-'))
-  server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info' })
-  browser = await openBrowser()
+  demo = await openDemo()
 })
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => demo?.close())
 
 const phone: BrowserContextOptions = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
 const pictures = process.env.SCREENSHOTS
 const rate = 'rate_demo_1_1'
 
 const openShop = (options: BrowserContextOptions = {}) =>
-  openPage(browser, server.url, { locale: 'en-GB', ...options })
+  openPage(demo.browser, demo.url, { locale: 'en-GB', ...options })
 
-const eventUrl = () => `${server.url}/shop/events/evt_demo_1`
+const eventUrl = () => `${demo.url}/shop/events/evt_demo_1`
 const openEvent = async (page: Page) => {
   await page.goto(eventUrl())
   await page.locator('.live.on').waitFor()
@@ -48,7 +36,7 @@ const buyButton = (page: Page) => page.getByRole('button', { name: /^Reserve and
 test('buys in one window, while the other sees the places go and come back', async () => {
   const one = await openShop()
   const two = await openShop()
-  await one.page.goto(server.url)
+  await one.page.goto(demo.url)
   await one.page.getByRole('link', { name: 'The shop' }).click()
   await one.page.getByRole('link', { name: /Noche de Ñandú/ }).click()
   await one.page.locator('.live.on').waitFor()
@@ -136,10 +124,9 @@ test('shows in words at its place what is wrong, and puts the focus there', asyn
 test('connects again after the service was away', async () => {
   const { page, close } = await openShop()
   await openEvent(page)
-  const { port } = new URL(server.url)
-  await server.stop()
-  await page.getByText('reconnecting').waitFor()
-  server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info', PORT: port })
+  await demo.restart(async () => {
+    await page.getByText('reconnecting').waitFor()
+  })
   await page.locator('.live.on').waitFor()
   await close()
 })
@@ -160,7 +147,7 @@ test.each([
         fullPage: true,
       })
   }
-  await page.goto(`${server.url}/shop`)
+  await page.goto(`${demo.url}/shop`)
   await page.locator('.events img').first().waitFor()
   const drawn = () =>
     page
@@ -182,11 +169,11 @@ test.each([
 
 test('says so where there is nothing: no such show, no result, no order', async () => {
   const { page, complaints, close } = await openShop()
-  await page.goto(`${server.url}/shop/events/evt_demo_999`)
+  await page.goto(`${demo.url}/shop/events/evt_demo_999`)
   await page.getByText('There is no such show').waitFor()
-  await page.goto(`${server.url}/shop?search=%3Cb%3Ezzz`)
+  await page.goto(`${demo.url}/shop?search=%3Cb%3Ezzz`)
   await page.getByText('No show has “<b>zzz” in its name.').waitFor()
-  await page.goto(`${server.url}/shop/done?payment_id=pay_1&status=paid`)
+  await page.goto(`${demo.url}/shop/done?payment_id=pay_1&status=paid`)
   await page.getByRole('heading', { name: 'Which order?' }).waitFor()
   expect(complaints).toEqual([])
   await close()

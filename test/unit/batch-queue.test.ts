@@ -29,6 +29,7 @@ function controlled(more: Partial<typeof limits> = {}) {
     })
   const queue = batchByKey<Job, string>(
     {
+      name: 'jobs',
       mixed: start('mixed'),
       alone: async (jobs) => (await start('alone')(jobs)).map(String),
       concernsAll: ({ message }: Error) => message === 'down',

@@ -17,6 +17,7 @@ const folders = [
   ['graphql', 'rest'],
   ['domain'],
   ['graphql-server', 'shop'],
+  ['telemetry'],
   ['app'],
   // Entry points: server.ts and cli.ts.
   ['.'],
@@ -37,6 +38,7 @@ const domainFolders = [
   ['delivery', 'webhook'],
   ['sale'],
   ['check-in'],
+  ['retention', 'verify'],
   ['catalogue'],
 ]
 const exceptions = [

@@ -56,6 +56,23 @@ test('wrong settings and an unreachable database are reported', async () => {
   })
   const away = await runCli(['key', 'list'], { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none' })
   expect(away.code).toBe(1)
-  expect(away.errors).toMatch(/^The database refused: .*ECONNREFUSED/)
+  expect(away.errors).toBe('The database is out of reach: see DATABASE_URL (ECONNREFUSED)\n')
   expect(away.errors).not.toContain('hunter2')
+})
+
+test('doctor reports what it can not examine on standard output, with its own exit code', async () => {
+  const wrong = await runCli(['doctor'], { DATABASE_URL: 'mysql://here' })
+  expect(wrong).toEqual({
+    code: 2,
+    output: 'BROKEN  settings    Settings are wrong:\n  DATABASE_URL: must be a postgres:// address\n',
+    errors: '',
+  })
+  for (const command of ['doctor', 'verify']) {
+    const away = await runCli([command], { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none' })
+    expect(away).toMatchObject({ code: 2, errors: '' })
+    expect(away.output).toMatch(
+      /BROKEN +database +the database is out of reach: see DATABASE_URL \(ECONNREFUSED\)\n$/,
+    )
+    expect(away.output).not.toContain('hunter2')
+  }
 })

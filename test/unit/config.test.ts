@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
+import { localhost, rolePostgres } from '../support/certificates.ts'
 
 const mistakesOf = (env: Record<string, string>): string[] => {
   try {
@@ -31,12 +32,22 @@ test('no settings give a loopback service on an embedded database', () => {
     holdMinutes: 15,
     admissionHours: 12,
     logLevel: 'info',
+    logFormat: undefined,
+    metricsPort: undefined,
+    hasTraces: false,
     trustedDocuments: undefined,
     trustedDocumentsOnly: false,
+    background: 'on',
+    databaseTls: null,
     rateLimit: 1000,
     publishableRateLimit: 50,
     sharedReadsMs: 1000,
     rememberedEvents: 2000,
+    retainUnpaidDays: 30,
+    retainPersonalMonths: 24,
+    retainWebhookDays: 30,
+    retainProviderEventDays: 90,
+    retainMailDays: 30,
     corsOrigins: [],
     channelsBasePath: '',
     integrationsBasePath: '',
@@ -59,6 +70,7 @@ test('no settings give a loopback service on an embedded database', () => {
 test('every setting is read', () => {
   const config = parseConfig({
     PORT: '0',
+    BACKGROUND: 'off',
     HOST: '0.0.0.0',
     TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32,192.0.2.7',
     MAX_CONNECTIONS: '20000',
@@ -74,12 +86,20 @@ test('every setting is read', () => {
     HOLD_MINUTES: '1440',
     ADMISSION_HOURS: '0',
     LOG_LEVEL: 'silent',
+    LOG_FORMAT: 'pretty',
+    METRICS_PORT: '9464',
+    OTEL_TRACES_EXPORTER: 'otlp',
     TRUSTED_DOCUMENTS: '/etc/boxoffice/documents.json',
     TRUSTED_DOCUMENTS_ONLY: 'true',
     RATE_LIMIT: 'off',
     PUBLISHABLE_RATE_LIMIT: '7',
     SHARED_READS_MS: '0',
     REMEMBERED_EVENTS: '0',
+    RETAIN_UNPAID_DAYS: '1',
+    RETAIN_PERSONAL_MONTHS: '6',
+    RETAIN_WEBHOOK_DAYS: 'off',
+    RETAIN_PROVIDER_EVENT_DAYS: '3650',
+    RETAIN_MAIL_DAYS: '2',
     CORS_ORIGINS: 'https://shop.example, http://localhost:5173,',
     CHANNELS_BASE_PATH: '/v1/channels/',
     INTEGRATIONS_BASE_PATH: '/',
@@ -97,8 +117,19 @@ test('every setting is read', () => {
     WHATSAPP_TEMPLATE: 'ticket_ready',
     WHATSAPP_TEMPLATE_LANGUAGE: 'es_MX,en',
     WHATSAPP_API_BASE: 'https://graph.example/v1/',
+    DATABASE_SSL: 'verify-ca',
+    DATABASE_SSL_CA: localhost.certificate,
+    DATABASE_SSL_CERT: rolePostgres.certificate,
+    DATABASE_SSL_KEY: rolePostgres.key,
   })
   expect(config).toEqual({
+    background: 'off',
+    databaseTls: {
+      mode: 'verify-ca',
+      ca: localhost.certificate,
+      cert: rolePostgres.certificate,
+      key: rolePostgres.key,
+    },
     port: 0,
     host: '0.0.0.0',
     trustProxy: { networks: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7'] },
@@ -115,12 +146,20 @@ test('every setting is read', () => {
     holdMinutes: 1440,
     admissionHours: 0,
     logLevel: 'silent',
+    logFormat: 'pretty',
+    metricsPort: 9464,
+    hasTraces: true,
     trustedDocuments: '/etc/boxoffice/documents.json',
     trustedDocumentsOnly: true,
     rateLimit: null,
     publishableRateLimit: 7,
     sharedReadsMs: 0,
     rememberedEvents: 0,
+    retainUnpaidDays: 1,
+    retainPersonalMonths: 6,
+    retainWebhookDays: null,
+    retainProviderEventDays: 3650,
+    retainMailDays: 2,
     corsOrigins: ['https://shop.example', 'http://localhost:5173'],
     channelsBasePath: '/v1/channels',
     integrationsBasePath: '',
@@ -153,6 +192,17 @@ test('an empty variable counts as unset', () => {
     ),
   )
   expect(parseConfig(empty)).toEqual(parseConfig({}))
+})
+
+test.each([
+  [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, true],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' }, true],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }, false],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' }, false],
+  [{ OTEL_SERVICE_NAME: 'tickets', OTEL_TRACES_SAMPLER: 'always_on' }, false],
+])('%j: traces are on: %s', (env, hasTraces) => {
+  expect(parseConfig(env)).toMatchObject({ hasTraces })
 })
 
 test('unknown variables are ignored', () => {
@@ -207,6 +257,16 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ['STREAMS_PER_KEY', ['0', '1000001'], /must be at (least 1|most 1000000)/],
   ['STREAMS_PER_ADDRESS', ['off', '-1'], /must be a whole number/],
   ['LOG_LEVEL', ['loud', 'INFO'], /./],
+  ['LOG_FORMAT', ['text', 'JSON'], /./],
+  ['METRICS_PORT', ['on', '-1', '65536'], /must be/],
+  ['METRICS_PORT', ['4000'], /must differ from PORT/],
+  ['OTEL_SDK_DISABLED', ['1', 'yes'], /./],
+  ['OTEL_TRACES_EXPORTER', ['jaeger', 'console', 'otlp,zipkin'], /./],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', ['collector:4318', 'grpc://collector'], /must be an http\(s\) address/],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['collector'], /must be an http\(s\) address/],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', ['grpc', 'http/json'], /./],
+  ['OTEL_TRACES_SAMPLER', ['sometimes', 'jaeger_remote'], /./],
+  ['OTEL_TRACES_SAMPLER_ARG', ['1.5', '-1', 'half', '10%'], /must be a number from 0 to 1/],
   ['PUBLISHABLE_RATE_LIMIT', ['none', '-5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['none', '-5', '1.5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['0', '1000001'], /must be at (least 1|most 1000000)/],
@@ -283,13 +343,122 @@ test('all mistakes are reported at once, without the values', () => {
   expect(mistakes.join('\n')).not.toContain('secret')
 })
 
+const aMailServer = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'tickets@shop.example' }
+
 test('production refuses sandbox payments unless they are enabled explicitly', () => {
-  expect(mistakesOf({ NODE_ENV: 'production' })).toEqual([
+  const production = { NODE_ENV: 'production', ...aMailServer }
+  expect(mistakesOf(production)).toEqual([
     'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
   ])
-  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'false' })).toHaveLength(1)
-  expect(mistakesOf({ NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
+  expect(mistakesOf({ ...production, ALLOW_SANDBOX_PAYMENTS: 'false' })).toHaveLength(1)
+  expect(mistakesOf({ ...production, ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
   expect(mistakesOf({ NODE_ENV: 'staging' })).toEqual([])
+})
+
+test('production refuses to write mails to files unless that is enabled explicitly', () => {
+  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' }
+  expect(mistakesOf(production)).toEqual([
+    'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true',
+  ])
+  expect(mistakesOf({ ...production, ALLOW_MAIL_TO_FILES: 'false' })).toHaveLength(1)
+  expect(mistakesOf({ ...production, ALLOW_MAIL_TO_FILES: 'true' })).toEqual([])
+  expect(mistakesOf({ ...production, ...aMailServer })).toEqual([])
+})
+
+test('background jobs can have a process of their own, on PostgreSQL', () => {
+  const settings = { ...onPostgres, PUBLIC_URL: 'https://tickets.example' }
+  expect(parseConfig({ ...settings, BACKGROUND: 'only' }).background).toBe('only')
+  expect(parseConfig({ ...settings, BACKGROUND: 'off' }).background).toBe('off')
+  expect(mistakesOf({ ...settings, BACKGROUND: 'only', WEB_CONCURRENCY: '2' })).toEqual([
+    'WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more',
+  ])
+  expect(mistakesOf({ BACKGROUND: 'only' })).toEqual([
+    'BACKGROUND: the embedded database belongs to one process, which does both',
+    'PUBLIC_URL: BACKGROUND=only needs it for the links in mails',
+  ])
+  expect(mistakesOf({ BACKGROUND: 'off' })).toHaveLength(1)
+})
+
+const onPostgres = { DATABASE_URL: 'postgres://db.example/boxoffice' }
+
+test('TLS to the database has settings of its own, whose certificates belong together', () => {
+  const { certificate, key } = rolePostgres
+  const tlsOf = (env: Record<string, string>) => parseConfig({ ...onPostgres, ...env }).databaseTls
+  const nothing = { ca: undefined, cert: undefined, key: undefined }
+  expect(tlsOf({})).toBeNull()
+  expect(tlsOf({ DATABASE_SSL: 'require' })).toEqual({ ...nothing, mode: 'require' })
+  // A certificate alone asks for as much as it can.
+  const shown = { DATABASE_SSL_CERT: certificate, DATABASE_SSL_KEY: key }
+  expect(tlsOf({ DATABASE_SSL_CA: certificate })).toEqual({
+    ...nothing,
+    mode: 'verify-full',
+    ca: certificate,
+  })
+  expect(tlsOf(shown)).toEqual({ ...nothing, mode: 'verify-full', cert: certificate, key })
+  const mistakes = (env: Record<string, string>) => mistakesOf({ ...onPostgres, ...env })
+  expect(mistakes({ DATABASE_SSL: 'prefer' })).toHaveLength(1)
+  expect(
+    mistakes({ DATABASE_SSL_CA: 'pem', DATABASE_SSL_CERT: certificate, DATABASE_SSL_KEY: 'pem' }),
+  ).toEqual([
+    'DATABASE_SSL_CA: must be a certificate in PEM',
+    'DATABASE_SSL_KEY: must be a private key in PEM, without a password',
+  ])
+  expect(mistakes({ DATABASE_SSL_CERT: certificate })).toEqual([
+    'DATABASE_SSL_KEY: required with DATABASE_SSL_CERT',
+  ])
+  expect(mistakes({ DATABASE_SSL_KEY: key })).toEqual(['DATABASE_SSL_CERT: required with DATABASE_SSL_KEY'])
+  expect(mistakes({ DATABASE_SSL_CERT: localhost.certificate, DATABASE_SSL_KEY: key })).toEqual([
+    'DATABASE_SSL_KEY: is not the key of DATABASE_SSL_CERT',
+  ])
+  expect(mistakes({ DATABASE_SSL: 'disable', DATABASE_SSL_CA: certificate })).toEqual([
+    'DATABASE_SSL_CA: DATABASE_SSL is disable',
+  ])
+  expect(mistakesOf({ DATABASE_SSL: 'require', DATABASE_SSL_CA: certificate })).toEqual([
+    'DATABASE_SSL: needs DATABASE_URL',
+    'DATABASE_SSL_CA: needs DATABASE_URL',
+  ])
+})
+
+test('a URL says by sslmode how TLS is used, and names no certificate', () => {
+  const url = (query: string) => `postgres://db.example/boxoffice?${query}`
+  for (const mode of ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'])
+    expect(mistakesOf({ DATABASE_URL: url(`sslmode=${mode}`) })).toEqual([])
+  expect(mistakesOf({ DATABASE_URL: url('sslmode=verify_full') })).toHaveLength(1)
+  for (const query of ['sslmode=require&sslrootcert=/etc/ca.pem', 'sslcert=client.pem', 'sslkey=key.pem'])
+    expect(mistakesOf({ DATABASE_URL: url(query) })).toEqual([
+      'DATABASE_URL: must name no certificate: set DATABASE_SSL_CA, or DATABASE_SSL_CERT and DATABASE_SSL_KEY',
+    ])
+  expect(
+    mistakesOf({
+      DATABASE_URL: url('sslmode=require'),
+      DIRECT_DATABASE_URL: url('sslmode=prefer'),
+      DATABASE_REPLICA_URLS: url('x=1&sslmode=allow'),
+      DATABASE_SSL_CA: localhost.certificate,
+    }),
+  ).toEqual([
+    'DIRECT_DATABASE_URL: its sslmode uses no certificate; require, verify-ca and verify-full do',
+    'DATABASE_REPLICA_URLS: its sslmode uses no certificate; require, verify-ca and verify-full do',
+  ])
+})
+
+test('secrets are read from files', () => {
+  const files: Record<string, string> = { '/run/db': 'postgres://db.example/boxoffice\n', '/run/empty': '\n' }
+  const readFile = (path: string) => {
+    const content = files[path]
+    if (content === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+    return content
+  }
+  const read = (env: Record<string, string>) => parseConfig(env, readFile)
+  expect(read({ DATABASE_URL_FILE: '/run/db' })).toEqual(parseConfig(onPostgres))
+  expect(() => read({ DATABASE_URL_FILE: '/run/db', DATABASE_URL: 'postgres://b.example/b' })).toThrow(
+    'DATABASE_URL_FILE: DATABASE_URL is set as well; set one of the two',
+  )
+  expect(() => read({ WHATSAPP_TOKEN_FILE: '/run/none' })).toThrow(
+    "WHATSAPP_TOKEN_FILE: the file can't be read (ENOENT)",
+  )
+  expect(() => read({ SMTP_URL_FILE: '/run/empty' })).toThrow('SMTP_URL_FILE: the file is empty')
+  // A setting that is no secret has no file.
+  expect(read({ PORT_FILE: '/run/none' })).toEqual(parseConfig({}))
 })
 
 test('a mail server requires a sender, which may be a bare address', () => {
@@ -338,12 +507,17 @@ test('Stripe requires both secrets, and a hold that ends before its sessions', (
 })
 
 test('production refuses a Stripe test key unless it is enabled explicitly', () => {
-  const tried = { ...stripe, STRIPE_SECRET_KEY: 'sk_test_secret', NODE_ENV: 'production' }
+  const tried = {
+    ...stripe,
+    ...aMailServer,
+    STRIPE_SECRET_KEY: 'sk_test_secret',
+    NODE_ENV: 'production',
+  }
   expect(mistakesOf(tried)).toEqual([
     'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
   ])
   expect(mistakesOf({ ...tried, ALLOW_SANDBOX_PAYMENTS: 'true' })).toEqual([])
-  expect(mistakesOf({ ...stripe, NODE_ENV: 'production' })).toEqual([])
+  expect(mistakesOf({ ...stripe, ...aMailServer, NODE_ENV: 'production' })).toEqual([])
 })
 
 test('a database URL may name several hosts', () => {
@@ -366,7 +540,7 @@ test('a database URL may name several hosts', () => {
 })
 
 test('only production has a drain period by default', () => {
-  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true' }
+  const production = { NODE_ENV: 'production', ALLOW_SANDBOX_PAYMENTS: 'true', ...aMailServer }
   expect(parseConfig(production).drainSeconds).toBe(5)
   expect(parseConfig({}).drainSeconds).toBe(0)
   expect(parseConfig({ ...production, DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)

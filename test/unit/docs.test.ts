@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
+import { settingNames } from '../../src/config/config.ts'
+import { secretSettings } from '../../src/config/secret-files.ts'
 
 // Checks that README.md, docs/ and the comments of src/ name only existing paths, npm scripts, settings and
 // sections.
@@ -44,8 +46,8 @@ const renamed: Record<string, string> = {
   'DECISIONS.md': 'docs/decisions.md',
 }
 
-const extensions = 'ts|js|mjs|md|graphql|sql|json|toml'
-const folders = 'src|test|docs|drizzle|\\.ci'
+const extensions = 'ts|js|mjs|md|graphql|sql|json|toml|yaml|ini'
+const folders = 'src|test|docs|deploy|drizzle|\\.ci'
 const pathShape = new RegExp(
   `(?<![\\w./:@-])(?:(?:\\.\\./|\\./)?(?:${folders})/[\\w./*-]*[\\w/*]|(?:\\.\\./)*[\\w./-]*[\\w-]\\.(?:${extensions}))(?![\\w-])`,
   'g',
@@ -83,12 +85,13 @@ const missingScripts = (text: string): string[] =>
     },
   )
 
-const settings = sources
-  .filter((file) => file.startsWith('src/config/'))
-  .flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name))
+const settings = settingNames
+// A secret may also come from a file.
+const isSetting = (name: string) =>
+  settings.includes(name) || secretSettings.some((secret) => `${secret}_FILE` === name)
 const namesIn = (text: string, shape: RegExp) => [...text.matchAll(shape)].map(([, name = '']) => name)
-// Codes in the code and environment variables in the tests. Comments are removed, so that none confirms
-// itself.
+// Codes in the code, and environment variables in the tests and the restore drill. Comments are removed, so
+// that none confirms itself.
 const words = new Set([
   ...sources.flatMap((file) =>
     namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),
@@ -96,6 +99,7 @@ const words = new Set([
   // Codes that the payment page builds from statuses (src/domain/sale/payment-page/outcome-page.ts).
   ...['FAILED', 'EXPIRED', 'CANCELLED'].map((status) => `PAYMENT_${status}`),
   ...tests.flatMap((file) => namesIn(read(file), /process\.env\.([A-Z0-9_]+)/g)),
+  ...namesIn(read('deploy/restore-drill'), /\$\{([A-Z_]+):-/g),
 ])
 
 /** Lists settings and codes in a text that do not exist in the code. */
@@ -105,8 +109,8 @@ const missingSettings = (text: string): string[] => {
   )
   const named = [...text.matchAll(/(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])/g)].map(([name]) => name)
   return [
-    ...exported.filter((name) => !settings.includes(name)),
-    ...named.filter((name) => !settings.includes(name) && !words.has(name)),
+    ...exported.filter((name) => !isSetting(name)),
+    ...named.filter((name) => !isSetting(name) && !words.has(name)),
   ].map((name) => `setting ${name}`)
 }
 

@@ -10,6 +10,8 @@ import { expect, test } from 'vitest'
 const root = new URL('../../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
 const pages = readdirSync(new URL('docs/clients/', root)).map((name) => `docs/clients/${name}`)
+// Pages that have documents of their own as well, which are compared with the schema.
+const pagesOfDocuments = ['README.md', 'docs/clients.md', 'docs/live.md']
 const schema = buildSchema(read('schema.graphql'))
 
 const languages: Record<string, string> = { '.ts': 'ts', '.sh': 'sh', '.json': 'json', '.graphql': 'graphql' }
@@ -25,12 +27,23 @@ const withFiles = (text: string) =>
   )
 
 if (process.env.SNIPPETS === 'write')
-  for (const page of pages) writeFileSync(new URL(page, root), withFiles(read(page)))
+  for (const page of [...pages, 'docs/clients.md']) writeFileSync(new URL(page, root), withFiles(read(page)))
 
 test.each(pages)('each snippet of %s is a file that is run', (page) => {
   const text = read(page)
   expect(withFiles(text)).toBe(text)
   expect(text.replace(snippet, '').match(block) ?? []).toEqual([])
+})
+
+test('each request and each answer of docs/clients.md is a file that is run', () => {
+  const text = read('docs/clients.md')
+  expect(withFiles(text)).toBe(text)
+  const others = [...text.replace(snippet, '').matchAll(block)].map(([whole, language]) => ({
+    whole,
+    language,
+  }))
+  expect(others.filter(({ whole }) => whole.includes('curl '))).toEqual([])
+  expect(others.filter(({ language }) => language === 'json')).toEqual([])
 })
 
 /** Lists what is wrong with the GraphQL documents of a page. */
@@ -39,9 +52,8 @@ const mistakesIn = (text: string) =>
     .filter(([, language]) => language === 'graphql')
     .flatMap(([, , document = '']) => validate(schema, parse(document)).map(({ message }) => message))
 
-test.each(['README.md', 'docs/clients.md', 'docs/live.md', ...pages])(
-  'the GraphQL documents of %s are valid',
-  (page) => expect(mistakesIn(read(page))).toEqual([]),
+test.each([...pagesOfDocuments, ...pages])('the GraphQL documents of %s are valid', (page) =>
+  expect(mistakesIn(read(page))).toEqual([]),
 )
 
 test('reports a snippet that differs from its file, and a document that is not valid', () => {

@@ -1,14 +1,16 @@
 import postgres from 'postgres'
-import type { Pool } from './pool.ts'
+import { inSpan } from '../../shared/instruments.ts'
 import type { Run, Statement } from './pool-connection.ts'
+import type { Pool } from './pool-types.ts'
 import type { Transaction } from './run-transaction.ts'
+import { traced } from './trace-statements.ts'
 
 // The statement starts in the next microtask, because Drizzle asks for raw rows by calling `values` on it.
 const unsafeOver =
   (run: Run) =>
   (...statement: Statement) => {
     let isRaw = false
-    const answer = Promise.resolve().then(() => run(statement, isRaw))
+    const answer = Promise.resolve().then(() => traced(run, statement, isRaw))
     const values = () => {
       isRaw = true
       return answer
@@ -29,6 +31,8 @@ export function driverOver(settings: object, pool: Pool) {
   return Object.assign(postgres(settings), {
     unsafe: unsafeOver(pool.execute),
     begin: <Result>(run: (transaction: object) => Promise<Result>) =>
-      pool.begin((transaction) => run(transactionOver(transaction))),
+      inSpan('transaction', { 'db.system.name': 'postgresql' }, () =>
+        pool.begin((transaction) => run(transactionOver(transaction))),
+      ),
   })
 }

@@ -20,7 +20,7 @@ export const connectionError = (message: string, code: string, cause?: unknown) 
 
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 
-export type PoolConnectionOptions = {
+type PoolConnectionOptions = {
   /** Settings shared by all connections of a pool, including the types that the first one fetches. */
   settings: Settings
   findHost: FindHost

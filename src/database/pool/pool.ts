@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import type postgres from 'postgres'
 import { errorCode } from '../../shared/errors.ts'
-import { isReadOnly } from '../database.ts'
-import type { FindHost } from './find-host.ts'
+import { isReadOnly, type PoolUsage } from '../database.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
+import type { Pool, PoolOptions } from './pool-types.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
 
 // Guarantees that every statement gets an answer or an error within a timeout that this process enforces.
@@ -12,29 +11,6 @@ import { runTransaction, type Transaction } from './run-transaction.ts'
 // this pool assigns statements to connections, each a driver client of its own. A statement that times out
 // ends its connection with everything on it; one that times out in the queue is rejected. The cost per
 // statement is two array writes: one timer checks all of them four times a second.
-
-export type PoolOptions = {
-  settings: postgres.Sql['options']
-  findHost: FindHost & { forget(): void }
-  /** Maximum number of connections. */
-  max: number
-  /** Maximum number of connections reserved by transactions. The others remain for single statements. */
-  maxReserved: number
-  /** Maximum number of statements that are pipelined on one connection. */
-  maxPipeline: number
-  /** Timeout for a statement, and for waiting for a connection. */
-  timeoutMs: number
-}
-
-export type Pool = {
-  execute: Run
-  /** Runs a transaction on a connection of its own. If any of its statements fails, the transaction fails. */
-  begin<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result>
-  /** Replaces connections as they become idle, except very recent ones. */
-  renew(): void
-  /** Closes the pool once nothing is running, after `seconds` at the latest. */
-  close(seconds: number): Promise<void>
-}
 
 type QueueEntry = { since: number; start(connection: PoolConnection): void; reject(error: unknown): void }
 
@@ -194,5 +170,17 @@ export function openPool(options: PoolOptions): Pool {
     await Promise.all([...connections].map((connection) => connection.close()))
   }
 
-  return { execute, begin, renew, close }
+  function usage(): PoolUsage {
+    const open = [...connections].filter(({ isOpen }) => isOpen)
+    return {
+      max,
+      idle: open.filter(({ isReserved, load }) => !isReserved && load === 0).length,
+      busy: open.filter(({ isReserved, load }) => !isReserved && load > 0).length,
+      reserved,
+      waitingStatements: waitingStatements.length,
+      waitingTransactions: waitingTransactions.length,
+    }
+  }
+
+  return { execute, begin, renew, usage, close }
 }

@@ -1,4 +1,5 @@
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import { priceExample } from '../ticket-rate/price-example.ts'
 import type { EventBody } from './event-body.ts'
 
 /** Event in the examples of the documentation, with one rate on sale. */
@@ -28,19 +29,7 @@ export const eventExample: EventBody = {
       valid_from: '2026-11-01T09:00:00.000Z',
       complete: false,
       type: 'limited',
-      prices: [
-        {
-          _id: exampleIds.priceId,
-          name: 'Regular',
-          price: 20,
-          valid_until: '2026-12-30T20:00:00.000Z',
-          quantity: 0,
-          includes: 'One entrance',
-          additional_info: null,
-          fee_type: 'percentage',
-          fee_quantity: 8,
-        },
-      ],
+      prices: [priceExample],
       supplements: [
         {
           _id: 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t',

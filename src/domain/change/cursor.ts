@@ -6,7 +6,7 @@ import type { Change } from './table.ts'
 export type ReadPositions = ReadonlyMap<number, Pick<Change, 'id'> & { position: number }>
 
 /** Decoded cursor, not yet verified against the database: the last position read in each part. */
-export type DecodedCursor = { digest: string; positions: { part: number; position: number }[] }
+type DecodedCursor = { digest: string; positions: { part: number; position: number }[] }
 
 const digestLength = 11
 const digits = /^[0-9a-z]{1,10}$/

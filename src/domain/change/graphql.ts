@@ -1,3 +1,4 @@
+import type { ObjectFieldBuilder } from '@pothos/core'
 import { z } from 'zod'
 import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
@@ -15,30 +16,35 @@ export const ChangeTypeRef = builder.enumType('ChangeType', {
   values: upperCase(changeDescriptions),
 })
 
+type Types = typeof builder.$inferSchemaTypes
+
+/** Fields of a change, wherever it is shown. */
+export const changeFields = (t: ObjectFieldBuilder<Types, Change>) => ({
+  id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
+  type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
+  subjectId: t.id({
+    description: 'Identifier of the payment, ticket or rate that changed.',
+    resolve: subjectOf,
+  }),
+  mode: t.expose('mode', { type: ModeRef, description: 'Mode of what changed: that of the caller.' }),
+  sequence: t.exposeInt('sequence', {
+    description: 'Number of the change among those of its subject: 1, 2, 3.',
+  }),
+  organizationId: t.exposeID('organizationId', {
+    description: 'Identifier of the organization concerned.',
+  }),
+  data: t.expose('data', {
+    type: 'JSON',
+    description:
+      'State of the subject right after the change, with REST field names. Contains no personal data.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the change.' }),
+})
+
 export const ChangeRef = builder.objectRef<Change>('Change').implement({
   description: 'Change of a payment, ticket or rate, as the feed lists it and webhooks receive it.',
   interfaces: [NodeRef],
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
-    type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
-    subjectId: t.id({
-      description: 'Identifier of the payment, ticket or rate that changed.',
-      resolve: subjectOf,
-    }),
-    mode: t.expose('mode', { type: ModeRef, description: 'Mode of what changed: that of the caller.' }),
-    sequence: t.exposeInt('sequence', {
-      description: 'Number of the change among those of its subject: 1, 2, 3.',
-    }),
-    organizationId: t.exposeID('organizationId', {
-      description: 'Identifier of the organization concerned.',
-    }),
-    data: t.expose('data', {
-      type: 'JSON',
-      description:
-        'State of the subject right after the change, with REST field names. Contains no personal data.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the change.' }),
-  }),
+  fields: changeFields,
 })
 
 const ChangeConnectionRef = connectionOf('Change', ChangeRef, {

@@ -69,8 +69,8 @@ export const changes = pgTable(
   // partial unique index is also no key, so that assigning a position does not wait for transactions that
   // refer to the row.
   (change) => [
-    primaryKey({ columns: [change.organizationId, change.id] }),
-    uniqueIndex('changes_of_subject_in_order').on(change.organizationId, change.subjectId, change.sequence),
+    primaryKey({ columns: [change.id, change.organizationId] }),
+    uniqueIndex('changes_of_subject_in_order').on(change.subjectId, change.sequence, change.organizationId),
     uniqueIndex('changes_in_feed_by_mode')
       .on(change.organizationId, change.mode, change.feedPosition)
       .where(sql`${change.feedPosition} is not null`),

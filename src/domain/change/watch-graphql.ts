@@ -1,30 +1,14 @@
 import { builder } from '../../graphql/builder.ts'
 import type { Live } from '../../graphql/live.ts'
 import { requireCaller } from '../../request/context.ts'
-import { ChangeTypeRef } from './graphql.ts'
+import { changeFields } from './graphql.ts'
 import type { FeedChange } from './list-changes.ts'
 import { watchChanges } from './watch-changes.ts'
 
 const FeedChangeRef = builder.objectRef<FeedChange>('FeedChange').implement({
   description: 'Change in the feed, and the cursor after it.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
-    type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
-    subjectId: t.exposeID('subjectId', {
-      description: 'Identifier of the payment, ticket or rate that changed.',
-    }),
-    sequence: t.exposeInt('sequence', {
-      description: 'Number of the change among those of its subject: 1, 2, 3.',
-    }),
-    organizationId: t.exposeID('organizationId', {
-      description: 'Identifier of the organization concerned.',
-    }),
-    data: t.expose('data', {
-      type: 'JSON',
-      description:
-        'State of the subject right after the change, with REST field names. Contains no personal data.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the change.' }),
+    ...changeFields(t),
     cursor: t.string({
       description: 'Cursor after this change, for `after` here and in the query `changes`.',
       resolve: (change) => change.cursor(),

@@ -3,7 +3,7 @@ import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import { maxScans, parseBatch } from './check-in-input.ts'
 import { checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
-import { CheckInResultRef, DirectionRef } from './graphql.ts'
+import { CheckInResultRef, scanFields } from './graphql.ts'
 
 const PayloadRef = builder.objectRef<{ results: ScanOutcome[] }>('CheckInTicketsPayload').implement({
   description: 'Outcomes of scans that were uploaded together.',
@@ -32,24 +32,7 @@ const ScanInputRef = builder.inputType('CheckInScanInput', {
       description: 'Code that was scanned. Required unless `ticketId` is given. Give exactly one of the two.',
     }),
     ticketId: t.id({ description: 'Ticket identifier, for a check-in without a scan.' }),
-    eventId: t.id({ description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.' }),
-    nonce: t.string({
-      required: true,
-      description:
-        'Idempotency key of the scan, chosen by the scanner. A repeated scan returns the first result.',
-    }),
-    direction: t.field({
-      type: DirectionRef,
-      required: true,
-      defaultValue: 'in',
-      description: 'Direction of the scan.',
-    }),
-    people: t.int({
-      required: true,
-      defaultValue: 1,
-      description: 'Number of people who entered or left together, at least 1: all of them or none.',
-    }),
-    at: t.field({ type: 'DateTime', description: 'Time of the scan; now if omitted.' }),
+    ...scanFields(t),
   }),
 })
 

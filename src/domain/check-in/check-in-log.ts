@@ -40,7 +40,7 @@ const maxKept = 1_000
 const keptMs = 60_000
 
 /** Check-ins of an event in the order in which this process heard of them. */
-export class CheckInLog {
+class CheckInLog {
   readonly event: WatchedEvent
   readonly wakers = new Set<() => void>()
   /** Time up to which the table was read. */

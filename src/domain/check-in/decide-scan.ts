@@ -1,3 +1,4 @@
+import { hour } from '../../shared/hour.ts'
 import type { CheckInInput } from './check-in-input.ts'
 import type { LaterRange, ScannedTicket } from './find-scans.ts'
 import type { CheckIn } from './table.ts'
@@ -33,8 +34,6 @@ export const enteredAfter = (
   { direction, people }: Pick<CheckInInput, 'direction' | 'people'>,
   { entered, admits }: Pick<ScannedTicket, 'entered' | 'admits'>,
 ): number => (direction === 'out' ? entered - people : Math.min(entered + people, admits))
-
-const hour = 3_600_000
 
 /** Time at which the doors of an event open, in milliseconds. */
 export const doorsOpenAt = (startDate: Date, admissionHours: number): number =>

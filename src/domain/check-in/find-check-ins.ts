@@ -3,11 +3,12 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { type Find, inOrganization, rowStatement, textArrayParam } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { type Event, events } from '../event/table.ts'
-import { tickets } from '../ticket/table.ts'
+import { type Ticket, tickets } from '../ticket/table.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
 /** A scan of a ticket, with the people inside with it and those that it admits when it was read. */
-export type LoggedCheckIn = CheckIn & { entered: number; admits: number; eventId: string; startDate: Date }
+export type LoggedCheckIn = CheckIn &
+  Pick<Ticket, 'entered' | 'admits' | 'eventId' | 'mode'> & { startDate: Date }
 
 const parameter = sql.placeholder
 
@@ -17,6 +18,7 @@ const find = (condition: SQL, limit: number): Find<LoggedCheckIn> => ({
     entered: tickets.entered,
     admits: tickets.admits,
     eventId: tickets.eventId,
+    mode: tickets.mode,
     startDate: events.startDate,
   }),
   query: (select) =>
@@ -68,7 +70,7 @@ export const readCheckIns = (
 
 /** Transactions may commit in another order than they began, this much later at most: the time that a
  *  statement may wait for locks. */
-export const overlapMs = 15_000
+const overlapMs = 15_000
 
 /** The place after which check-ins may still appear that began before a time. */
 export const placeBefore = (time: Date): Place => ({

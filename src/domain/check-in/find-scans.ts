@@ -29,7 +29,7 @@ const ticketColumns = {
 const asked = arrayRows('asked', { place: 'integer', ticketId: 'text', qrCode: 'text', eventId: 'text' })
 const { place, ticketId, qrCode, eventId } = asked.cells
 
-// Of the organization, and sold in the mode of the caller: no test ticket enters at a real door.
+// Only tickets that the organization sold in the mode of the caller: no test ticket enters at a real door.
 const isOwn = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
   and ${sql.raw(table)}.mode = ${parameter('mode')}::text::key_mode`
 

@@ -1,3 +1,4 @@
+import type { InputFieldBuilder } from '@pothos/core'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
@@ -88,6 +89,33 @@ export const CheckInResultRef = resultUnion(
   'Scan and its outcome, or the errors if the input was refused.',
 )
 
+type Types = typeof builder.$inferSchemaTypes
+
+/** Input fields of a scan beside its ticket. */
+export const scanFields = (t: InputFieldBuilder<Types, 'InputObject'>) => ({
+  eventId: t.id({ description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.' }),
+  nonce: t.string({
+    required: true,
+    description:
+      'Idempotency key of the scan, chosen by the scanner. A repeated scan returns the first result.',
+  }),
+  direction: t.field({
+    type: DirectionRef,
+    required: true,
+    defaultValue: 'in',
+    description: 'Direction of the scan.',
+  }),
+  people: t.int({
+    required: true,
+    defaultValue: 1,
+    description: 'Number of people who enter or leave together, at least 1: all of them or none.',
+  }),
+  at: t.field({
+    type: 'DateTime',
+    description: 'Time of the scan, for scans that are uploaded later; now if omitted.',
+  }),
+})
+
 const CheckInTicketInputRef = builder.inputType('CheckInTicketInput', {
   description: 'Scan at the door.',
   fields: (t) => ({
@@ -96,27 +124,7 @@ const CheckInTicketInputRef = builder.inputType('CheckInTicketInput', {
       required: true,
       description: 'Ticket to check in or out.',
     }),
-    eventId: t.id({ description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.' }),
-    nonce: t.string({
-      required: true,
-      description:
-        'Idempotency key of the scan, chosen by the scanner. A repeated call returns the first result.',
-    }),
-    direction: t.field({
-      type: DirectionRef,
-      required: true,
-      defaultValue: 'in',
-      description: 'Direction of the scan.',
-    }),
-    people: t.int({
-      required: true,
-      defaultValue: 1,
-      description: 'Number of people who enter or leave together, at least 1: all of them or none.',
-    }),
-    at: t.field({
-      type: 'DateTime',
-      description: 'Time of the scan, for scans that are uploaded later; now if omitted.',
-    }),
+    ...scanFields(t),
     force: t.boolean({
       required: true,
       defaultValue: false,

@@ -116,7 +116,7 @@ type Request = { eventId: string; since: string | null; limit: number }
 /** Lists what a scanner must know to work offline: for each ticket of an event the hash of its code, people
  *  that it admits and that are inside, and its supplements, and nothing of its holder. Without `since` the
  *  list begins; a page's cursor continues it, and once the list is read (`hasMore` is false), leads to what
- *  has changed since it began: tickets paid since, entries, redemptions, cancellations, and tickets with
+ *  has changed since it began: tickets paid since, entries, exits, redemptions, cancellations, and tickets with
  *  another code after a transfer. Each replaces what was read of the same ticket before. A page is at most
  *  `limit` tickets. Nothing is missed, whatever commits meanwhile; something may come twice.
  *  Refuses: FORBIDDEN for a channel, NOT_FOUND, CURSOR_UNKNOWN, BUSY (DECISIONS 110). */

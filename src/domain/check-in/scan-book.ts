@@ -106,6 +106,9 @@ export class ScanBook {
       tally.firstEntryAt = earlier(tally.firstEntryAt, at)
       tally.lastEntryAt = later(tally.lastEntryAt, at)
       this.changes.push(ticketChange('ticket.entered', ticket, { people: input.people }))
+    } else {
+      // For scanners that are offline: without it they would turn away whoever left by another door.
+      this.changes.push(ticketChange('ticket.updated', ticket))
     }
     tally.ticket = ticket
   }

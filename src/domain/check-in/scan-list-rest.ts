@@ -145,7 +145,7 @@ export const scanListRoutes =
           operationId: 'listScanCodes',
           summary: 'List ticket codes for scanners',
           description:
-            'Lists the tickets of an event for scanners that work offline: hashes of their codes, people that they admit and that are inside, and supplements. Contains neither codes nor anything of a person. Integrations only. Without `since` the list begins. Ask again with the `cursor` of the answer as `since` while `has_more` is true; afterwards the same cursor returns what has changed since: tickets that were paid or cancelled, that somebody entered with, or that have another code after a transfer. Exits are shown by the list itself only. Upload the scans with the GraphQL mutation `checkInTickets`. While `has_more` is true, `Link` carries `rel="next"`.',
+            'Lists the tickets of an event for scanners that work offline: hashes of their codes, people that they admit and that are inside, and supplements. Contains neither codes nor anything of a person. Integrations only. Without `since` the list begins. Ask again with the `cursor` of the answer as `since` while `has_more` is true; afterwards the same cursor returns what has changed since: tickets that were paid or cancelled, that people entered or left with, or that have another code after a transfer. Upload the scans with the GraphQL mutation `checkInTickets`. While `has_more` is true, `Link` carries `rel="next"`.',
           tags: ['Integrations'],
           security: [{ integrationKey: [] }, { integrationId: [], secret: [] }],
           params: z.object({ eventId: z.string().describe('Event identifier.') }),

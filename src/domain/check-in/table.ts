@@ -52,7 +52,7 @@ export const checkIns = pgTable(
     createdAt: createdAt(),
   },
   (checkIn) => [
-    primaryKey({ columns: [checkIn.organizationId, checkIn.integrationId, checkIn.nonce] }),
+    primaryKey({ columns: [checkIn.integrationId, checkIn.nonce, checkIn.organizationId] }),
     foreignKey({
       name: 'check_ins_of_tickets',
       columns: [checkIn.organizationId, checkIn.ticketId],

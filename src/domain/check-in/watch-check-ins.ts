@@ -23,7 +23,7 @@ function readEventId(id: string): Date {
   )
 }
 
-/** Streams the check-ins of tickets of an event, as they are made; after `lastEventId`, those since that event
+/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after `lastEventId`, those since that event
  *  as well, of which some may come again: commits come in another order than they began. A reader that is slow
  *  reads them from the table, and nothing is left out.
  *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, CURSOR_UNKNOWN. */
@@ -56,7 +56,7 @@ export async function watchCheckIns(
         await pause(retryMs)
         return undefined
       }
-      page = found
+      page = found.filter(({ mode }) => mode === ctx.mode)
       place = found.length === pageSize ? (found.at(-1) ?? null) : null
     }
     const checkIn = page.shift()
@@ -85,7 +85,7 @@ export async function watchCheckIns(
         }
         next++
         lastRead = checkIn.createdAt
-        if (!sent.has(keyOf(checkIn))) return checkIn
+        if (checkIn.mode === ctx.mode && !sent.has(keyOf(checkIn))) return checkIn
       }
       return undefined
     },

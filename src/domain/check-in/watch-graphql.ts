@@ -9,7 +9,7 @@ builder.subscriptionField('checkIns', (t) =>
   t.field({
     type: CheckInRef,
     description:
-      "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included. Scans that match no ticket are not streamed. Integrations only. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
+      "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. Integrations only. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
     extensions: { live: { eventIdOf } satisfies Live<LoggedCheckIn> },
     args: {
       eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),

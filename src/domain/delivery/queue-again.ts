@@ -1,6 +1,7 @@
 import { and, eq, inArray, like, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
+import { isAnonymized } from '../ticket/anonymized.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { deliveries } from './table.ts'
 
@@ -57,7 +58,7 @@ export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<
 }
 
 /** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the
- *  same address, in the transaction of the transfer. */
+ *  same address or the former one was anonymized, in the transaction of the transfer. */
 export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
   const occasion = `transfer:${newId('dlv')}`
   const { id: ticketId, organizationId, paymentId } = ticket
@@ -68,5 +69,6 @@ export async function queueTransfer(tx: Connection, ticket: Addressed, formerEma
   } as const
   const notice = { id: newId('dlv'), kind: 'transfer_notice', ...toFormer } as const
   const queued = deliveriesOf(ticket, occasion)
-  await tx.insert(deliveries).values(formerEmail === ticket.email ? queued : [...queued, notice])
+  const isTold = formerEmail !== ticket.email && !isAnonymized({ email: formerEmail })
+  await tx.insert(deliveries).values(isTold ? [...queued, notice] : queued)
 }

@@ -1,6 +1,7 @@
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Payment } from '../payment/table.ts'
+import { anonymized } from '../ticket/anonymized.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { deliveries } from './table.ts'
 
@@ -9,7 +10,7 @@ type Paid = { payment: Payment; tickets: Pick<Ticket, 'email' | 'phone'>[] }
 function deliveriesOf({ payment, tickets }: Paid) {
   const to = (medium: 'email' | 'whatsapp', recipients: (string | null)[]) =>
     [...new Set(recipients)].flatMap((recipient) =>
-      recipient
+      recipient && recipient !== anonymized
         ? [
             {
               organizationId: payment.organizationId,

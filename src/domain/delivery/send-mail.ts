@@ -1,9 +1,9 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../../config/delivery.ts'
 import { documentName, fileName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
+import { mailFile, unfinished } from './mail-folder.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { writeCalendar, writeMail } from './write-mail.ts'
 import { writeTransferNotice } from './write-transfer-notice.ts'
@@ -107,9 +107,9 @@ function folderTransport(folder: string): Transport {
     const stream = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
     const { message } = await stream.sendMail(mail)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const file = join(folder, `${id}.eml`)
-    await writeFile(`${file}.part`, message, { mode: 0o600 })
-    await rename(`${file}.part`, file)
+    const file = mailFile(folder, id)
+    await writeFile(unfinished(file), message, { mode: 0o600 })
+    await rename(unfinished(file), file)
   }
 }
 

@@ -33,7 +33,7 @@ export const deliveries = pgTable(
     sentAt: timestampMs('sent_at'),
   },
   (delivery) => [
-    primaryKey({ columns: [delivery.organizationId, delivery.id] }),
+    primaryKey({ columns: [delivery.id, delivery.organizationId] }),
     foreignKey({
       name: 'deliveries_of_payments',
       columns: [delivery.organizationId, delivery.paymentId],
@@ -45,16 +45,19 @@ export const deliveries = pgTable(
       foreignColumns: [tickets.organizationId, tickets.id],
     }),
     uniqueIndex('deliveries_once').on(
-      delivery.organizationId,
       delivery.paymentId,
       delivery.medium,
       delivery.recipient,
       delivery.occasion,
+      delivery.organizationId,
     ),
     index('deliveries_of_ticket')
       .on(delivery.ticketId, delivery.createdAt)
       .where(sql`${delivery.ticketId} is not null`),
+    // A person's, to be exported or erased.
+    index('deliveries_recipient').on(sql`lower(${delivery.recipient})`),
     index('deliveries_due').on(delivery.dueAt).where(sql`${delivery.status} = 'pending'`),
+    index('deliveries_dead').on(delivery.createdAt).where(sql`${delivery.status} = 'dead'`),
   ],
 )
 

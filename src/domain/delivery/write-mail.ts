@@ -11,7 +11,7 @@ import { languageOfSheet, type Sheet } from './find-sheets.ts'
 export const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
 /** Marks the subject of a mail about a test ticket, the same in every language. */
-export const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
+const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
   ticket.mode === 'test' ? `[TEST] ${subject}` : subject
 
 const detailsOf = ({ rateName, priceName, ticket }: Sheet) =>

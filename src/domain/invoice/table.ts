@@ -1,4 +1,13 @@
-import { foreignKey, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  foreignKey,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import { createdAt, minorUnits } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
@@ -51,7 +60,7 @@ export const invoices = pgTable(
     createdAt: createdAt(),
   },
   (invoice) => [
-    primaryKey({ columns: [invoice.organizationId, invoice.id] }),
+    primaryKey({ columns: [invoice.id, invoice.organizationId] }),
     foreignKey({
       name: 'invoices_of_payments',
       columns: [invoice.organizationId, invoice.paymentId],
@@ -63,7 +72,8 @@ export const invoices = pgTable(
       foreignColumns: [refunds.organizationId, refunds.id],
     }),
     uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),
-    uniqueIndex('invoices_once_per_refund').on(invoice.organizationId, invoice.refundId),
+    uniqueIndex('invoices_once_per_refund').on(invoice.refundId, invoice.organizationId),
+    index().on(invoice.paymentId),
   ],
 )
 

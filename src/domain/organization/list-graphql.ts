@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Caller } from '../../auth/authenticate.ts'
+import type { Caller } from '../../auth/caller.ts'
 import { findCallerName } from '../../auth/find-caller-name.ts'
 import type { IntegrationScope } from '../../auth/scopes.ts'
 import { builder } from '../../graphql/builder.ts'

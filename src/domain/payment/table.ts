@@ -74,22 +74,20 @@ export const payments = pgTable(
     paidAt: timestampMs('paid_at'),
   },
   (payment) => [
-    primaryKey({ columns: [payment.organizationId, payment.id] }),
-    // Channels look up payments by their id alone.
-    index('payments_id').on(payment.id),
+    primaryKey({ columns: [payment.id, payment.organizationId] }),
     foreignKey({
       name: 'payments_of_the_organization_of_their_rate',
       columns: [payment.ticketRateId, payment.organizationId],
       foreignColumns: [ticketRates.id, ticketRates.organizationId],
     }),
     // Target of the foreign key that makes these columns equal in a ticket and its payment.
-    unique('payments_of_tickets').on(
-      payment.organizationId,
+    unique('payments_shared_with_tickets').on(
       payment.id,
+      payment.organizationId,
       payment.channelId,
       payment.ticketRateId,
     ),
-    uniqueIndex('payments_page_token_of_organization').on(payment.organizationId, payment.pageToken),
+    uniqueIndex('payments_page_token_of_organization').on(payment.pageToken, payment.organizationId),
     // Overdue holds, for the sweeper and for checkouts that find a rate full.
     index('payments_unpaid_expires_at')
       .on(payment.expiresAt)
@@ -98,7 +96,7 @@ export const payments = pgTable(
       .on(payment.ticketRateId, payment.expiresAt)
       .where(sql`${payment.status} in ('pending', 'processing')`),
     uniqueIndex('payments_session_of_organization')
-      .on(payment.organizationId, payment.provider, payment.sessionId)
+      .on(payment.provider, payment.sessionId, payment.organizationId)
       .where(sql`${payment.sessionId} is not null`),
     // Sessions that are due to be closed at the provider.
     index('payments_session_open').on(payment.sessionDueAt).where(sql`${payment.sessionOpen}`),
@@ -123,13 +121,14 @@ export const idempotencyKeys = pgTable(
     createdAt: createdAt(),
   },
   (key) => [
-    primaryKey({ columns: [key.organizationId, key.id] }),
+    primaryKey({ columns: [key.id, key.organizationId] }),
     foreignKey({
       name: 'idempotency_keys_of_payments',
       columns: [key.organizationId, key.paymentId],
       foreignColumns: [payments.organizationId, payments.id],
     }),
     index().on(key.createdAt),
+    index().on(key.paymentId),
   ],
 )
 
@@ -149,16 +148,16 @@ export const charges = pgTable(
     createdAt: createdAt(),
   },
   (charge) => [
-    primaryKey({ columns: [charge.organizationId, charge.id] }),
+    primaryKey({ columns: [charge.id, charge.organizationId] }),
     foreignKey({
       name: 'charges_of_payments',
       columns: [charge.organizationId, charge.paymentId],
       foreignColumns: [payments.organizationId, payments.id],
     }),
     uniqueIndex('charges_reference_of_organization').on(
-      charge.organizationId,
       charge.provider,
       charge.reference,
+      charge.organizationId,
     ),
     index().on(charge.paymentId),
     check('charges_positive', sql`${charge.amount} > 0`),
@@ -179,12 +178,14 @@ export const providerEvents = pgTable(
     createdAt: createdAt(),
   },
   (event) => [
-    primaryKey({ columns: [event.organizationId, event.provider, event.id] }),
+    primaryKey({ columns: [event.provider, event.id, event.organizationId] }),
     foreignKey({
       name: 'provider_events_of_payments',
       columns: [event.organizationId, event.paymentId],
       foreignColumns: [payments.organizationId, payments.id],
     }),
+    index().on(event.createdAt),
+    index('provider_events_payment').on(event.paymentId).where(sql`${event.paymentId} is not null`),
   ],
 )
 

@@ -5,7 +5,7 @@ type Status = Payment['status']
 
 /** Allowed transitions of a payment. A late charge makes it `paid` if there are places left, and `refunded`
  *  if there are none or it was cancelled. A late failure undoes nothing (DECISIONS 5). */
-export const paymentTransitions: Record<Status, readonly Status[]> = {
+const paymentTransitions: Record<Status, readonly Status[]> = {
   pending: ['processing', 'paid', 'failed', 'expired', 'cancelled'],
   processing: ['paid', 'failed', 'expired'],
   failed: ['paid', 'refunded'],

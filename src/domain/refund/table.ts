@@ -54,8 +54,7 @@ export const refunds = pgTable(
     succeededAt: timestampMs('succeeded_at'),
   },
   (refund) => [
-    primaryKey({ columns: [refund.organizationId, refund.id] }),
-    index('refunds_id').on(refund.id),
+    primaryKey({ columns: [refund.id, refund.organizationId] }),
     foreignKey({
       name: 'refunds_of_payments',
       columns: [refund.organizationId, refund.paymentId],
@@ -75,8 +74,10 @@ export const refunds = pgTable(
     index().on(refund.ticketId),
     // Provider events identify a refund by its reference.
     index().on(refund.reference),
-    uniqueIndex('refunds_idempotency_key_of_organization').on(refund.organizationId, refund.idempotencyKey),
+    uniqueIndex('refunds_idempotency_key_of_organization').on(refund.idempotencyKey, refund.organizationId),
     index('refunds_due').on(refund.dueAt).where(sql`${refund.status} = 'pending'`),
+    // Money that a person has to give back.
+    index('refunds_failed').on(refund.createdAt).where(sql`${refund.status} = 'failed'`),
     check('refunds_positive', sql`${refund.amount} > 0`),
   ],
 )

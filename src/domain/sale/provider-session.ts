@@ -41,7 +41,7 @@ export async function saveSession(
 
 /** Current status of a payment after asking the provider. `isOpen` if the provider says that its session
  *  still waits for the buyer, `failure` if the call failed. */
-export type RefreshedSession = { status: Payment['status']; isOpen: boolean; failure?: unknown }
+type RefreshedSession = { status: Payment['status']; isOpen: boolean; failure?: unknown }
 
 const mayAskAgain = or(
   isNull(payments.sessionAskedAt),

@@ -2,9 +2,10 @@ import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
 import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
-import { announceOnCommit, changesCatalogue } from '../../database/transaction.ts'
+import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { ascendingIds } from '../../shared/ids.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { changes, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
@@ -47,13 +48,16 @@ const record = preparedSql<{ id: string }>(
   ) select id from recorded`,
 )
 
-/** Writes changes to the outbox, in a statement for each organization, in the transaction that makes them. The caller holds a row lock on each
- *  subject, which keeps their sequence numbers in order. Clients read them as a feed and receive them by
- *  webhook (DECISIONS 7). */
+/** Writes changes to the outbox, in a statement for each organization, in the transaction that makes them. The
+ *  caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read them as a
+ *  feed and receive them by webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
   for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId))
     await recordOwn(tx, organizationId, own)
-  if (newChanges.length > 0) announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
+  if (newChanges.length === 0) return
+  announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
+  const { observer } = instruments
+  if (observer) onCommit(tx, () => observer.onChanges(newChanges))
 }
 
 async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {
@@ -73,8 +77,8 @@ const availabilityData = sql<
   Record<string, unknown>
 >`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
-/** Records a `rate.sold_out` or `rate.available` change for each ticket rate of the organization among these, in its mode, and
- *  lets the commit invalidate the catalogue, which shows prices that flip as well. */
+/** Records a `rate.sold_out` or `rate.available` change for each ticket rate of the organization among these,
+ *  in its mode, and lets the commit invalidate the catalogue, which shows prices that flip as well. */
 export async function recordAvailability(
   tx: Connection,
   organizationId: string,

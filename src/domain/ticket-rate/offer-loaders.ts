@@ -32,7 +32,7 @@ const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumn
 type Revision = { id: string; revision: string }
 
 /** Everything listed under an event, in order, without the stock counters. */
-export type Offer = {
+type Offer = {
   rates: OfferedRate[]
   /** Ids of the stock rows: each rate, followed by its prices. */
   stockIds: string[]

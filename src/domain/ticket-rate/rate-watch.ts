@@ -22,7 +22,7 @@ export type RateAvailability = {
 }
 
 /** A reader of some rates. `onMoved` is told which of them have changed. */
-export type RateWatcher = { rateIds: string[]; onMoved(rateId: string): void }
+type RateWatcher = { rateIds: string[]; onMoved(rateId: string): void }
 
 const rows = fewRowsOf({
   ...rateColumns,

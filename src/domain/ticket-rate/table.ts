@@ -11,6 +11,7 @@ import {
   primaryKey,
   text,
   unique,
+  uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import type { Mode } from '../../shared/mode.ts'
@@ -33,9 +34,9 @@ export const stock = pgTable(
     held: integer().notNull().default(0),
   },
   (stock) => [
-    primaryKey({ columns: [stock.organizationId, stock.id] }),
-    // Lists read the counters of many organizations by their ids alone.
-    index('stock_id').on(stock.id),
+    primaryKey({ columns: [stock.id, stock.organizationId] }),
+    // An import by the release before names it; the next one drops it. A distributed database has none.
+    uniqueIndex('stock_id').on(stock.id),
     check(
       'stock_never_negative',
       sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,

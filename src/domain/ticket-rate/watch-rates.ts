@@ -23,7 +23,7 @@ const input = z
     message: 'give eventId or ticketRateIds, and not both',
     path: ['eventId'],
   })
-export type WatchRatesInput = z.input<typeof input>
+type WatchRatesInput = z.input<typeof input>
 
 const notFound = (thing: string, ...path: (string | number)[]): Problem =>
   problem('NOT_FOUND', `There is no such ${thing}.`, path)

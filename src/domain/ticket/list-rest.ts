@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { preferredType } from '../../http/media-range.ts'
+import { preferredType } from '../../http/accept.ts'
 import {
   type Context,
   requireChannel,

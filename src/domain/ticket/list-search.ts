@@ -29,7 +29,7 @@ export type Range = { lower: Place; upper: Place; isDescending: boolean; limit: 
 export type Found<Row> = { rows: Placed<Row>[]; stoppedAt: Place | null }
 
 /** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. */
-export const maxScanned = 10_000
+const maxScanned = 10_000
 
 // A time travels as milliseconds.
 const placeKeyOf = (sortKey: SortKey) =>

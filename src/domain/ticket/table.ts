@@ -120,13 +120,13 @@ export const tickets = pgTable(
       .$onUpdate(() => nowMs),
   },
   (ticket) => [
-    primaryKey({ columns: [ticket.organizationId, ticket.id] }),
-    index('tickets_id').on(ticket.id),
-    // Organization, channel and rate are those of the payment, event and price belong to the rate.
+    primaryKey({ columns: [ticket.id, ticket.organizationId] }),
+    // Composite keys check in one lookup what single ones would need several for: organization, channel and
+    // rate are those of the payment, the event is that of the rate, and the price belongs to the rate.
     foreignKey({
-      name: 'tickets_of_payments',
-      columns: [ticket.organizationId, ticket.paymentId, ticket.channelId, ticket.ticketRateId],
-      foreignColumns: [payments.organizationId, payments.id, payments.channelId, payments.ticketRateId],
+      name: 'tickets_of_their_payment',
+      columns: [ticket.paymentId, ticket.organizationId, ticket.channelId, ticket.ticketRateId],
+      foreignColumns: [payments.id, payments.organizationId, payments.channelId, payments.ticketRateId],
     }),
     foreignKey({
       name: 'tickets_of_the_event_of_their_rate',
@@ -143,10 +143,10 @@ export const tickets = pgTable(
     // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
     // tickets have codes of their own.
     uniqueIndex('tickets_code_in_event')
-      .on(ticket.organizationId, ticket.qrCode, ticket.eventId, ticket.mode)
+      .on(ticket.qrCode, ticket.eventId, ticket.mode, ticket.organizationId)
       .where(sql`${ticket.status} <> 'expired'`),
     uniqueIndex('tickets_document_token_of_organization')
-      .on(ticket.organizationId, ticket.documentToken)
+      .on(ticket.documentToken, ticket.organizationId)
       .where(sql`${ticket.documentToken} is not null`),
     check('tickets_admit_no_more_than_they_may', sql`${ticket.entered} between 0 and ${ticket.admits}`),
     check(
@@ -178,12 +178,13 @@ export const retiredDocuments = pgTable(
     createdAt: createdAt(),
   },
   (document) => [
-    primaryKey({ columns: [document.organizationId, document.token] }),
+    primaryKey({ columns: [document.token, document.organizationId] }),
     foreignKey({
       name: 'retired_documents_of_tickets',
       columns: [document.organizationId, document.ticketId],
       foreignColumns: [tickets.organizationId, tickets.id],
     }),
+    index().on(document.ticketId),
   ],
 )
 

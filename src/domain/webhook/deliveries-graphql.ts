@@ -132,7 +132,7 @@ builder.mutationField('redeliverWebhook', (t) =>
   t.field({
     type: RedeliverWebhookResultRef,
     description:
-      "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status. The webhook must be enabled.",
+      "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
     args: {
       input: t.arg({ type: RedeliverWebhookInputRef, required: true, description: 'Delivery to repeat.' }),
     },

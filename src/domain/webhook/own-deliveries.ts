@@ -54,7 +54,8 @@ export const listDeliveries = (
     .orderBy(desc(webhookDeliveries.changeId))
     .limit(limit)
 
-/** Sends a change to a webhook again, with a fresh set of attempts, whatever its status. Refuses: NOT_FOUND,
+/** Sends a change to a webhook again, with a fresh set of attempts, whatever its status, and ends the pause of
+ *  the webhook. Refuses: NOT_FOUND,
  *  ILLEGAL_TRANSITION if the webhook is disabled. */
 export const redeliverWebhook = (
   { webhookId, changeId }: { webhookId: string; changeId: string },
@@ -85,5 +86,7 @@ export const redeliverWebhook = (
         message: 'This webhook has no delivery of this change.',
         path: ['changeId'],
       })
+    if (webhook.pausedUntil)
+      await tx.update(webhooks).set({ pausedUntil: null }).where(eq(webhooks.id, webhook.id))
     return delivery
   })

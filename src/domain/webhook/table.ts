@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, foreignKey, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { channels, integrations, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
+import { nowMs } from '../../database/clock.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { changes, changeType } from '../change/table.ts'
 
@@ -33,6 +34,11 @@ export const webhooks = pgTable(
     /** End of the pause that the receiver asked for (`Retry-After`). */
     pausedUntil: timestampMs('paused_until'),
     createdAt: createdAt(),
+    /** Time of the last change of the row through Drizzle, such as another choice of types. */
+    updatedAt: timestampMs('updated_at')
+      .notNull()
+      .defaultNow()
+      .$onUpdate(() => nowMs),
   },
   (webhook) => [
     index().on(webhook.channelId),
@@ -60,14 +66,12 @@ export const webhookDeliveries = pgTable(
     deliveredAt: timestampMs('delivered_at'),
   },
   (delivery) => [
-    primaryKey({ columns: [delivery.organizationId, delivery.webhookId, delivery.changeId] }),
+    primaryKey({ columns: [delivery.webhookId, delivery.changeId, delivery.organizationId] }),
     foreignKey({
       name: 'webhook_deliveries_of_changes',
       columns: [delivery.organizationId, delivery.changeId],
       foreignColumns: [changes.organizationId, changes.id],
     }),
-    // A channel's webhook has deliveries of several organizations, which its list shows in one order.
-    index('webhook_deliveries_of_webhook').on(delivery.webhookId, delivery.changeId),
     index('webhook_deliveries_due')
       .on(delivery.webhookId, delivery.dueAt)
       .where(sql`${delivery.status} = 'pending'`),

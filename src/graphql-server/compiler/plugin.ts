@@ -5,6 +5,7 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   type FragmentDefinitionNode,
+  type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -18,6 +19,7 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import { isFast } from '../../shared/fast.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
+import { costCheck } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
@@ -63,8 +65,10 @@ export class CompiledOperation {
   readonly #directiveVariables = new Set<string>()
   // By the values of those variables; null if that variant can't be compiled.
   readonly #variants = new Map<string, RootField[] | null>()
-  /** True if the complexity is the same for all variables, so that it need not be measured again. */
-  readonly hasFixedCost: boolean
+  readonly #checkCost: ReturnType<typeof costCheck>
+  /** True if the cost is the same for all variables, so that it need not be measured again. */
+  readonly #hasFixedCost: boolean
+  #fixedExcess: GraphQLError | null | undefined
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#schema = schema
@@ -89,7 +93,8 @@ export class CompiledOperation {
         },
       }),
     )
-    this.hasFixedCost = this.#directiveVariables.size === 0 && costVariables.size === 0
+    this.#checkCost = costCheck(schema, document, operation)
+    this.#hasFixedCost = this.#directiveVariables.size === 0 && costVariables.size === 0
   }
 
   /** Number of compiled variants. */
@@ -100,6 +105,13 @@ export class CompiledOperation {
   #coerce(variables: Variables, maxErrors: number) {
     const definitions = this.#operation.variableDefinitions ?? []
     return getVariableValues(this.#schema, definitions, variables, { maxErrors })
+  }
+
+  /** Returns the error if the operation is too complex with these variables, which are valid. */
+  excessWith(variables: Variables): GraphQLError | null {
+    if (!this.#hasFixedCost) return this.#checkCost(variables)
+    if (this.#fixedExcess === undefined) this.#fixedExcess = this.#checkCost(variables)
+    return this.#fixedExcess
   }
 
   /** Returns a result with a few errors if the variables are invalid, null if they are valid. The number of
@@ -116,7 +128,7 @@ export class CompiledOperation {
   async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const { coerced } = this.#coerce(variables, 1)
-    if (!coerced) return outcomes
+    if (!coerced || this.excessWith(variables)) return outcomes
     const key = JSON.stringify([...this.#directiveVariables].map((name) => coerced[name]))
     try {
       const fields = this.#variantFor(key, coerced)
@@ -176,6 +188,8 @@ export function compiledExecution(): Plugin<CompilerContext> {
         }
         const invalid = operation.validateVariables(args.variableValues ?? {})
         if (invalid) return invalid
+        const excess = operation.excessWith(args.variableValues ?? {})
+        if (excess) return { errors: [excess] }
         const rootValue = {}
         outcomesByRoot.set(rootValue, executed)
         return executeFn({ ...args, rootValue })

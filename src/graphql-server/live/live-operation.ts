@@ -1,4 +1,3 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity'
 import {
   createSourceEventStream,
   type DocumentNode,
@@ -10,12 +9,12 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { complexityError } from '../../graphql/builder.ts'
 import type { Live } from '../../graphql/live.ts'
 import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
 import { toClientError } from '../errors.ts'
+import { costCheck } from '../operation-cost.ts'
 import { schema } from '../schema.ts'
 import { nextEvent } from './event-stream.ts'
 
@@ -47,17 +46,8 @@ const toGraphqlError = (error: unknown): GraphQLError =>
 export const failureToJson = (error: unknown, origin: Origin): string =>
   errorsToJson([toGraphqlError(error)], origin)
 
-// The plugin measures the first operation of a document.
-const alone = (
-  { definitions, ...document }: DocumentNode,
-  operation: OperationDefinitionNode,
-): DocumentNode => ({
-  ...document,
-  definitions: [operation, ...definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)],
-})
-
-// Checks variables and cost before anything is subscribed to: graphql-js would coerce them without a limit of
-// errors, and the plugin would measure the cost with the first event.
+// Checks variables and cost before anything is subscribed to. graphql-js would coerce variables without a limit
+// of errors.
 function checkOperation(
   { document, variables }: LiveOperation,
   operation: OperationDefinitionNode,
@@ -66,8 +56,7 @@ function checkOperation(
     maxErrors: requestLimits.maxGraphqlErrors,
   })
   if (errors) return errors
-  const cost = complexityFromQuery(alone(document, operation), { schema, variables })
-  const excess = complexityError(cost)
+  const excess = costCheck(schema, document, operation)(variables)
   return excess ? [excess] : []
 }
 
@@ -125,7 +114,7 @@ export async function toEvent(
     operationName: operation.operationName,
     variableValues: operation.variables,
     rootValue: event,
-    contextValue: { ...ctx, isMeasured: true },
+    contextValue: ctx,
   })
   const shown = errors?.slice(0, requestLimits.maxErrors).map((error) => toClientError(error, false, origin))
   return Buffer.from(nextEvent(JSON.stringify({ ...(shown && { errors: shown }), data }), id))

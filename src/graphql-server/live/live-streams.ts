@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Authenticated } from '../../auth/authenticate.ts'
+import type { Authenticated } from '../../auth/caller.ts'
 import { clientAddress } from '../../http/client-address.ts'
 import type { Log } from '../../http/mask-error.ts'
 import type { Services } from '../../request/context.ts'

@@ -1,4 +1,5 @@
-import { type Authenticated, authenticate } from '../../auth/authenticate.ts'
+import { authenticate } from '../../auth/authenticate.ts'
+import type { Authenticated } from '../../auth/caller.ts'
 import type { Credentials } from '../../auth/credentials.ts'
 import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql'
-import type { Authenticated } from '../../auth/authenticate.ts'
+import type { Authenticated } from '../../auth/caller.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { contextOf, type Services } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
@@ -19,10 +19,10 @@ import {
 export type Subscription = { operation: LiveOperation; origin: Origin; authenticated: Authenticated }
 
 /** A stream that joins a source. `authenticated` is that of the last authentication. */
-export type Joining = { stream: EventStream; authenticated(): Authenticated }
+type Joining = { stream: EventStream; authenticated(): Authenticated }
 
-/** Way into a source of events, or the errors that it is refused with. `join` adds a stream to it, and returns how that leaves; `drop` ends a source
- *  that nobody has joined. */
+/** Way into a source of events, or the errors that it is refused with. `join` adds a stream to it, and returns
+ *  how that leaves; `drop` ends a source that nobody has joined. */
 export type Opened =
   | { join(joining: Joining): () => void; drop(): void }
   | { refused: readonly GraphQLError[] }

@@ -7,7 +7,7 @@ import { openPage } from './documentation-page.ts'
 import type { FindDemoValues } from './example-ids.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
 
-export type DocumentationOptions = {
+type DocumentationOptions = {
   /** Messages that the service sends. */
   webhooks: readonly DocumentedWebhook[]
   publicUrl: () => string

@@ -18,7 +18,7 @@ export type OpenApiDocument = {
 
 export type DocumentedRoute = { method: string | string[]; url: string; schema?: FastifySchema }
 
-export type DocumentOptions = {
+type DocumentOptions = {
   routes: readonly DocumentedRoute[]
   webhooks: readonly DocumentedWebhook[]
   /** Address of the service, without a slash at its end. */

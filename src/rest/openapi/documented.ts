@@ -2,7 +2,7 @@ import type { Code } from '../../shared/errors.ts'
 import type { HeaderName } from './headers.ts'
 
 /** Example of a request and of the body that answers it. Identifiers are those of `exampleIds`. */
-export type RouteExample = {
+type RouteExample = {
   params?: Record<string, string>
   query?: Record<string, string | number | boolean>
   body?: unknown

@@ -19,7 +19,7 @@ export const headersOf = (accept: string): Record<string, string> => ({
 export type Problem = { code: string; message: string; path?: string | null } & Record<string, unknown>
 
 /** Request that was answered by errors alone. Its message is for buyers. */
-export class RequestError extends Error {
+class RequestError extends Error {
   readonly code: string
 
   constructor(code: string) {

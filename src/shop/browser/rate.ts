@@ -4,7 +4,7 @@ import { el, fill } from './dom.ts'
 import { longDate, money, shortDate, text } from './texts.ts'
 
 /** Card of a ticket rate: a radio button with all that decides between rates. */
-export type RateCard = {
+type RateCard = {
   element: HTMLElement
   /** Places left; null if unlimited. */
   left(): number | null

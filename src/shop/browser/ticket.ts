@@ -5,7 +5,7 @@ import { checkField, type Field, mistakeIn, questionField, textField } from './f
 import { money, text } from './texts.ts'
 
 /** Ticket of a checkout, as the gateway takes it. */
-export type TicketInput = {
+type TicketInput = {
   priceId: string
   fullName: string
   email: string

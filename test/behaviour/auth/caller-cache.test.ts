@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Authenticated, authenticate } from '../../../src/auth/authenticate.ts'
+import { authenticate } from '../../../src/auth/authenticate.ts'
+import type { Authenticated } from '../../../src/auth/caller.ts'
 import { Credentials } from '../../../src/auth/credentials.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { grants, keys } from '../../../src/auth/table.ts'

@@ -4,15 +4,8 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  inDays,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anEventAtDoor } from '../../support/door.ts'
+import { aCatalogue, anOrganization, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
@@ -20,14 +13,7 @@ import { paidOutcome } from '../../support/stub-provider.ts'
 // Check-in: what a scan answers and records.
 
 const event = (_id: string, days: number, organization_id = 'org_1') =>
-  anEvent({
-    _id,
-    organization_id,
-    location_id: undefined,
-    start_date: inDays(days),
-    end_date: inDays(days + 0.25),
-    ticket_rates: [aRate({ _id: `rate_${_id}`, prices: [aPrice({ _id: `price_${_id}` })] })],
-  })
+  anEventAtDoor({ _id, organization_id, ticket_rates: [aRateNamed(_id)] }, days)
 
 let sale: Sale
 beforeAll(async () => {
@@ -97,7 +83,7 @@ test('check-in admits a ticket once and says when', async () => {
   expect(lookup.json().data).toMatchObject({ enter: 1, entry_date: seconds })
 })
 
-test('check-in records a change for an entry and for nothing else', async () => {
+test('check-in records a change for an entry and an exit, and for nothing else', async () => {
   const { id } = await sell('soon')
   await scan({ ticketId: id })
   await scan({ ticketId: id })
@@ -110,6 +96,7 @@ test('check-in records a change for an entry and for nothing else', async () => 
   expect(recorded.map(({ type, sequence, data }) => [type, sequence, data.enter])).toEqual([
     ['ticket.activated', 1, 0],
     ['ticket.entered', 2, 1],
+    ['ticket.updated', 3, 0],
   ])
 })
 

@@ -4,15 +4,12 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
 import { sha256 } from '../../../src/shared/ids.ts'
 import { scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Check-in of several people with one ticket.
-
-const rate = (name: string, more = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...more })
 
 let sale: Sale
 beforeAll(async () => {
@@ -21,8 +18,8 @@ beforeAll(async () => {
   sale = await openSale(
     aCatalogue({
       events: [
-        anEvent({ ...start, ticket_rates: [rate('table', { admits: 4 }), rate('single')] }),
-        anEvent({ ...far, ticket_rates: [rate('later', { admits: 2 })] }),
+        anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
+        anEvent({ ...far, ticket_rates: [aRateNamed('later', { admits: 2 })] }),
       ],
     }),
   )
@@ -112,7 +109,7 @@ test('a scan of before groups is repeated after the upgrade', async () => {
   expect(await sale.db.$count(checkIns, eq(checkIns.requestHash, hash))).toBe(1)
 })
 
-test('a change says how many people entered', async () => {
+test('a change says how many people entered, and how many are inside after an exit', async () => {
   const ticketId = await buy('table')
   await scanTicket(sale, { ticketId, people: 3 })
   await scanTicket(sale, { ticketId, people: 2 })
@@ -125,6 +122,7 @@ test('a change says how many people entered', async () => {
     .orderBy(asc(changes.sequence))
   expect(recorded.slice(1).map(({ type, data }) => [type, data.people, data.enter, data.for])).toEqual([
     ['ticket.entered', 3, 3, 4],
+    ['ticket.updated', undefined, 1, 4],
     ['ticket.entered', 1, 2, 4],
   ])
 })

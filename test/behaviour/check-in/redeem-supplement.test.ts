@@ -8,8 +8,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aSupplement,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -29,8 +28,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 const drinks = { _id: 'sup_drinks', label: 'Drinks', description: 'Beer or water', product_quantity: 3 }
 const supplements = [aSupplement(drinks), aSupplement({ _id: 'sup_coat', label: 'Cloakroom' })]
 const warranty = { enabled: true, percentage: 10, hours: 24 }
-const rate = (name: string, more = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], warranty, ...more })
+const rate = (name: string, more = {}) => aRateNamed(name, { warranty, ...more })
 
 let sale: Sale
 beforeAll(async () => {

@@ -1,35 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256 } from '../../../src/shared/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { redeem, scanTicket } from '../../support/door.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  aSupplement,
-  inDays,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { aLargeRate, anEventAtDoor, redeem, scanTicket } from '../../support/door.ts'
+import { aCatalogue, anOrganization, aSupplement, integrationHeaders } from '../../support/factories.ts'
 import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // The list that a scanner takes along to work offline.
 
-const rate = (name: string, more = {}) =>
-  aRate({
-    _id: `rate_${name}`,
-    prices: [aPrice({ _id: `price_${name}` })],
-    availability: { sold: 0, available: 1000 },
-    ...more,
-  })
-const event = (_id: string, ticket_rates = [rate(_id)], organization_id = 'org_1') =>
-  anEvent({
-    ...{ _id, organization_id, location_id: undefined, ticket_rates },
-    start_date: inDays(0.1),
-    end_date: inDays(0.3),
-  })
+const event = (_id: string, ticket_rates = [aLargeRate(_id)], organization_id = 'org_1') =>
+  anEventAtDoor({ _id, organization_id, ticket_rates })
 
 let sale: Sale
 beforeAll(async () => {
@@ -38,12 +18,15 @@ beforeAll(async () => {
     aCatalogue({
       organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
       events: [
-        event('shown', [rate('table', { admits: 4, supplements })]),
-        event('changed', [rate('b'), rate('a', { admits: 2, supplements: [aSupplement({ _id: 'sup_2' })] })]),
-        event('paged', [rate('one'), rate('two'), rate('three')]),
+        event('shown', [aLargeRate('table', { admits: 4, supplements })]),
+        event('changed', [
+          aLargeRate('b'),
+          aLargeRate('a', { admits: 2, supplements: [aSupplement({ _id: 'sup_2' })] }),
+        ]),
+        event('paged', [aLargeRate('one'), aLargeRate('two'), aLargeRate('three')]),
         event('quiet'),
         event('busy'),
-        event('theirs', [rate('theirs')], 'org_2'),
+        event('theirs', [aLargeRate('theirs')], 'org_2'),
       ],
     }),
   )
@@ -156,7 +139,7 @@ test('pages of any size hold every ticket once, also while more are sold', async
   expect(latest.get(first.data[0]?._id ?? '')?.enter).toBe(1)
 })
 
-test('changes since a cursor: sold, entered, redeemed, cancelled, transferred, and nothing of other events', async () => {
+test('changes since a cursor: sold, entered, left, redeemed, cancelled, transferred, and nothing of others', async () => {
   const ids = (await buy('a', 4, { supplements: [{ supplement_id: 'sup_2' }] })).tickets.map(({ _id }) => _id)
   const pages = await readAll('changed')
   const before = new Map(entriesOf(pages).map((entry) => [entry._id, entry]))
@@ -186,6 +169,9 @@ test('changes since a cursor: sold, entered, redeemed, cancelled, transferred, a
   expect(changed.get(moved)?.code_hash).toBe(await hashOf(page, moved))
   expect(changed.get(moved)?.code_hash).not.toBe(before.get(moved)?.code_hash)
   expect(await list('changed', { since: page.cursor })).toMatchObject({ data: [], has_more: false })
+  await scanTicket(sale, { ticketId: entered, direction: 'OUT' })
+  const { data: left } = await list('changed', { since: page.cursor })
+  expect(left.map(({ _id, enter }) => [_id, enter])).toEqual([[entered, 1]])
   const small = await readAll('changed', { since: nothing.cursor, limit: 1 })
   expect(new Set(entriesOf(small).map(({ _id }) => _id))).toEqual(new Set(changed.keys()))
 })

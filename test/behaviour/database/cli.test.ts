@@ -205,7 +205,7 @@ test('cli on a database not migrated fails, or migrates PGlite', async () => {
   const refused = {
     code: 1,
     output: '',
-    errors: 'The tables are not up to date: run npm run migrate first.\n',
+    errors: 'The tables are missing or not up to date: run npm run migrate (42P01)\n',
   }
   const isEmbedded = !empty.settings.DATABASE_URL
   try {

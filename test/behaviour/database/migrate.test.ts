@@ -1,11 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { migrations, type OpenDatabase } from '../../../src/database/database.ts'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
 import { errorCode } from '../../../src/shared/errors.ts'
-import { createTestDatabase, openTestDatabase, type TestDatabase } from '../../support/harness.ts'
+import {
+  createTestDatabase,
+  openTestDatabase,
+  startGateway,
+  type TestDatabase,
+} from '../../support/harness.ts'
 
 let empty: TestDatabase
 let database: OpenDatabase
@@ -34,12 +40,24 @@ test('migrate makes an empty database ready', async () => {
   expect(await isTrue("to_regclass('public.events') is not null")).toBe(true)
 })
 
-test('a database without the last migration is not ready', async () => {
+test('a process is ready on the tables of a later version, and not where migrations of its own are missing', async () => {
   await database.migrate()
+  const gateway = await startGateway({ database: { ...empty, open: async () => database } })
+  const ready = async () => {
+    const { statusCode, body } = await gateway.rest('GET', '/ready')
+    return [statusCode, (JSON.parse(body) as { reason?: string }).reason]
+  }
+  const addLater = sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 4102444800000)`
+  await database.db.execute(addLater)
+  expect(await ready()).toEqual([200, undefined])
   await database.db.execute(
-    sql`delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)`,
+    sql`delete from drizzle.__drizzle_migrations where created_at = ${readMigrationFiles(migrations).at(-1)?.folderMillis}`,
   )
-  expect(await database.ready()).toBe(false)
+  // As many rows as this version has migrations, and more.
+  expect(await ready()).toEqual([503, 'MIGRATIONS_MISSING'])
+  await database.db.execute(addLater)
+  expect(await ready()).toEqual([503, 'MIGRATIONS_MISSING'])
+  await gateway.app.close()
 })
 
 test('migrate twice does nothing', async () => {
@@ -128,6 +146,46 @@ test('migrate gives rates and questions of an earlier version one of the documen
   expect(await isTrue("(select string_agg(type, ' ' order by id) from questions) = 'dropdown text'")).toBe(
     true,
   )
+})
+
+test('migrate finds the tickets of an earlier version by name, and dates their last change', async () => {
+  await migrateOnly(10)
+  const copyOf = (id: string, number: string, name: string, from = '') => `
+    insert into tickets select (jsonb_populate_record(null::tickets, to_jsonb(sold) || jsonb_build_object(
+      'id', ${id}, 'qr_code', ${id}, 'position', ${number}, 'full_name', ${name}))).*
+    from tickets as sold ${from} where sold.id = 'tkt_1'`
+  for (const statement of [
+    "insert into stock (id) values ('rate_1'), ('price_of_rate_1')",
+    "insert into channel_organizations (channel_id, organization_id) values ('chn_1', 'org_1')",
+    "insert into grants (channel_id, organization_id) values ('chn_1', 'org_1')",
+    copyOf("'tkt_2'", '1', "'Bjørn  Öst-Ñandú'"),
+    copyOf("'tkt_3'", '2', "U&'A\\0301NA Ruiz'"),
+    // More than are folded at once.
+    copyOf("'tkt_many_' || n", 'n', "'José ' || n", 'cross join generate_series(3, 1202) as n'),
+  ])
+    await database.db.execute(sql.raw(statement))
+  await database.migrate()
+  await database.close()
+  const gateway = await startGateway({ database: empty })
+  // The embedded database is open once at a time.
+  database = { ...database, close: gateway.close }
+  const { key } = await issueChannelKey(gateway.db, { channelId: 'chn_1', mode: 'live' })
+  async function found(filter: Record<string, unknown>): Promise<string[]> {
+    const query = `query ($filter: TicketFilter) {
+      tickets(filter: $filter, first: 100) { nodes { id } } }`
+    type Found = { tickets: { nodes: { id: string }[] } }
+    const { data, errors } = await gateway.graphql<Found>(query, { filter }, { 'x-api-key': key })
+    expect(errors).toBeUndefined()
+    return data?.tickets.nodes.map(({ id }) => id) ?? []
+  }
+  // As the service folds names: without case and accents, words apart by one space.
+  expect(await found({ name: 'bjorn ost nandu' })).toEqual(['tkt_2'])
+  expect(await found({ name: 'Ana' })).toEqual(['tkt_1', 'tkt_3'])
+  expect(await found({ name: 'jose 1202' })).toEqual(['tkt_many_1202'])
+  expect(await found({ name: 'jose' })).toHaveLength(100)
+  expect(await found({ email: 'ana@example.com' })).toHaveLength(100)
+  expect(await found({ updatedSince: new Date(Date.now() - 60_000) })).toHaveLength(100)
+  expect(await found({ updatedSince: new Date(Date.now() + 60_000) })).toEqual([])
 })
 
 test('migrate refuses contradictory rows and leaves the database as it was', async () => {

@@ -97,6 +97,12 @@ test.each([
     { yes: false },
     { yes: true },
   ],
+  [
+    'does not skip a fragment',
+    'query ($no: Boolean!) { events(first: 100) { nodes { id } ...All @skip(if: $no) } }',
+    { no: true },
+    { no: false },
+  ],
 ])('a repeated operation is refused as too complex if a variable %s', async (_what, query, little, much) => {
   const rate = 'event { ticketRates { prices { id name price currency includes } } }'
   const document = `${query} fragment All on EventConnection { nodes { ticketRates { a: ${rate} b: ${rate} c: ${rate} } } }`

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { inTestMode } from '../../support/modes.ts'
 import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
@@ -95,4 +96,17 @@ test('a price says how many tickets are left at it', async () => {
   const left = (of: unknown) =>
     (of as { prices: { availability: { available: number } }[] }).prices[0]?.availability.available ?? 0
   await expect.poll(async () => left(await read())).toBe(left(before) - 2)
+})
+
+test('a price as a node has the counters of the mode of the key', async () => {
+  const testing = await inTestMode(sale)
+  const query = '{ node(id: "price_1") { ... on Price { availability { sold } } } }'
+  const soldBy = async ({ channel }: Sale) =>
+    (await sale.graphql<{ node: { availability: { sold: number } } }>(query, {}, channel)).data?.node
+      .availability.sold
+  const sold = await soldBy(sale)
+  expect(sold).toBeGreaterThan(0)
+  expect(await soldBy(testing)).toBe(0)
+  await buyTickets(testing)
+  expect([await soldBy(sale), await soldBy(testing)]).toEqual([sold, 1])
 })

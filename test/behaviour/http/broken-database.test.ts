@@ -47,7 +47,7 @@ function failedLine(answer: { headers: Record<string, unknown> }): Failed {
     )
   expect(failed).toHaveLength(1)
   const { level, time, msg, place, ...facts } = failed[0]
-  expect([level, msg]).toEqual([50, 'request failed'])
+  expect([level, msg]).toEqual(['error', 'request failed'])
   expect(place ?? 'src/x.ts:1').toMatch(/^src\/[\w/-]+\.ts:\d+$/)
   expect(internalDetails.exec(JSON.stringify(facts))?.[0]).toBeUndefined()
   expect(lines.join('')).not.toMatch(/secretia|12345678Z|example\.com|box_live_/)
@@ -105,7 +105,12 @@ test('a checkout that fails half-way writes nothing and logs no personal data', 
   const answer = await checkOut(sale, body, { 'idempotency-key': 'once' })
   expect(refusal(answer)).toBe('500 INTERNAL')
   expect(answer.body).not.toMatch(/Ana|12345678Z|example\.com|broken/)
-  expect(failedLine(answer)).toMatchObject({ code: '23514' })
+  expect(failedLine(answer)).toMatchObject({
+    code: '23514',
+    sqlstate: '23514',
+    table: 'tickets',
+    constraint: 'broken',
+  })
   expect(await countCheckoutRows(sale)).toEqual(noRows)
   await sale.db.execute(sql`alter table tickets drop constraint broken`)
   expect((await checkOut(sale, body, { 'idempotency-key': 'once' })).statusCode).toBe(200)

@@ -121,7 +121,7 @@ async function useEverything(): Promise<string[]> {
   ].map((secret) => secret ?? '')
 }
 
-const namesAt = (level: number) =>
+const namesAt = (level: string) =>
   new Set(
     lines
       .map((line) => JSON.parse(line))
@@ -143,7 +143,7 @@ test('logs contain no personal data, purchase, key or address at any level', () 
 test('logs have one line a request, with its route, status and id', async () => {
   const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
   expect(requests.length).toBeGreaterThan(15)
-  expect([...namesAt(30)].sort()).toEqual([
+  expect([...namesAt('info')].sort()).toEqual([
     'channel',
     'codes',
     'integration',

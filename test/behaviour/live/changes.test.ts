@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readChanges } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogueOfTwo } from '../../support/factories.ts'
+import { aCatalogueOfTwo, aPrice, aRate } from '../../support/factories.ts'
 import { openStream, subscribe } from '../../support/live.ts'
+import { inTestMode } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 let sale: Sale
 beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(500), { listen: true })
+  const catalogue = aCatalogueOfTwo(500)
+  const onePlace = aRate({
+    _id: 'rate_free',
+    prices: [aPrice({ _id: 'price_free', price: 0 })],
+    availability: { sold: 0, available: 1 },
+  })
+  catalogue.events?.[0]?.ticket_rates?.push(onePlace)
+  sale = await openSale(catalogue, { listen: true })
 })
 afterAll(() => sale.close())
 
@@ -62,6 +70,19 @@ test('an integration hears of its own organization alone', async () => {
   const paymentId = await pay(1)
   await watched.until(() => true)
   expect(watched.received[0]?.changes.subjectId).toBe(paymentId)
+})
+
+test('the stream of a test key names the rate as clients know it, and the mode', async () => {
+  const testing = await inTestMode(sale)
+  const watched = subscribe<{ changes: { type: string; subjectId: string; mode: string } }>(
+    sale.url,
+    testing.channel,
+    { query: 'subscription { changes { type subjectId mode } }' },
+  )
+  await mustCheckOut(testing, { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free')] })
+  const soldOut = await watched.until(({ changes: { type } }) => type === 'RATE_SOLD_OUT')
+  expect(soldOut.changes).toEqual({ type: 'RATE_SOLD_OUT', subjectId: 'rate_free', mode: 'TEST' })
+  expect(new Set(watched.received.map(({ changes: { mode } }) => mode))).toEqual(new Set(['TEST']))
 })
 
 test('an unknown cursor is refused', async () => {

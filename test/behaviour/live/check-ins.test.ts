@@ -3,6 +3,7 @@ import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { scanTicket } from '../../support/door.ts'
 import { aCatalogueOfTwo } from '../../support/factories.ts'
 import { openStream, subscribe } from '../../support/live.ts'
+import { inTestMode } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 let sale: Sale
@@ -16,8 +17,8 @@ afterAll(() => sale.close())
 type Scanned = { checkIns: { result: string; people: number; ticket: { id: string; fullName: string } } }
 const query = `subscription ($id: ID!) { checkIns(eventId: $id) { result people ticket { id fullName } } }`
 
-async function unpaidTicket(): Promise<string> {
-  const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+async function unpaidTicket(desk = sale): Promise<string> {
+  const { tickets } = await mustCheckOut(desk, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   return tickets[0]?._id ?? ''
 }
 const watch = (headers: Record<string, string>, id = event) =>
@@ -57,6 +58,33 @@ test('a client goes on after the last event that it has received', async () => {
     { query, variables: { id: event } },
   )
   await expect.poll(again.text).toContain('"people":5')
+})
+
+test('a live key hears of no test ticket, a test key of no live one, later either', async () => {
+  const testing = await inTestMode(sale)
+  const watched = { live: watch(sale.integration.v2), test: watch(testing.integration.v2) }
+  for (const { connections } of Object.values(watched)) await expect.poll(connections).toBe(1)
+  const ids = { live: await unpaidTicket(), test: await unpaidTicket(testing) }
+  const scanBoth = async (people: number) => {
+    await scanTicket(testing, { ticketId: ids.test, people })
+    await scanTicket(sale, { ticketId: ids.live, people })
+    await scanTicket(testing, { ticketId: ids.test, people: people + 1 })
+  }
+  await scanBoth(6)
+  await watched.live.until(({ checkIns: { people } }) => people === 6)
+  await watched.test.until(({ checkIns: { people } }) => people === 7)
+  const again = { 'last-event-id': '0' }
+  const missed = {
+    live: watch({ ...sale.integration.v2, ...again }),
+    test: watch({ ...testing.integration.v2, ...again }),
+  }
+  await missed.live.until(({ checkIns: { people } }) => people === 6)
+  await missed.test.until(({ checkIns: { people } }) => people === 7)
+  const heardOf = ({ received }: ReturnType<typeof watch>) =>
+    received.map(({ checkIns: { ticket } }) => ticket?.id)
+  expect(heardOf(watched.live)).toEqual([ids.live])
+  expect(heardOf(missed.live)).not.toContain(ids.test)
+  for (const stream of [watched.test, missed.test]) expect(heardOf(stream)).toEqual([ids.test, ids.test])
 })
 
 test.each([

@@ -1,21 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  channelHeaders,
-} from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { cancelTicket, fullPaymentOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // Lists of tickets over GraphQL: filters, orders and pages in both directions.
-
-const rate = (name: string) => aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })] })
 
 let sale: Sale
 let rival: Record<string, string>
@@ -52,13 +43,13 @@ beforeAll(async () => {
     aCatalogue({
       organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
       events: [
-        anEvent({ _id: 'evt_1', ticket_rates: [rate('1'), rate('2')] }),
-        anEvent({ _id: 'evt_2', ticket_rates: [rate('3')] }),
+        anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
+        anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
         anEvent({
           _id: 'evt_far',
           organization_id: 'org_2',
           location_id: undefined,
-          ticket_rates: [rate('far')],
+          ticket_rates: [aRateNamed('far')],
         }),
       ],
     }),

@@ -12,11 +12,14 @@ import { mustStartServer } from '../../support/processes.ts'
 const run = promisify(execFile)
 const folderOf = (client: string) => fileURLToPath(new URL(`../${client}/`, import.meta.url))
 
-/** Address of the service, and the demo's keys: a channel's, and a publishable one for this address. */
-export type Service = { url: string; key: string; publishableKey: string }
+/** Address of the service, and the demo's keys: a channel's, a publishable one for this address, and an
+ *  integration's. */
+export type Service = { url: string; key: string; publishableKey: string; integrationKey: string }
+
+type Keys = { key: string; publishable_key: string; integration_key: string }
 
 // Reads the keys once the service has issued the publishable one, which takes its address.
-async function readKeys(file: string, url: string): Promise<{ key: string; publishable_key: string }> {
+async function readKeys(file: string, url: string): Promise<Keys> {
   const start = performance.now()
   while (performance.now() - start < 60_000) {
     const demo = JSON.parse(await readFile(file, 'utf8'))
@@ -39,6 +42,7 @@ export async function startDemo(
       url: server.url,
       key: demo.key,
       publishableKey: demo.publishable_key,
+      integrationKey: demo.integration_key,
       async stop() {
         await server.stop()
         await remove()

@@ -12,8 +12,8 @@ import {
   type DuePayment,
   fillDue,
   type Provider,
-  paymentRules,
   readDue,
+  readPaymentRules,
 } from '../../bench/due-payments.ts'
 import { createTargets, openTargets } from '../../bench/hold-statements.ts'
 import type { Ask } from '../../bench/http-client.ts'
@@ -66,7 +66,7 @@ const paidSoFar = async () => {
 }
 async function broken(db: Pick<Gateway['db'], 'execute'> = sandbox.db): Promise<string[]> {
   const found: string[] = []
-  for (const [rule, statement] of Object.entries(paymentRules))
+  for (const [rule, statement] of Object.entries(await readPaymentRules()))
     if ((await rowsOf(statement, db)).length > 0) found.push(rule)
   return found
 }

@@ -3,7 +3,7 @@ import { anEntry, type Checkout } from '../checkouts.ts'
 import type { StripeSale } from '../stripe-sale.ts'
 import type { Caller } from './callers.ts'
 
-// What callers of the matrix register and sell.
+// Webhooks and sales of the callers of the matrix.
 
 type Answer<Data> = { data: Data | null | undefined; errors: unknown }
 /** The data of an answer without errors. */

@@ -18,7 +18,7 @@ type Parameter = { name: string; in: string; required?: boolean; schema?: Schema
 type Operation = { parameters?: Parameter[]; requestBody?: Content; responses?: Record<string, Content> }
 export type Openapi = Json & { paths?: Record<string, Record<string, unknown>> }
 
-/** Who writes a value: the client in a request, the service in a response. */
+/** Direction of a value: a client writes it in a request, the service in a response. */
 type Direction = 'request' | 'response'
 
 const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options']

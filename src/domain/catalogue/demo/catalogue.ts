@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../database/database.ts'
+import { hour } from '../../../shared/hour.ts'
 import { events } from '../../event/table.ts'
 import type { CatalogueFile } from '../catalogue-file.ts'
 import { importCatalogue } from '../import-catalogue.ts'
@@ -9,7 +10,6 @@ import { type Random, randomFrom } from './random.ts'
 import { type EventInput, entrance, front, group, oddRates, type RateInput, table } from './rates.ts'
 import { artists, series, themes } from './themes.ts'
 
-const hour = 3_600_000
 const eventsPerPlace = 20
 
 /** Generates a demo catalogue, the same for the same count and day. Each event depends only on its number, so

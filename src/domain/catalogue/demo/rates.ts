@@ -1,3 +1,4 @@
+import { hour } from '../../../shared/hour.ts'
 import type { CatalogueFile } from '../catalogue-file.ts'
 import type { DemoCurrency } from './places.ts'
 import type { Random } from './random.ts'
@@ -30,7 +31,6 @@ const money: Record<DemoCurrency, { perEuro: number; step: number }> = {
   KWD: { perEuro: 0.33, step: 0.125 },
 }
 
-const hour = 3_600_000
 const plus = (date: Date, hours: number) => new Date(date.getTime() + hours * hour).toISOString()
 
 function toPrice({ currency }: Pick<Sale, 'currency'>, euros: number): number {

@@ -5,7 +5,7 @@ const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
 
 /** Error of Stripe's, reduced to its name and code. Its HTTP status is meant for us, and must not become the
  *  status of our own response. */
-export class StripeFailure extends Error {
+class StripeFailure extends Error {
   readonly code: string | undefined
 
   constructor({ type, code, detail }: Stripe.errors.StripeError) {

@@ -28,7 +28,7 @@ export const invitationsInput = z.strictObject({
   idempotencyKey: scalars.idempotencyKey.nullish(),
 })
 
-export type InvitationsInput = z.output<typeof invitationsInput>
+type InvitationsInput = z.output<typeof invitationsInput>
 
 // Prices whose places the guests take: the current one, and the next ones once it is used up.
 function choosePrices(prices: Price[], count: number, now: Date): Price[] {

@@ -21,7 +21,7 @@ export const boxOfficeInput = checkoutInput
   })
   .extend({ method: z.enum(paymentMethod.enumValues), reference: scalars.text(100).nullish() })
 
-export type BoxOfficeInput = z.output<typeof boxOfficeInput>
+type BoxOfficeInput = z.output<typeof boxOfficeInput>
 
 /** Sells tickets of one rate at the door of the integration's organization, all or none, paid at once by what
  *  the organization took itself. By the rules of a checkout, but until the event ends. A total above 0 has an

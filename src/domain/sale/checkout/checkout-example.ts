@@ -1,4 +1,5 @@
 import { exampleIds } from '../../../rest/openapi/example-ids.ts'
+import { priceExample } from '../../ticket-rate/price-example.ts'
 import type { IssuedTicketBody } from './issued-body.ts'
 
 const { eventId, ticketRateId, priceId, ticketId } = exampleIds
@@ -9,17 +10,7 @@ const ticket: IssuedTicketBody = {
   ticket_rate_id: ticketRateId,
   qr_code: 'K7M2PQ9RXW3D',
   status: 'active',
-  price: {
-    _id: priceId,
-    name: 'Regular',
-    price: 20,
-    valid_until: '2026-12-30T20:00:00.000Z',
-    quantity: 0,
-    includes: 'One entrance',
-    additional_info: null,
-    fee_type: 'percentage',
-    fee_quantity: 8,
-  },
+  price: priceExample,
   payment_currency: 'EUR',
   channel_id: 'chn_01jd8r6t7c4e6g8j1m3p5r7t9v',
   fees: { organization: 1.6, platform: 1 },

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../auth/authenticate.ts'
+import type { Caller } from '../../../auth/caller.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 

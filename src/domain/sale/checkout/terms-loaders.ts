@@ -161,7 +161,7 @@ async function findTermsOf(db: Database, mode: Mode, id: string): Promise<Terms 
 }
 
 /** Loads the terms of rates without permission checks: use `readTerms`. */
-export const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
+const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
   new Loader((ids) => Promise.all(ids.map((id) => findTermsOf(db, scope.mode, id))))
 
 /** Reads the terms of a rate, which the request may have prefetched. Null if there is no such rate, or the

@@ -5,6 +5,7 @@ import { Refusal } from '../../../shared/errors.ts'
 import { maxResends, queueAgain, secondsUntilResend } from '../../delivery/queue-again.ts'
 import { paymentById } from '../../payment/loaders.ts'
 import { lockPayment, type PaymentName } from '../../payment/lock-payment.ts'
+import { isAnonymized } from '../../ticket/anonymized.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import type { TicketResending } from './holder-input.ts'
@@ -26,7 +27,8 @@ async function findPaymentOf({ ticketId, paymentId }: TicketResending, ctx: Cont
 
 /** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a
  *  message where the holder has a phone. All or none. Works whether or not the checkout asked for mails.
- *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active; TOO_MANY_RESENDS if one of them was sent
+ *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active, or those that are have no holder any
+ *  more; TOO_MANY_RESENDS if one of them was sent
  *  again five times within 24 hours, by the database's clock (DECISIONS 9). */
 export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {
   requireConfidential(ctx)
@@ -47,7 +49,7 @@ export async function resendTickets(input: TicketResending, ctx: Context): Promi
       .orderBy(asc(tickets.id))
       .for('update')
     const active = locked
-      .filter((ticket) => ticket.status === 'active')
+      .filter((ticket) => ticket.status === 'active' && !isAnonymized(ticket))
       .sort((one, other) => one.position - other.position)
     const [first] = locked
     if (!first) throw new Error(`payment ${payment.id} is ${status} and has no tickets`)

@@ -6,6 +6,7 @@ import { Refusal } from '../../../shared/errors.ts'
 import { newDocumentToken, newQrCode } from '../../../shared/ids.ts'
 import { queueTransfer } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
+import { clearedAttendee } from '../../ticket/anonymized.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
 import { retiredDocuments, type Ticket, tickets } from '../../ticket/table.ts'
@@ -13,18 +14,6 @@ import { ticketChange } from '../../ticket/ticket-change.ts'
 import { recordChanges } from '../record-changes.ts'
 import type { TicketTransfer } from './holder-input.ts'
 import { readHolderTerms, statusRefusal } from './holder-rules.ts'
-
-// Everything that the former holder told, which is nobody else's.
-const forgotten = {
-  gender: null,
-  birthday: null,
-  address: null,
-  postalCode: null,
-  countryCode: null,
-  personalDocumentType: null,
-  personalDocumentNumber: null,
-  answers: [],
-} satisfies Partial<Ticket>
 
 const isHolder = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
   ticket.fullName === fullName && ticket.email === email
@@ -35,7 +24,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
   const [given] = await tx
     .update(tickets)
     .set({
-      ...forgotten,
+      ...clearedAttendee,
       fullName: to.fullName,
       searchName: searchNameOf(to.fullName),
       email: to.email,

@@ -2,6 +2,7 @@ import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
+import { isAnonymized } from '../../ticket/anonymized.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
@@ -23,7 +24,8 @@ function differences(ticket: Ticket, given: Partial<Ticket>, language: string): 
 /** Corrects what was typed about the attendee of a ticket that is held or active. Absent fields stay, null
  *  clears an optional one. Sends nothing: a mail that is queued for a former address is not sent, and tickets
  *  that are paid later go to the new one. Changes nothing, and records nothing, if nothing differs.
- *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION, ALREADY_ENTERED, UNDER_AGE (DECISIONS 9). */
+ *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE
+ *  (DECISIONS 9). */
 export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
   const found = await requireTicket(ticketId, ctx)
@@ -32,7 +34,8 @@ export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ct
     // A settlement reads the addresses that it queues mails for under this lock.
     await lockPayment(tx, { organizationId, id: paymentId })
     const locked = await lockTicket(tx, found)
-    if (locked.status !== 'held' && locked.status !== 'active') throw statusRefusal(locked, 'updated')
+    const isLive = locked.status === 'held' || locked.status === 'active'
+    if (!isLive || isAnonymized(locked)) throw statusRefusal(locked, 'updated')
     requireUnused(locked)
     const terms = await readHolderTerms(tx, locked)
     refuseIf(checkAge(given, terms))

@@ -2,6 +2,7 @@ import { and, asc, eq, sql } from 'drizzle-orm'
 import { inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { changes } from '../../change/table.ts'
+import { hasRecipient } from '../../delivery/anonymized-recipient.ts'
 import { documentUrl } from '../../delivery/document-url.ts'
 import { deliveries } from '../../delivery/table.ts'
 import type { Payment } from '../../payment/table.ts'
@@ -57,6 +58,7 @@ const recipientsByPayment = (db: Database) =>
           eq(deliveries.paymentId, paymentId),
           eq(deliveries.kind, 'tickets'),
           eq(deliveries.occasion, ''),
+          hasRecipient,
         ),
       )
       .orderBy(asc(deliveries.recipient)),

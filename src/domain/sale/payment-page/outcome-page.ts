@@ -11,7 +11,7 @@ import { ticketPage } from './layout.ts'
 type Outcome = { title: string; text: string }
 
 /** Status that ends a payment as far as the buyer can see. */
-export type EndStatus = Exclude<Payment['status'], 'pending' | 'processing'>
+type EndStatus = Exclude<Payment['status'], 'pending' | 'processing'>
 
 const outcomeOf = (language: Language, status: Payment['status']): Outcome => ({
   title: translate(language, `outcome.${status}.title`),

@@ -17,7 +17,7 @@ export const refundInput = z.strictObject({
   idempotencyKey: scalars.idempotencyKey.nullish(),
 })
 
-export type RefundInput = z.output<typeof refundInput>
+type RefundInput = z.output<typeof refundInput>
 
 function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount == null) return undefined

@@ -12,7 +12,7 @@ import type { Settlement } from './settlement.ts'
 
 /** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
  *  refund does not exist, `ignored` if it concerns neither. */
-export type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
+type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 

@@ -15,6 +15,7 @@ const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWait
 const queuesOf = perDatabase((db) => {
   const queue = batchByKey<Settlement, SettlementResult | typeof deferred>(
     {
+      name: 'payments',
       alone: (group) => settleGroup(db, group, 'skip'),
       concernsAll: (error) => isUnavailable(error) && !isTransient(error),
       busy: () => busy('Too many payments of this rate at once. Try again.'),

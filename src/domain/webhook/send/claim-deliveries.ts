@@ -7,16 +7,7 @@ import { isDistributed } from '../../../database/distributed.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
-
-// Deliveries that are claimed of one webhook at a time; only one while it is failing.
-const batchSize = 20
-const share = sql`case when ${webhooks.failingSince} is null then ${sql.raw(String(batchSize))} else 1 end`
-
-// Parallel requests to one webhook.
-const concurrency = 4
-
-/** Schedule of one webhook's batch: `rounds` of `concurrency` parallel requests. */
-export const pace = { concurrency, rounds: Math.ceil(batchSize / concurrency) }
+import { firstBatch } from './pace.ts'
 
 /** A change that is leased to this process for sending. */
 export type ClaimedDelivery = {
@@ -32,11 +23,19 @@ export type ClaimedDelivery = {
   change: Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'data' | 'createdAt'>
 }
 
-type Limits = { limit: number; leaseSeconds: number; except: string[] }
+/** Webhooks of which more than `firstBatch` are claimed, and how many. */
+type Batches = { webhookIds: string[]; sizes: number[] }
+type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: Batches }
+type Asked = Omit<Limits, 'batches'> & { pacedIds: string[]; sizes: number[] }
 
 const { organizationId, webhookId, changeId, status, dueAt, attempts } = webhookDeliveries
 const isDue = sql`${status} = 'pending' and ${dueAt} <= ${nowMs}`
 const placeholder = sql.placeholder
+
+// Deliveries that are claimed of one webhook at a time; only one while it is failing.
+const share = sql`case when ${webhooks.failingSince} is null then
+  coalesce((select size from unnest(${textArrayParam('pacedIds')}, ${placeholder('sizes')}::integer[]) as paced(id, size)
+    where paced.id = ${webhooks.id}), ${sql.raw(String(firstBatch))}) else 1 end`
 
 const isReady = sql`${webhooks.status} = 'enabled'
   and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
@@ -93,11 +92,11 @@ const findDue = preparedSql<Due>(
   select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
     least(count(*), ${share})::integer as count
   from ${webhookDeliveries} join ${webhooks} on ${webhooks.id} = ${webhookId}
-  where ${isDue} and ${isReady} group by 1, 2, ${webhooks.failingSince} limit ${placeholder('limit')}::integer`,
+  where ${isDue} and ${isReady} group by 1, 2, ${webhooks.id}, ${webhooks.failingSince} limit ${placeholder('limit')}::integer`,
 )
 
-async function claimDistributed(db: Database, { limit, leaseSeconds, except }: Limits): Promise<Claimed[]> {
-  const found = await findDue(db, { limit, except })
+async function claimDistributed(db: Database, { leaseSeconds, limit, ...asked }: Asked): Promise<Claimed[]> {
+  const found = await findDue(db, { ...asked, limit })
   const claimed: Claimed[] = []
   for (const [organizationId, due] of groupBy(found, ({ organizationId }) => organizationId)) {
     if (claimed.length >= limit) break
@@ -135,8 +134,12 @@ const toClaimed = ({ secret, previousSecret, data, createdAt, ...row }: Claimed)
 
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
-export async function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
-  const claimed = isDistributed(db) ? await claimDistributed(db, limits) : await claim(db, limits)
+export async function claimDeliveries(
+  db: Database,
+  { batches, ...limits }: Limits,
+): Promise<ClaimedDelivery[]> {
+  const asked = { ...limits, pacedIds: batches.webhookIds, sizes: batches.sizes }
+  const claimed = isDistributed(db) ? await claimDistributed(db, asked) : await claim(db, asked)
   return claimed.map(toClaimed)
 }
 

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { preparedSql } from '../../../data/prepared.ts'
 import { nowMs, secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -28,13 +29,19 @@ const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
     and ${attempts} = tried.attempts and ${status} = 'pending'`
 })
 
+// Pause of a webhook to which nothing got through: a second, and then half the time that it has failed for, so
+// that one that is down for long is asked every five minutes.
+const breakSeconds = (failingSince: PgColumn) =>
+  sql`least(300, greatest(1, extract(epoch from now() - coalesce(${failingSince}, now())) / 2))`
+
 // Matching on the URL ignores answers of a URL that has been replaced since.
 const recordWebhooks = preparedSql('record_webhooks', () => {
   const { failingSince, pausedUntil } = webhooks
   const hasFailed = sql`not of.works and ${failingSince} < ${nowMs} - ${maxFailing}`
   return sql`
   update ${webhooks} set failing_since = case when not of.works then coalesce(${failingSince}, now()) end,
-    paused_until = case when of.pause > 0 then ${secondsFromNow(sql`of.pause`)} else ${pausedUntil} end,
+    paused_until = case when of.works and of.pause = 0 then ${pausedUntil}
+      else ${secondsFromNow(sql`greatest(of.pause, case when of.works then 0 else ${breakSeconds(failingSince)} end)`)} end,
     status = case when of.gone or ${hasFailed} then 'disabled' else ${webhooks.status} end,
     disabled_reason = case when of.gone then 'GONE' when ${hasFailed} then 'FAILING' end
   from jsonb_to_recordset(${sql.placeholder('of')}::text::jsonb) as of(id text, url text, works boolean, gone boolean,
@@ -51,7 +58,8 @@ const webhookOf = (attempts: Attempt[]) => ({
 })
 
 /** Records the outcome of attempts, on the deliveries and on their webhooks: one that is gone, or has failed
- *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). */
+ *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). One to which nothing
+ *  got through is paused, the longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
   const rows = tried.map(({ claimed, verdict }) => ({

@@ -5,13 +5,14 @@ import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { subjectOf } from '../../change/subject.ts'
 import { sign } from '../webhook-secret.ts'
-import { type ClaimedDelivery, claimDeliveries, pace, releaseDeliveries } from './claim-deliveries.ts'
+import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from './claim-deliveries.ts'
 import { judgeAnswer } from './judge-answer.ts'
+import { pacesOf, rounds } from './pace.ts'
 import { type PostOptions, postSigned } from './post-signed.ts'
 import { type Attempt, recordAttempts } from './record-attempts.ts'
 
 // Maximum number of claimed deliveries that are not sent yet, across all webhooks.
-const maxClaimed = 400
+const maxClaimed = 800
 
 // Rate limit of one process, which has buyers to serve as well.
 const maxPerSecond = 500
@@ -43,7 +44,8 @@ async function send(claimed: ClaimedDelivery, options: PostOptions): Promise<Att
 
 const pause = (milliseconds: number) => setTimeout(Math.max(0, milliseconds), undefined, { ref: false })
 
-/** Sends due deliveries, signed and at least once, until none is left. Any number of processes may run it at
+/** Sends due deliveries, signed and at least once, until none is left: as many at once to a receiver as it
+ *  answers quickly, and one at a time after pauses to one that fails. Any number of processes may run it at
  *  once, each on its own rows, and a slow webhook delays no other. On shutdown, requests in flight are
  *  aborted and their deliveries released (DECISIONS 7; Standard Webhooks). */
 export async function sendWebhooks(
@@ -53,23 +55,30 @@ export async function sendWebhooks(
   const options = { timeoutSeconds, ...more }
   const { stopping } = options
   setMaxListeners(0, stopping)
-  const leaseSeconds = timeoutSeconds * pace.rounds + 20
+  const leaseSeconds = timeoutSeconds * rounds + 20
   // Batches in progress, by webhook. A busy webhook is skipped until its batch is done.
   const running = new Map<string, Promise<void>>()
   const tried: Attempt[] = []
   const unsent: ClaimedDelivery[] = []
+  const paces = pacesOf(db)
   let inFlight = 0
   const run = async (webhookId: string, batch: ClaimedDelivery[]) => {
     inFlight += batch.length
     let isHealthy = true
-    await pLimit(pace.concurrency).map(batch, async (claimed) => {
+    let spentMs = 0
+    const concurrency = paces.concurrencyOf(webhookId)
+    await pLimit(concurrency).map(batch, async (claimed) => {
+      const began = performance.now()
       const attempt = isHealthy ? await send(claimed, options) : null
+      spentMs += performance.now() - began
       inFlight--
       if (attempt) tried.push(attempt)
       else unsent.push(claimed)
       // After a failure, the rest of the batch would most likely fail too.
       isHealthy = isHealthy && attempt?.verdict.status === 'delivered'
     })
+    const isFull = batch.length >= concurrency * rounds
+    paces.learn(webhookId, { hasFailed: !isHealthy, isFull, meanMs: spentMs / batch.length })
     running.delete(webhookId)
   }
   const record = async () => {
@@ -82,7 +91,8 @@ export async function sendWebhooks(
     if (performance.now() >= second.endsAt) second = { endsAt: performance.now() + 1000, left: maxPerSecond }
     const limit = Math.min(maxClaimed - inFlight, second.left)
     const except = [...running.keys()]
-    const claimed = limit > 0 ? await claimDeliveries(db, { limit, leaseSeconds, except }) : []
+    const limits = { limit, leaseSeconds, except, batches: paces.batches() }
+    const claimed = limit > 0 ? await claimDeliveries(db, limits) : []
     second.left -= claimed.length
     for (const [webhookId, batch] of groupBy(claimed, ({ webhookId }) => webhookId))
       running.set(webhookId, run(webhookId, batch))

@@ -19,7 +19,7 @@ export type HoldJob = {
 }
 
 /** Way of selling. A sale at the box office and an invitation are paid at once. */
-export type Seller = { channelId: string; mode: Mode; provider: string } & (
+type Seller = { channelId: string; mode: Mode; provider: string } & (
   | { saleType: 'online' | 'invitation' }
   | { saleType: 'box_office'; method: NonNullable<Payment['method']>; methodReference: string | null }
 )

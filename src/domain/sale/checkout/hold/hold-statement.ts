@@ -93,7 +93,7 @@ const statements = {
  *  `optimisticOfMany` does so for jobs of several organizations, on a database that is not distributed.
  *  `exact` may take the last place. The caller has locked the stock, checked that the jobs fit, and records
  *  what they use up. */
-export type HoldMode = keyof typeof statements
+type HoldMode = keyof typeof statements
 
 const ofRate = ({ id, organizationId }: HoldJob['plan']['rate']) => ({ ticketRateId: id, organizationId })
 

@@ -85,6 +85,7 @@ const queueOf = perDatabase((db) =>
   perMode((mode) =>
     batchByKey<HoldJob, HoldOutcome>(
       {
+        name: 'holds',
         mixed: (jobs) => holdManyRates(db, jobs),
         familyOf: ({ plan }) => (isDistributed(db) ? plan.rate.organizationId : ''),
         alone: (jobs) => holdOneRate(db, jobs),

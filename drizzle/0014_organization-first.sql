@@ -1,6 +1,7 @@
 -- migrate: no transaction
--- Primary keys, unique indexes and foreign keys of what is sold begin with the organization. Indexes are built,
--- organizations filled in in parts, and constraints validated, while tickets are sold.
+-- Primary keys, unique indexes and foreign keys of what is sold contain the organization. Indexes are built,
+-- organizations filled in in parts, and constraints validated, while tickets are sold. Keys begin with what the version
+-- before looks up by, and a unique index on the counters' id alone stays for its import: a later migration drops it.
 ALTER TABLE "stock" ADD COLUMN IF NOT EXISTS "organization_id" text;
 --> statement-breakpoint
 ALTER TABLE "charges" ADD COLUMN IF NOT EXISTS "organization_id" text;
@@ -163,64 +164,51 @@ ALTER TABLE "webhook_deliveries" ALTER COLUMN "organization_id" SET NOT NULL;
 --> statement-breakpoint
 ALTER TABLE "webhook_deliveries" DROP CONSTRAINT IF EXISTS "webhook_deliveries_have_an_organization";
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "changes_organization_id_id_pk" ON "changes" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "changes_id_organization_id_pk" ON "changes" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "check_ins_organization_id_integration_id_nonce_pk" ON "check_ins" USING btree ("organization_id","integration_id","nonce");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "check_ins_integration_id_nonce_organization_id_pk" ON "check_ins" USING btree ("integration_id","nonce","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "deliveries_organization_id_id_pk" ON "deliveries" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "deliveries_id_organization_id_pk" ON "deliveries" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "invoices_organization_id_id_pk" ON "invoices" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "invoices_id_organization_id_pk" ON "invoices" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "charges_organization_id_id_pk" ON "charges" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "charges_id_organization_id_pk" ON "charges" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "idempotency_keys_organization_id_id_pk" ON "idempotency_keys" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "idempotency_keys_id_organization_id_pk" ON "idempotency_keys" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "payments_organization_id_id_pk" ON "payments" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "payments_id_organization_id_pk" ON "payments" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "provider_events_organization_id_provider_id_pk" ON "provider_events" USING btree ("organization_id","provider","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "provider_events_provider_id_organization_id_pk" ON "provider_events" USING btree ("provider","id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "refunds_organization_id_id_pk" ON "refunds" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "refunds_id_organization_id_pk" ON "refunds" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "stock_organization_id_id_pk" ON "stock" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "stock_id_organization_id_pk" ON "stock" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "tickets_organization_id_id_pk" ON "tickets" USING btree ("organization_id","id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "retired_documents_token_organization_id_pk" ON "retired_documents" USING btree ("token","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "webhook_deliveries_organization_id_webhook_id_change_id_pk" ON "webhook_deliveries" USING btree ("organization_id","webhook_id","change_id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "tickets_id_organization_id_pk" ON "tickets" USING btree ("id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "payments_of_tickets" ON "payments" USING btree ("organization_id","id","channel_id","ticket_rate_id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "webhook_deliveries_webhook_id_change_id_organization_id_pk" ON "webhook_deliveries" USING btree ("webhook_id","change_id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "changes_of_subject_in_order" ON "changes" USING btree ("organization_id","subject_id","sequence");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "changes_of_subject_in_order" ON "changes" USING btree ("subject_id","sequence","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "deliveries_once" ON "deliveries" USING btree ("organization_id","payment_id","medium","recipient","occasion");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "deliveries_once" ON "deliveries" USING btree ("payment_id","medium","recipient","occasion","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "invoices_once_per_refund" ON "invoices" USING btree ("organization_id","refund_id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "invoices_once_per_refund" ON "invoices" USING btree ("refund_id","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "charges_reference_of_organization" ON "charges" USING btree ("organization_id","provider","reference");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "charges_reference_of_organization" ON "charges" USING btree ("provider","reference","organization_id");
 --> statement-breakpoint
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "payments_id" ON "payments" USING btree ("id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "payments_page_token_of_organization" ON "payments" USING btree ("page_token","organization_id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "payments_page_token_of_organization" ON "payments" USING btree ("organization_id","page_token");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "payments_session_of_organization" ON "payments" USING btree ("provider","session_id","organization_id") WHERE "payments"."session_id" is not null;
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "payments_session_of_organization" ON "payments" USING btree ("organization_id","provider","session_id") WHERE "payments"."session_id" is not null;
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "refunds_idempotency_key_of_organization" ON "refunds" USING btree ("idempotency_key","organization_id");
 --> statement-breakpoint
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "refunds_id" ON "refunds" USING btree ("id");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "stock_id" ON "stock" USING btree ("id");
 --> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "refunds_idempotency_key_of_organization" ON "refunds" USING btree ("organization_id","idempotency_key");
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "tickets_code_in_event" ON "tickets" USING btree ("qr_code","event_id","mode","organization_id") WHERE "tickets"."status" <> 'expired';
 --> statement-breakpoint
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "stock_id" ON "stock" USING btree ("id");
---> statement-breakpoint
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "tickets_id" ON "tickets" USING btree ("id");
---> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "tickets_code_in_event" ON "tickets" USING btree ("organization_id","qr_code","event_id","mode") WHERE "tickets"."status" <> 'expired';
---> statement-breakpoint
-CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "tickets_document_token_of_organization" ON "tickets" USING btree ("organization_id","document_token") WHERE "tickets"."document_token" is not null;
---> statement-breakpoint
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "webhook_deliveries_of_webhook" ON "webhook_deliveries" USING btree ("webhook_id","change_id");
---> statement-breakpoint
--- Else the new foreign key would lean on it, which has the same columns.
-ALTER TABLE "tickets" DROP CONSTRAINT IF EXISTS "tickets_of_their_payment";
---> statement-breakpoint
-ALTER TABLE "payments" DROP CONSTRAINT IF EXISTS "payments_shared_with_tickets";
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "tickets_document_token_of_organization" ON "tickets" USING btree ("document_token","organization_id") WHERE "tickets"."document_token" is not null;
 --> statement-breakpoint
 ALTER TABLE "check_ins"
 	DROP CONSTRAINT IF EXISTS "check_ins_of_tickets",
@@ -300,12 +288,6 @@ ALTER TABLE "retired_documents"
 --> statement-breakpoint
 ALTER TABLE "retired_documents" VALIDATE CONSTRAINT "retired_documents_of_tickets";
 --> statement-breakpoint
-ALTER TABLE "tickets"
-	DROP CONSTRAINT IF EXISTS "tickets_of_payments",
-	ADD CONSTRAINT "tickets_of_payments" FOREIGN KEY ("organization_id","payment_id","channel_id","ticket_rate_id") REFERENCES "public"."payments"("organization_id","id","channel_id","ticket_rate_id") NOT VALID;
---> statement-breakpoint
-ALTER TABLE "tickets" VALIDATE CONSTRAINT "tickets_of_payments";
---> statement-breakpoint
 ALTER TABLE "webhook_deliveries"
 	DROP CONSTRAINT IF EXISTS "webhook_deliveries_of_changes",
 	ADD CONSTRAINT "webhook_deliveries_of_changes" FOREIGN KEY ("organization_id","change_id") REFERENCES "public"."changes"("organization_id","id") NOT VALID;
@@ -342,104 +324,104 @@ ALTER TABLE "webhook_deliveries" DROP CONSTRAINT IF EXISTS "webhook_deliveries_c
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'changes'::regclass AND conname = 'changes_organization_id_id_pk') THEN
-		ALTER TABLE "changes" DROP CONSTRAINT "changes_pkey", ADD CONSTRAINT "changes_organization_id_id_pk" PRIMARY KEY USING INDEX "changes_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'changes'::regclass AND conname = 'changes_id_organization_id_pk') THEN
+		ALTER TABLE "changes" DROP CONSTRAINT "changes_pkey", ADD CONSTRAINT "changes_id_organization_id_pk" PRIMARY KEY USING INDEX "changes_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'check_ins'::regclass AND conname = 'check_ins_organization_id_integration_id_nonce_pk') THEN
-		ALTER TABLE "check_ins" DROP CONSTRAINT "check_ins_integration_id_nonce_pk", ADD CONSTRAINT "check_ins_organization_id_integration_id_nonce_pk" PRIMARY KEY USING INDEX "check_ins_organization_id_integration_id_nonce_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'check_ins'::regclass AND conname = 'check_ins_integration_id_nonce_organization_id_pk') THEN
+		ALTER TABLE "check_ins" DROP CONSTRAINT "check_ins_integration_id_nonce_pk", ADD CONSTRAINT "check_ins_integration_id_nonce_organization_id_pk" PRIMARY KEY USING INDEX "check_ins_integration_id_nonce_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'deliveries'::regclass AND conname = 'deliveries_organization_id_id_pk') THEN
-		ALTER TABLE "deliveries" DROP CONSTRAINT "deliveries_pkey", ADD CONSTRAINT "deliveries_organization_id_id_pk" PRIMARY KEY USING INDEX "deliveries_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'deliveries'::regclass AND conname = 'deliveries_id_organization_id_pk') THEN
+		ALTER TABLE "deliveries" DROP CONSTRAINT "deliveries_pkey", ADD CONSTRAINT "deliveries_id_organization_id_pk" PRIMARY KEY USING INDEX "deliveries_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'invoices'::regclass AND conname = 'invoices_organization_id_id_pk') THEN
-		ALTER TABLE "invoices" DROP CONSTRAINT "invoices_pkey", ADD CONSTRAINT "invoices_organization_id_id_pk" PRIMARY KEY USING INDEX "invoices_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'invoices'::regclass AND conname = 'invoices_id_organization_id_pk') THEN
+		ALTER TABLE "invoices" DROP CONSTRAINT "invoices_pkey", ADD CONSTRAINT "invoices_id_organization_id_pk" PRIMARY KEY USING INDEX "invoices_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'charges'::regclass AND conname = 'charges_organization_id_id_pk') THEN
-		ALTER TABLE "charges" DROP CONSTRAINT "charges_pkey", ADD CONSTRAINT "charges_organization_id_id_pk" PRIMARY KEY USING INDEX "charges_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'charges'::regclass AND conname = 'charges_id_organization_id_pk') THEN
+		ALTER TABLE "charges" DROP CONSTRAINT "charges_pkey", ADD CONSTRAINT "charges_id_organization_id_pk" PRIMARY KEY USING INDEX "charges_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'idempotency_keys'::regclass AND conname = 'idempotency_keys_organization_id_id_pk') THEN
-		ALTER TABLE "idempotency_keys" DROP CONSTRAINT "idempotency_keys_pkey", ADD CONSTRAINT "idempotency_keys_organization_id_id_pk" PRIMARY KEY USING INDEX "idempotency_keys_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'idempotency_keys'::regclass AND conname = 'idempotency_keys_id_organization_id_pk') THEN
+		ALTER TABLE "idempotency_keys" DROP CONSTRAINT "idempotency_keys_pkey", ADD CONSTRAINT "idempotency_keys_id_organization_id_pk" PRIMARY KEY USING INDEX "idempotency_keys_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'payments'::regclass AND conname = 'payments_organization_id_id_pk') THEN
-		ALTER TABLE "payments" DROP CONSTRAINT "payments_pkey", ADD CONSTRAINT "payments_organization_id_id_pk" PRIMARY KEY USING INDEX "payments_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'payments'::regclass AND conname = 'payments_id_organization_id_pk') THEN
+		ALTER TABLE "payments" DROP CONSTRAINT "payments_pkey", ADD CONSTRAINT "payments_id_organization_id_pk" PRIMARY KEY USING INDEX "payments_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'provider_events'::regclass AND conname = 'provider_events_organization_id_provider_id_pk') THEN
-		ALTER TABLE "provider_events" DROP CONSTRAINT "provider_events_provider_id_pk", ADD CONSTRAINT "provider_events_organization_id_provider_id_pk" PRIMARY KEY USING INDEX "provider_events_organization_id_provider_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'provider_events'::regclass AND conname = 'provider_events_provider_id_organization_id_pk') THEN
+		ALTER TABLE "provider_events" DROP CONSTRAINT "provider_events_provider_id_pk", ADD CONSTRAINT "provider_events_provider_id_organization_id_pk" PRIMARY KEY USING INDEX "provider_events_provider_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'refunds'::regclass AND conname = 'refunds_organization_id_id_pk') THEN
-		ALTER TABLE "refunds" DROP CONSTRAINT "refunds_pkey", ADD CONSTRAINT "refunds_organization_id_id_pk" PRIMARY KEY USING INDEX "refunds_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'refunds'::regclass AND conname = 'refunds_id_organization_id_pk') THEN
+		ALTER TABLE "refunds" DROP CONSTRAINT "refunds_pkey", ADD CONSTRAINT "refunds_id_organization_id_pk" PRIMARY KEY USING INDEX "refunds_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'stock'::regclass AND conname = 'stock_organization_id_id_pk') THEN
-		ALTER TABLE "stock" DROP CONSTRAINT "stock_pkey", ADD CONSTRAINT "stock_organization_id_id_pk" PRIMARY KEY USING INDEX "stock_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'stock'::regclass AND conname = 'stock_id_organization_id_pk') THEN
+		ALTER TABLE "stock" DROP CONSTRAINT "stock_pkey", ADD CONSTRAINT "stock_id_organization_id_pk" PRIMARY KEY USING INDEX "stock_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'tickets'::regclass AND conname = 'tickets_organization_id_id_pk') THEN
-		ALTER TABLE "tickets" DROP CONSTRAINT "tickets_pkey", ADD CONSTRAINT "tickets_organization_id_id_pk" PRIMARY KEY USING INDEX "tickets_organization_id_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'retired_documents'::regclass AND conname = 'retired_documents_token_organization_id_pk') THEN
+		ALTER TABLE "retired_documents" DROP CONSTRAINT "retired_documents_organization_id_token_pk", ADD CONSTRAINT "retired_documents_token_organization_id_pk" PRIMARY KEY USING INDEX "retired_documents_token_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'webhook_deliveries'::regclass AND conname = 'webhook_deliveries_organization_id_webhook_id_change_id_pk') THEN
-		ALTER TABLE "webhook_deliveries" DROP CONSTRAINT "webhook_deliveries_webhook_id_change_id_pk", ADD CONSTRAINT "webhook_deliveries_organization_id_webhook_id_change_id_pk" PRIMARY KEY USING INDEX "webhook_deliveries_organization_id_webhook_id_change_id_pk";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'tickets'::regclass AND conname = 'tickets_id_organization_id_pk') THEN
+		ALTER TABLE "tickets" DROP CONSTRAINT "tickets_pkey", ADD CONSTRAINT "tickets_id_organization_id_pk" PRIMARY KEY USING INDEX "tickets_id_organization_id_pk";
 	END IF;
 END
 $$;
 --> statement-breakpoint
 DO $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'payments'::regclass AND conname = 'payments_of_tickets') THEN
-		ALTER TABLE "payments" ADD CONSTRAINT "payments_of_tickets" UNIQUE USING INDEX "payments_of_tickets";
+	IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'webhook_deliveries'::regclass AND conname = 'webhook_deliveries_webhook_id_change_id_organization_id_pk') THEN
+		ALTER TABLE "webhook_deliveries" DROP CONSTRAINT "webhook_deliveries_webhook_id_change_id_pk", ADD CONSTRAINT "webhook_deliveries_webhook_id_change_id_organization_id_pk" PRIMARY KEY USING INDEX "webhook_deliveries_webhook_id_change_id_organization_id_pk";
 	END IF;
 END
 $$;

@@ -1,0 +1,163 @@
+import type { Config } from '../config/config.ts'
+import type { OpenDatabase } from '../database/database.ts'
+import { type Inspection, inspectDatabase } from '../database/inspect.ts'
+import { problemOf, type Unready } from '../database/why-unready.ts'
+import { findOpenWork } from '../domain/verify/find-open-work.ts'
+import { type Checked, verify } from '../domain/verify/verify.ts'
+import { describeError } from './describe-error.ts'
+
+/** Result of an examination: `attention` needs a person, `broken` must not be. */
+export type Finding = { check: string; level: 'ok' | 'attention' | 'broken'; text: string }
+
+type Opened = { primary: OpenDatabase; replicas: OpenDatabase[] }
+
+/** Access to what is examined. Each throws a reason without values of settings. */
+export type Examined = {
+  /** Settings as the service reads them, or as a command does, which takes no payments. */
+  readConfig(of: 'service' | 'command'): Config
+  open(): Promise<OpenDatabase>
+  /** Opens the replicas that the settings name. */
+  openReplicas(): Promise<OpenDatabase[]>
+}
+
+const oldestVersion = 150_000
+// Webhooks are signed with the time, which receivers compare with their own to some minutes.
+const clockLimits = { attention: 2_000, broken: 60_000 }
+// A rule reads whole tables, but never in the way of a sale.
+const timeoutMs = 120_000
+
+const ok = (check: string, text: string): Finding => ({ check, level: 'ok', text })
+const attention = (check: string, text: string): Finding => ({ check, level: 'attention', text })
+const broken = (check: string, text: string): Finding => ({ check, level: 'broken', text })
+
+function judgeClock({ clockMs, roundTripMs }: Inspection): Finding {
+  const off = Math.max(0, Math.abs(clockMs) - roundTripMs)
+  const text = `the clock of the database is ${Math.abs(clockMs)} ms ${clockMs < 0 ? 'behind' : 'ahead of'} this machine's`
+  if (off > clockLimits.broken) return broken('clocks', `${text}: set them by NTP`)
+  return off > clockLimits.attention ? attention('clocks', `${text}: set them by NTP`) : ok('clocks', text)
+}
+
+function judgeMigrations({ migrations: { missing, unknown } }: Inspection): Finding {
+  if (missing > 0) return broken('migrations', `${missing} are missing: run npm run migrate`)
+  return unknown > 0
+    ? attention('migrations', `all are there, and ${unknown} of a later version of the service`)
+    : ok('migrations', 'all are there')
+}
+
+const judgeVersion = ({ version, versionNumber }: Inspection): Finding =>
+  versionNumber < oldestVersion
+    ? broken('database', `PostgreSQL ${version} is too old: 15 is the oldest that the service runs on`)
+    : ok('database', `it answers, takes writes, and is PostgreSQL ${version}`)
+
+function judgeUnready({ reason, code }: Unready): Finding {
+  const check = reason === 'MIGRATIONS_MISSING' ? 'migrations' : 'database'
+  return broken(check, problemOf(reason) + (code === undefined ? '' : ` (${code})`))
+}
+
+async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {
+  const unready = await database.whyUnready()
+  if (unready) return [judgeUnready(unready)]
+  const found = await inspectDatabase(database.db)
+  const timeouts = (await database.hasStatementTimeouts())
+    ? ok('timeouts', 'the database ends statements that take too long')
+    : attention('timeouts', 'the database sets no statement timeout: run npm run migrate')
+  const extensions = ok('extensions', found.extensions.join(', ') || 'none')
+  return [judgeVersion(found), judgeMigrations(found), judgeClock(found), extensions, timeouts]
+}
+
+async function examineReplica(replica: OpenDatabase, number: number): Promise<Finding> {
+  const check = `replica ${number}`
+  const unready = await replica.whyUnready()
+  if (unready) return attention(check, `${problemOf(unready.reason)}; the primary answers for it`)
+  const { version, lagSeconds } = await inspectDatabase(replica.db)
+  // Without writes a replica seems to lag for as long as nothing was written.
+  const lag = lagSeconds === null ? 'it is no replica' : `last change ${lagSeconds.toFixed(1)} s ago`
+  const text = `it answers, PostgreSQL ${version}, ${lag}`
+  return lagSeconds === null ? attention(check, text) : ok(check, text)
+}
+
+// Ready, and behind a primary.
+const isReplica = async (replica: OpenDatabase): Promise<boolean> =>
+  (await replica.whyUnready()) === null && (await inspectDatabase(replica.db)).lagSeconds !== null
+
+const judgeRule = ({ rule, broken: rows, code }: Checked): Finding | null => {
+  if (rows === 0) return null
+  if (rows === null) return attention('invariants', `not checked (${code ?? 'no code'}): ${rule}`)
+  return broken('invariants', `${rule}: ${rows}`)
+}
+
+/** Checks every invariant, on the first replica that is ready, else on the primary, and lists those that are
+ *  broken or could not be checked. */
+export async function examineInvariants({ primary, replicas }: Opened): Promise<Finding[]> {
+  const ready = await Promise.all(replicas.map((replica) => isReplica(replica)))
+  const number = ready.indexOf(true) + 1
+  const chosen = replicas[number - 1] ?? primary
+  const unready = await chosen.whyUnready()
+  if (unready) return [judgeUnready(unready)]
+  const checked = await verify(chosen.db, timeoutMs)
+  const wrong = checked.flatMap((result) => judgeRule(result) ?? [])
+  const where = number > 0 ? `replica ${number}` : 'the primary'
+  return wrong.length > 0 ? wrong : [ok('invariants', `all ${checked.length} hold, checked on ${where}`)]
+}
+
+async function examineWork({ db }: OpenDatabase): Promise<Finding[]> {
+  try {
+    const found = await findOpenWork(db, timeoutMs)
+    return found.length === 0
+      ? [ok('work', 'nothing needs a person')]
+      : found.map(({ name, count, advice }) => attention('work', `${name}: ${count} (${advice})`))
+  } catch (error) {
+    return [attention('work', `not counted: ${describeError(error)}`)]
+  }
+}
+
+async function withDatabases(
+  { open, openReplicas }: Examined,
+  work: (opened: Opened) => Promise<Finding[]>,
+): Promise<Finding[]> {
+  const primary = await open()
+  const replicas = await openReplicas()
+  try {
+    return await work({ primary, replicas })
+  } finally {
+    await Promise.all([primary, ...replicas].map((each) => each.close()))
+  }
+}
+
+async function examineOpened(opened: Opened): Promise<Finding[]> {
+  const { primary, replicas } = opened
+  const findings = [
+    ...(await examineDatabase(primary)),
+    ...(await Promise.all(replicas.map((replica, index) => examineReplica(replica, index + 1)))),
+  ]
+  // The rest would fail for the same reason.
+  if (findings.some(({ level, check }) => level === 'broken' && check !== 'clocks')) return findings
+  return [...findings, ...(await examineInvariants(opened)), ...(await examineWork(primary))]
+}
+
+/** Examines the databases, or finds that they can't be opened. */
+export const examineDatabases = (
+  examined: Examined,
+  work: (opened: Opened) => Promise<Finding[]>,
+): Promise<Finding[]> =>
+  withDatabases(examined, work).catch((error: unknown) => [broken('database', describeError(error))])
+
+/** Examines settings, database, migrations, clocks, extensions, timeouts, replicas and invariants, and counts
+ *  what needs a person. Changes nothing. Stops at what the rest depends on. */
+export async function examine(examined: Examined): Promise<Finding[]> {
+  try {
+    const { databaseUrl } = examined.readConfig('service')
+    const settings = ok('settings', `in order, with ${databaseUrl ? 'PostgreSQL' : 'the embedded database'}`)
+    return [settings, ...(await examineDatabases(examined, examineOpened))]
+  } catch (error) {
+    return [broken('settings', describeError(error))]
+  }
+}
+
+/** Exit code: 0 if all is well, 1 if something needs a person, 2 if something is broken. */
+export const toCode = (findings: Finding[]): 0 | 1 | 2 =>
+  findings.some(({ level }) => level === 'broken')
+    ? 2
+    : findings.some(({ level }) => level === 'attention')
+      ? 1
+      : 0

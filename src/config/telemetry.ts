@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { wholeNumber } from './setting-types.ts'
+
+/** Environment variables for logs and metrics, used under their names in camel case. */
+export const telemetrySettings = {
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Form of log lines; if unset, `pretty` on a terminal and `json` elsewhere. */
+  LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
+  /** Port that serves `/metrics`; if unset, nothing is measured. */
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+}
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+
+// Standard variables of OpenTelemetry. Its SDK reads them by itself: here they are only checked, because it
+// would replace wrong ones by its defaults.
+export const tracingSettings = {
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf').optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  OTEL_SERVICE_NAME: z.string().max(100).optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+  OTEL_TRACES_SAMPLER: z
+    .enum([
+      'always_on',
+      'always_off',
+      'traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+    ])
+    .optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d+)?|1(\.0+)?|\.\d+)$/, 'must be a number from 0 to 1')
+    .optional(),
+}
+
+type Settings = z.output<z.ZodObject<typeof tracingSettings>>
+
+/** Reports whether traces are on: an exporter or an address is set, and none of them is switched off. */
+export const hasTraces = ({
+  OTEL_SDK_DISABLED,
+  OTEL_TRACES_EXPORTER,
+  OTEL_EXPORTER_OTLP_ENDPOINT,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+}: Settings): boolean =>
+  OTEL_SDK_DISABLED === 'false' &&
+  OTEL_TRACES_EXPORTER !== 'none' &&
+  [OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT].some(
+    (setting) => setting !== undefined,
+  )
+
+/** Lists settings that contradict each other. */
+export const telemetryContradictionsIn = ({ PORT, METRICS_PORT }: { PORT: number; METRICS_PORT?: number }) =>
+  METRICS_PORT === PORT && PORT !== 0 ? ['METRICS_PORT: must differ from PORT'] : []

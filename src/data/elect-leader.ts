@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import type { Database } from '../database/database.ts'
+import { preparedSql } from './prepared.ts'
+import { leaders } from './table.ts'
+
+const parameter = sql.placeholder
+
+// One statement, and a row instead of an advisory lock: those belong to sessions, which a pooler of
+// transactions hands from one client to the next. The loser of a race waits for the winner's commit, and then
+// finds its lease.
+const claim = preparedSql<{ holder: string }>(
+  'claim_leadership',
+  () => sql`
+  insert into ${leaders} (role, holder, expires_at)
+  values (${parameter('role')}, ${parameter('holder')}, now() + ${parameter('leaseMs')}::integer * interval '1 ms')
+  on conflict (role) do update set holder = excluded.holder, expires_at = excluded.expires_at
+  where ${leaders.holder} = excluded.holder or ${leaders.expiresAt} <= now()
+  returning holder`,
+)
+
+const resign = preparedSql(
+  'resign_leadership',
+  () =>
+    sql`delete from ${leaders} where role = ${parameter('role')} and holder = ${parameter('holder')} returning role`,
+)
+
+export type Candidate = {
+  /** True while no other process can have the role. A hint for work that is safe twice: a process that is
+   *  stopped in the middle of it may find another one doing the same when it goes on. */
+  isLeader(): boolean
+  /** Gives the role up, so that another process can take it at once. */
+  stop(): Promise<void>
+}
+
+type ElectionOptions = {
+  role: string
+  onError(error: unknown): void
+  /** Time until others take over from a leader that died. */
+  leaseMs?: number
+  /** Time between two attempts to take the role or to keep it. */
+  pauseMs?: number
+}
+
+/** Stands for election to a role that one of all processes on a database has. A leader renews its lease, and
+ *  is succeeded at the next attempt of another process once it stops, or once its lease has ended. */
+export function electLeader(
+  db: Database,
+  { role, onError, leaseMs = 10_000, pauseMs = 3_000 }: ElectionOptions,
+): Candidate {
+  const holder = randomUUID()
+  let leadsUntil = Number.NEGATIVE_INFINITY
+  let isOver = false
+  let timer: NodeJS.Timeout | undefined
+
+  async function attempt(): Promise<void> {
+    // Before the statement, so that the lease ends here before it ends in the database.
+    const askedAt = performance.now()
+    try {
+      const won = await claim(db, { role, holder, leaseMs })
+      leadsUntil = won.length > 0 ? askedAt + leaseMs : Number.NEGATIVE_INFINITY
+    } catch (error) {
+      onError(error)
+    }
+    if (isOver) return
+    timer = setTimeout(() => {
+      running = attempt()
+    }, pauseMs).unref()
+  }
+  let running = attempt()
+
+  return {
+    isLeader: () => !isOver && performance.now() < leadsUntil,
+    async stop() {
+      isOver = true
+      clearTimeout(timer)
+      await running
+      if (performance.now() < leadsUntil) await resign(db, { role, holder }).catch(onError)
+    },
+  }
+}

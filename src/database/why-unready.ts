@@ -1,0 +1,57 @@
+import { errorCode } from '../shared/errors.ts'
+
+/** Reason why a database can't be used. `code` is the driver's error code, if there was one. */
+export type Unready = {
+  reason: keyof typeof problems
+  code: string | undefined
+}
+
+/** Reasons in the words of an operator, with the settings to look at. `DATABASE_URL` stands for the one whose
+ *  address was tried. */
+const problems = {
+  UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
+  ACCESS_REFUSED:
+    'the database refuses the role, its password, its certificate or the name of the database: see DATABASE_URL',
+  TLS_FAILED:
+    'the database and this process agree on no TLS, or one refuses the certificate of the other: see DATABASE_SSL, DATABASE_SSL_CA, DATABASE_SSL_CERT and the sslmode of DATABASE_URL',
+  POOLER_UNDECLARED:
+    'DATABASE_URL leads to a pooler: set DATABASE_POOLER=transaction, and DIRECT_DATABASE_URL to the address of the database itself',
+  MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
+  READ_ONLY: 'the database is read-only: see DATABASE_URL',
+}
+
+/** Describes a reason with the setting to look at: the one that has the address. */
+export const problemOf = (reason: Unready['reason'], setting = 'DATABASE_URL'): string =>
+  problems[reason].replace(/\bDATABASE_URL/, setting)
+
+// A certificate that isn't accepted, or a peer that speaks no TLS, in the words of Node and OpenSSL.
+const tlsFailure = /^ERR_(SSL|TLS)_|CERT|^INVALID_(CA|PURPOSE)$|^HOSTNAME_MISMATCH$/
+const tablesMissing = /^(42P01|3F000)$/
+const accessRefused = /^(28\w{3}|3D000|42501)$/
+
+function* causesOf(error: unknown): Generator<Error> {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause
+}
+
+/** Reports whether any of an error and its causes is as asked for. */
+export const someCause = (error: unknown, isWanted: (cause: Error) => boolean): boolean =>
+  [...causesOf(error)].some(isWanted)
+
+/** Reports whether TLS could not be agreed on. A server without TLS closes the connection when the client begins
+ *  with it, which Node reports as ECONNRESET with this text. */
+export const isTlsFailure = (error: unknown): boolean =>
+  tlsFailure.test(errorCode(error) ?? '') ||
+  someCause(error, ({ message }) => message.includes('before secure TLS connection'))
+
+// A pooler keeps the sessions of the server to itself, so it refuses what a client says about its own.
+const isFromPooler = (error: unknown): boolean =>
+  errorCode(error) === '08P01' && someCause(error, ({ message }) => message.includes('startup parameter'))
+
+/** Finds the reason why a statement failed on a database that was just opened. */
+export function unreadyBecause(error: unknown): Unready {
+  const code = errorCode(error)
+  if (tablesMissing.test(code ?? '')) return { reason: 'MIGRATIONS_MISSING', code }
+  if (accessRefused.test(code ?? '')) return { reason: 'ACCESS_REFUSED', code }
+  if (isTlsFailure(error)) return { reason: 'TLS_FAILED', code }
+  return { reason: isFromPooler(error) ? 'POOLER_UNDECLARED' : 'UNREACHABLE', code }
+}

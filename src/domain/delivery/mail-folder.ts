@@ -1,0 +1,52 @@
+import { opendir, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorCode } from '../../shared/errors.ts'
+
+// Mails that were written to a folder because no server is set: a file each, named after its delivery.
+
+/** Path of the file of a mail. It has another name while it is written. */
+export const mailFile = (folder: string, deliveryId: string) => join(folder, `${deliveryId}.eml`)
+export const unfinished = (file: string) => `${file}.part`
+
+const ofMail = /^dlv_[0-9a-z]{26}\.eml(\.part)?$/
+
+async function remove(file: string): Promise<number> {
+  try {
+    await unlink(file)
+    return 1
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 0
+    throw error
+  }
+}
+
+/** Removes the files of deliveries, and returns their number. */
+export async function removeMails(folder: string, deliveryIds: string[]): Promise<number> {
+  let removed = 0
+  for (const id of deliveryIds) {
+    const file = mailFile(folder, id)
+    removed += (await remove(file)) + (await remove(unfinished(file)))
+  }
+  return removed
+}
+
+/** Removes the files of mails that were written more than `days` ago, by the clock of this machine, and
+ *  nothing else from the folder. Returns their number; 0 without the folder. */
+export async function removeOldMails(folder: string, days: number, stopping: AbortSignal): Promise<number> {
+  const before = Date.now() - days * 86_400_000
+  const entries = await opendir(folder).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return null
+    throw error
+  })
+  if (!entries) return 0
+  let removed = 0
+  for await (const { name } of entries) {
+    if (stopping.aborted) break
+    if (!ofMail.test(name)) continue
+    const file = join(folder, name)
+    // Another process may have removed it.
+    const found = await stat(file).catch(() => null)
+    if (found && found.mtimeMs < before) removed += await remove(file)
+  }
+  return removed
+}

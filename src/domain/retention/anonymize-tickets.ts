@@ -1,0 +1,160 @@
+import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
+import type { Connection } from '../../database/database.ts'
+import { anonymizedRecipient, hasRecipient } from '../delivery/anonymized-recipient.ts'
+import { deliveries } from '../delivery/table.ts'
+import { payments } from '../payment/table.ts'
+import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
+import { type Ticket, tickets } from '../ticket/table.ts'
+
+/** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
+export type Anonymized = { tickets: Ticket[]; deliveryIds: string[] }
+
+const contains = (text: SQL | typeof tickets.email, part: SQL | typeof tickets.email) =>
+  sql`strpos(lower(${text}), lower(${part})) > 0`
+
+// Free texts of a payment: URLs of the channel, and a reference of the box office if it names the attendee.
+async function clearPayments(
+  tx: Connection,
+  organizationId: string,
+  paymentIds: string[],
+  ticketIds: string[],
+): Promise<void> {
+  const reference = sql`${payments.methodReference}`
+  const namesAttendee = sql`exists (select from ${tickets}
+    where ${tickets.organizationId} = ${organizationId} and ${tickets.paymentId} = ${payments.id}
+      and ${inArray(tickets.id, ticketIds)}
+      and (${contains(reference, sql`${tickets.fullName}`)} or ${contains(reference, tickets.email)}))`
+  await tx
+    .update(payments)
+    .set({
+      redirectUrl: null,
+      errorUrl: null,
+      // A buyer who pays at this moment is led there.
+      sessionUrl: sql`case when ${payments.sessionOpen} then ${payments.sessionUrl} end`,
+      methodReference: sql`case when not ${namesAttendee} then ${payments.methodReference} end`,
+    })
+    .where(
+      and(
+        eq(payments.organizationId, organizationId),
+        inArray(payments.id, paymentIds),
+        sql`num_nonnulls(${payments.redirectUrl}, ${payments.errorUrl}, ${payments.sessionUrl}, ${payments.methodReference}) > 0`,
+      ),
+    )
+}
+
+// Metadata and a referral are the checkout's, on all of its tickets: those of others may name the attendee.
+async function clearOthers(
+  tx: Connection,
+  organizationId: string,
+  paymentIds: string[],
+  names: string[],
+): Promise<void> {
+  const named = (text: SQL) => sql`exists (select from unnest(${sql.param(names)}::text[]) as name
+    where strpos(lower(${text}), lower(name)) > 0)`
+  const [inMetadata, inReferral] = [named(sql`${tickets.metadata}::text`), named(sql`${tickets.referralId}`)]
+  await tx
+    .update(tickets)
+    .set({
+      metadata: sql`case when not ${inMetadata} then ${tickets.metadata} end`,
+      referralId: sql`case when not ${inReferral} then ${tickets.referralId} end`,
+    })
+    .where(
+      and(
+        eq(tickets.organizationId, organizationId),
+        inArray(tickets.paymentId, paymentIds),
+        or(inMetadata, inReferral),
+      ),
+    )
+}
+
+// Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
+// sent to one of those is left.
+export async function clearRecipients(
+  tx: Connection,
+  organizationId: string,
+  paymentIds: string[],
+  recipients: string[],
+): Promise<string[]> {
+  const isBorne = sql`exists (select from ${tickets} where ${tickets.organizationId} = ${organizationId}
+    and ${tickets.paymentId} = ${deliveries.paymentId}
+    and (${tickets.email} = ${deliveries.recipient} or ${tickets.phone} = ${deliveries.recipient}))`
+  const isUnsent = sql`${deliveries.status} in ('pending', 'dead')`
+  const cleared = await tx
+    .update(deliveries)
+    .set({
+      recipient: anonymizedRecipient,
+      status: sql`case when ${isUnsent} then 'skipped' else ${deliveries.status} end`,
+      lastError: sql`case when ${isUnsent} then 'ANONYMIZED' else ${deliveries.lastError} end`,
+    })
+    .where(
+      and(
+        eq(deliveries.organizationId, organizationId),
+        inArray(deliveries.paymentId, paymentIds),
+        hasRecipient,
+        sql`not ${isBorne}`,
+        or(ne(deliveries.status, 'pending'), inArray(deliveries.recipient, recipients)),
+      ),
+    )
+    .returning({ id: deliveries.id })
+  return cleared.map(({ id }) => id)
+}
+
+/** Anonymizes the attendees of tickets of an organization, in any status: clears everything personal about
+ *  them, also in their payments, deliveries and the other tickets of their checkouts, and what was still to be
+ *  sent to them. Codes, statuses,
+ *  amounts, invoices and counts stay. Tickets that were anonymized before are left out. Requires this
+ *  transaction to hold the row locks of their payments (DECISIONS 161). */
+export async function anonymizeTickets(
+  tx: Connection,
+  organizationId: string,
+  ticketIds: string[],
+): Promise<Anonymized> {
+  if (ticketIds.length === 0) return { tickets: [], deliveryIds: [] }
+  const areThese = and(
+    eq(tickets.organizationId, organizationId),
+    inArray(tickets.id, ticketIds),
+    ne(tickets.email, anonymized),
+  )
+  const { id, paymentId, email, phone, fullName } = tickets
+  const former = await tx
+    .select({ id, paymentId, email, phone, fullName })
+    .from(tickets)
+    .where(areThese)
+    .orderBy(asc(tickets.id))
+    .for('update')
+  if (former.length === 0) return { tickets: [], deliveryIds: [] }
+  const paymentIds = [...new Set(former.map((ticket) => ticket.paymentId))]
+  await clearPayments(tx, organizationId, paymentIds, ticketIds)
+  const changed = await tx
+    .update(tickets)
+    .set({
+      ...clearedAttendee,
+      fullName: anonymized,
+      searchName: '',
+      email: anonymized,
+      phone: null,
+      metadata: null,
+      // Sums by referral need what the channel calls its referrers, unless it is a person's address.
+      referralId: sql`case when strpos(${tickets.referralId}, '@') = 0 then ${tickets.referralId} end`,
+    })
+    .where(areThese)
+    .returning()
+  const recipients = former.flatMap((ticket) =>
+    ticket.phone ? [ticket.email, ticket.phone] : [ticket.email],
+  )
+  // Shorter names stand in almost any text.
+  const names = former.flatMap((ticket) => (ticket.fullName.length > 2 ? [ticket.fullName] : []))
+  await clearOthers(tx, organizationId, paymentIds, [...recipients, ...names])
+  const mails = await tx
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(
+      and(
+        eq(deliveries.organizationId, organizationId),
+        inArray(deliveries.paymentId, paymentIds),
+        or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
+      ),
+    )
+  const cleared = await clearRecipients(tx, organizationId, paymentIds, recipients)
+  return { tickets: changed, deliveryIds: [...new Set([...mails.map(({ id }) => id), ...cleared])] }
+}

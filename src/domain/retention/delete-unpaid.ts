@@ -1,0 +1,104 @@
+import { and, asc, eq, inArray, isNull, notInArray, or, type SQL, sql } from 'drizzle-orm'
+import type { Connection, Database } from '../../database/database.ts'
+import { transaction } from '../../database/transaction.ts'
+import { checkIns, redemptions } from '../check-in/table.ts'
+import { deliveries } from '../delivery/table.ts'
+import { invoices } from '../invoice/table.ts'
+import { charges, idempotencyKeys, payments, providerEvents } from '../payment/table.ts'
+import { refunds } from '../refund/table.ts'
+import { anonymized } from '../ticket/anonymized.ts'
+import { retiredDocuments, tickets } from '../ticket/table.ts'
+import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
+import { ofOrganization } from './of-organization.ts'
+
+const batchSize = 200
+
+// An open session may still lead to a charge.
+const isOver = and(
+  isNull(payments.paidAt),
+  notInArray(payments.status, ['pending', 'processing']),
+  eq(payments.sessionOpen, false),
+)
+
+async function lockUnpaid(tx: Connection, organizationId: string, days: number): Promise<string[]> {
+  const old = tx
+    .select({ paymentId: tickets.paymentId })
+    .from(tickets)
+    .innerJoin(
+      payments,
+      and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
+    )
+    .where(
+      and(
+        ofOrganization(organizationId),
+        eq(payments.organizationId, organizationId),
+        sql`${tickets.status} = 'expired'`,
+        sql`${tickets.createdAt} < now() - ${days} * interval '1 day'`,
+        sql`${tickets.email} <> ${anonymized}`,
+        isOver,
+      ),
+    )
+    .limit(batchSize)
+  const found = [...new Set((await old).map(({ paymentId }) => paymentId))]
+  if (found.length === 0) return []
+  const locked = await tx
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, found), isOver))
+    .orderBy(asc(payments.id))
+    .for('update', { skipLocked: true })
+  return locked.map(({ id }) => id)
+}
+
+const refersTo = (
+  table: typeof charges | typeof refunds | typeof invoices | typeof deliveries,
+): SQL => sql`exists (select from ${table} where ${table.organizationId} = ${tickets.organizationId}
+  and ${table.paymentId} = ${tickets.paymentId})`
+const isOfTicket = (
+  table: typeof checkIns | typeof redemptions | typeof retiredDocuments,
+): SQL => sql`exists (select from ${table} where ${table.organizationId} = ${tickets.organizationId}
+  and ${table.ticketId} = ${tickets.id})`
+
+// Money that came too late, and scans of a ticket that was never paid, are facts that stay.
+const isReferredTo = or(
+  ...[charges, refunds, invoices, deliveries].map(refersTo),
+  ...[checkIns, redemptions, retiredDocuments].map(isOfTicket),
+)
+
+/** Deletes checkouts of an organization that were never paid and began more than `days` ago, up to a batch,
+ *  with their tickets and idempotency keys. One that money, a scan or a mail refers to is anonymized instead.
+ *  Skips payments that are locked. Returns the number of payments, and what was anonymized (DECISIONS 160). */
+export const deleteUnpaid = (
+  db: Database,
+  organizationId: string,
+  days: number,
+): Promise<Anonymized & { payments: number }> =>
+  transaction(db, async (tx) => {
+    const ids = await lockUnpaid(tx, organizationId, days)
+    if (ids.length === 0) return { payments: 0, tickets: [], deliveryIds: [] }
+    const ofThese = and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, ids))
+    const sold = await tx
+      .select({ id: tickets.id, paymentId: tickets.paymentId, isKept: sql<boolean>`${isReferredTo}` })
+      .from(tickets)
+      .where(ofThese)
+      .orderBy(asc(tickets.id))
+      .for('update')
+    const kept = new Set(sold.flatMap(({ paymentId, isKept }) => (isKept ? [paymentId] : [])))
+    const done = await anonymizeTickets(
+      tx,
+      organizationId,
+      sold.flatMap(({ id, paymentId }) => (kept.has(paymentId) ? [id] : [])),
+    )
+    const gone = ids.filter((id) => !kept.has(id))
+    if (gone.length > 0) {
+      const isGone = (table: typeof idempotencyKeys | typeof providerEvents | typeof tickets) =>
+        and(eq(table.organizationId, organizationId), inArray(table.paymentId, gone))
+      await tx.delete(idempotencyKeys).where(isGone(idempotencyKeys))
+      await tx.update(providerEvents).set({ paymentId: null }).where(isGone(providerEvents))
+      await tx.delete(tickets).where(isGone(tickets))
+      await tx
+        .delete(payments)
+        .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, gone)))
+    }
+    return { payments: ids.length, ...done }
+  })

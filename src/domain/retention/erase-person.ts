@@ -1,0 +1,148 @@
+import { and, inArray, sql } from 'drizzle-orm'
+import type { Database } from '../../database/database.ts'
+import { transaction } from '../../database/transaction.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { groupBy } from '../../shared/group-by.ts'
+import { removeMails } from '../delivery/mail-folder.ts'
+import { lockPayments } from '../payment/lock-payment.ts'
+import { recordChanges } from '../sale/record-changes.ts'
+import { isAnonymized } from '../ticket/anonymized.ts'
+import { type Ticket, tickets } from '../ticket/table.ts'
+import { ticketChange } from '../ticket/ticket-change.ts'
+import { anonymizeTickets, clearRecipients } from './anonymize-tickets.ts'
+import { deliveriesTo, findAnyTicket, listOrganizations, ticketsOf, withEventAhead } from './find-person.ts'
+import { ofOrganization } from './of-organization.ts'
+
+/** Numbers of what was erased: tickets, deliveries whose recipient or mail named the person, files of mails,
+ *  and tickets that named the person as referrer. */
+export type Erased = { tickets: string[]; deliveries: number; mails: number; referrals: number }
+
+export type EraseOptions = {
+  mailFolder: string
+  /** Erases the person from tickets of events ahead as well. */
+  force: boolean
+}
+
+const maxListed = 20
+const batchSize = 500
+
+const refuseAhead = (ids: string[]): Refusal => {
+  const listed = `${ids.slice(0, maxListed).join(', ')}${ids.length > maxListed ? ', …' : ''}`
+  return new Refusal({
+    code: 'ILLEGAL_TRANSITION',
+    message: `Nothing is erased: ${ids.length} tickets are for events that have not ended (${listed}). Without a name and an address they still admit by their code, but can't be sent again. Cancel them first, or use --force.`,
+    facts: { from: 'activated', to: 'anonymized' },
+  })
+}
+
+const toFiles = (ids: Iterable<string>) => [...new Set(ids)]
+
+/** Anonymizes tickets of an organization, and tells their clients by `ticket.updated`, so that they forget
+ *  the person too. Returns the deliveries whose mails named the person. */
+const eraseTickets = (db: Database, found: Ticket[]): Promise<{ ids: string[]; deliveryIds: string[] }> =>
+  transaction(db, async (tx) => {
+    const organizationId = found[0]?.organizationId ?? ''
+    const paymentIds = [...new Set(found.map(({ paymentId }) => paymentId))]
+    await lockPayments(tx, organizationId, paymentIds, 'wait')
+    const ids = found.map(({ id }) => id)
+    const { tickets, deliveryIds } = await anonymizeTickets(tx, organizationId, ids)
+    await recordChanges(
+      tx,
+      tickets.map((ticket) => ticketChange('ticket.updated', ticket)),
+    )
+    return { ids: tickets.map(({ id }) => id), deliveryIds }
+  })
+
+// Mails to a former holder, or to an address that was corrected since.
+async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
+  const cleared: string[] = []
+  for await (const page of deliveriesTo(db, email))
+    for (const [organizationId, own] of groupBy(page, ({ organizationId }) => organizationId)) {
+      const paymentIds = [...new Set(own.map(({ paymentId }) => paymentId))]
+      const recipients = own.map(({ recipient }) => recipient)
+      const ids = await transaction(db, async (tx) => {
+        await lockPayments(tx, organizationId, paymentIds, 'wait')
+        return clearRecipients(tx, organizationId, paymentIds, recipients)
+      })
+      cleared.push(...ids)
+    }
+  return cleared
+}
+
+// Tickets of others that name the address as who referred them, in one of these spellings.
+async function eraseReferrals(db: Database, spellings: Iterable<string>): Promise<number> {
+  let count = 0
+  for (const organizationId of await listOrganizations(db)) {
+    const found = db
+      .select({ id: tickets.id })
+      .from(tickets)
+      .where(and(ofOrganization(organizationId), inArray(tickets.referralId, [...spellings])))
+      .limit(batchSize)
+    for (;;) {
+      const cleared = await db
+        .update(tickets)
+        .set({ referralId: null })
+        .where(sql`${tickets.organizationId} = ${organizationId} and ${tickets.id} = any(array(${found}))`)
+        .returning({ id: tickets.id })
+      count += cleared.length
+      if (cleared.length < batchSize) break
+    }
+  }
+  return count
+}
+
+// The planner's statistics hold samples of names and addresses. A role that owns no table only gets a warning.
+async function renewStatistics(db: Database): Promise<void> {
+  for (const table of ['tickets', 'deliveries']) await db.execute(sql.raw(`analyze ${table}`))
+}
+
+/** Erases one ticket's attendee. Refuses: NOT_FOUND, ILLEGAL_TRANSITION if its event is ahead, unless forced
+ *  (DECISIONS 162). */
+export async function eraseTicket(
+  db: Database,
+  ticketId: string,
+  { mailFolder, force }: EraseOptions,
+): Promise<Erased> {
+  const ticket = await findAnyTicket(db, ticketId)
+  if (!ticket) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
+  if (isAnonymized(ticket)) return { tickets: [], deliveries: 0, mails: 0, referrals: 0 }
+  const ahead = force ? [] : await withEventAhead(db, [ticket])
+  if (ahead.length > 0) throw refuseAhead(ahead)
+  const { ids, deliveryIds } = await eraseTickets(db, [ticket])
+  const mails = await removeMails(mailFolder, deliveryIds)
+  await renewStatistics(db)
+  return { tickets: ids, deliveries: deliveryIds.length, mails, referrals: 0 }
+}
+
+/** Erases a person by the e-mail address, whatever its case: from all tickets that bear it, in every
+ *  organization and mode, from what was sent there, and as somebody who referred others. Payments, invoices,
+ *  amounts and codes stay. Safe to repeat, also after an interruption. Refuses: ILLEGAL_TRANSITION, with
+ *  nothing erased, if an event of a ticket is ahead, unless forced (DECISIONS 162). */
+export async function erasePerson(
+  db: Database,
+  email: string,
+  { mailFolder, force }: EraseOptions,
+): Promise<Erased> {
+  if (!force) {
+    const ahead: string[] = []
+    for await (const page of ticketsOf(db, email)) ahead.push(...(await withEventAhead(db, page)))
+    if (ahead.length > 0) throw refuseAhead(ahead)
+  }
+  const erased: Erased = { tickets: [], deliveries: 0, mails: 0, referrals: 0 }
+  const forgetMails = async (deliveryIds: string[]) => {
+    const files = toFiles(deliveryIds)
+    erased.deliveries += files.length
+    erased.mails += await removeMails(mailFolder, files)
+  }
+  const spellings = new Set([email, email.toLowerCase()])
+  for await (const page of ticketsOf(db, email)) {
+    for (const ticket of page) spellings.add(ticket.email)
+    const { ids, deliveryIds } = await eraseTickets(db, page)
+    erased.tickets.push(...ids)
+    await forgetMails(deliveryIds)
+  }
+  await forgetMails(await eraseDeliveries(db, email))
+  erased.referrals = await eraseReferrals(db, spellings)
+  if (erased.tickets.length + erased.deliveries + erased.referrals > 0) await renewStatistics(db)
+  return erased
+}

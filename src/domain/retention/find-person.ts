@@ -1,0 +1,87 @@
+import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../database/database.ts'
+import { type Delivery, deliveries } from '../delivery/table.ts'
+import { events } from '../event/table.ts'
+import { organizations } from '../organization/table.ts'
+import { type Ticket, tickets } from '../ticket/table.ts'
+import { ofOrganization } from './of-organization.ts'
+
+const pageSize = 200
+
+/** Lists the identifiers of all organizations. Tickets are looked for in one after the other: their indexes
+ *  begin with the organization. */
+export async function listOrganizations(db: Database): Promise<string[]> {
+  const rows = await db.select({ id: organizations.id }).from(organizations).orderBy(asc(organizations.id))
+  return rows.map(({ id }) => id)
+}
+
+const isTheirs = (organizationId: string, email: string): SQL =>
+  sql`${ofOrganization(organizationId)} and lower(${tickets.email}) = lower(${email})`
+
+/** Finds the tickets of a person by the e-mail address, whatever its case, a page at a time. Tickets of a page
+ *  are of one organization. */
+export async function* ticketsOf(db: Database, email: string): AsyncGenerator<Ticket[]> {
+  for (const organizationId of await listOrganizations(db)) {
+    let last: string | undefined
+    do {
+      const page = await db
+        .select()
+        .from(tickets)
+        .where(and(isTheirs(organizationId, email), last === undefined ? undefined : gt(tickets.id, last)))
+        .orderBy(asc(tickets.id))
+        .limit(pageSize)
+      if (page.length > 0) yield page
+      last = page.length === pageSize ? page.at(-1)?.id : undefined
+    } while (last !== undefined)
+  }
+}
+
+/** Finds a ticket by its identifier; null if there is none. */
+export async function findAnyTicket(db: Database, id: string): Promise<Ticket | null> {
+  const [found] = await db.select().from(tickets).where(eq(tickets.id, id))
+  return found ?? null
+}
+
+/** Finds what was sent or is to be sent to an address, whatever its case and whoever has the ticket now, a
+ *  page at a time. */
+export async function* deliveriesTo(db: Database, email: string): AsyncGenerator<Delivery[]> {
+  let last: string | undefined
+  do {
+    const page = await db
+      .select()
+      .from(deliveries)
+      .where(
+        and(
+          sql`lower(${deliveries.recipient}) = lower(${email})`,
+          last === undefined ? undefined : gt(deliveries.id, last),
+        ),
+      )
+      .orderBy(asc(deliveries.id))
+      .limit(pageSize)
+    if (page.length > 0) yield page
+    last = page.length === pageSize ? page.at(-1)?.id : undefined
+  } while (last !== undefined)
+}
+
+/** Lists those of these tickets that are paid or being paid, and whose event has not ended, by the database's
+ *  clock. */
+export async function withEventAhead(
+  db: Database,
+  found: Pick<Ticket, 'organizationId' | 'id'>[],
+): Promise<string[]> {
+  const ids = found.map(({ id }) => id)
+  const ahead = await db
+    .select({ id: tickets.id })
+    .from(tickets)
+    .innerJoin(events, eq(events.id, tickets.eventId))
+    .where(
+      and(
+        inArray(tickets.organizationId, [...new Set(found.map(({ organizationId }) => organizationId))]),
+        inArray(tickets.id, ids),
+        inArray(tickets.status, ['held', 'active']),
+        sql`${events.endDate} > now()`,
+      ),
+    )
+    .orderBy(asc(tickets.id))
+  return ahead.map(({ id }) => id)
+}

@@ -1,0 +1,144 @@
+import { setTimeout } from 'node:timers/promises'
+import { and, eq, lte, sql } from 'drizzle-orm'
+import type { RetentionConfig } from '../../config/retention.ts'
+import { inSeconds, nowMs } from '../../database/clock.ts'
+import type { Database } from '../../database/database.ts'
+import { removeMails, removeOldMails } from '../delivery/mail-folder.ts'
+import { organizations } from '../organization/table.ts'
+import { anonymizeEvent, listPastEvents } from './anonymize-events.ts'
+import { deleteProviderEvents, deleteWebhookDeliveries, listWebhooks } from './delete-old.ts'
+import { deleteUnpaid } from './delete-unpaid.ts'
+import { retentionTurns } from './table.ts'
+
+export type RetentionOptions = {
+  db: Database
+  settings: RetentionConfig
+  /** Folder of the mails that are written to files. */
+  mailFolder: string
+  /** Reports what was deleted or anonymized, by its number alone. */
+  onDone?: (facts: Record<string, number | string>) => void
+}
+
+type Run = RetentionOptions & { stopping: AbortSignal }
+
+const lookSeconds = 60
+const turnSeconds = 3_600
+
+// Rests as long as the work took, so that retention takes at most half of a connection.
+async function rest(since: number, stopping: AbortSignal): Promise<void> {
+  const worked = performance.now() - since
+  await setTimeout(Math.min(worked, 1_000), undefined, { signal: stopping, ref: false }).catch(() => {})
+}
+
+/** Repeats a step until it finds nothing, or the process leaves. Returns the sum of what it found. */
+async function inSteps(step: () => Promise<number>, { stopping }: Pick<Run, 'stopping'>): Promise<number> {
+  let sum = 0
+  while (!stopping.aborted) {
+    const since = performance.now()
+    const found = await step()
+    if (found === 0) break
+    sum += found
+    await rest(since, stopping)
+  }
+  return sum
+}
+
+async function retainOrganization(organization: string, run: Run): Promise<void> {
+  const { db, settings, mailFolder, stopping, onDone } = run
+  const { retainUnpaidDays: days, retainPersonalMonths: months } = settings
+  let attendees = 0
+  const unpaid =
+    days === null
+      ? 0
+      : await inSteps(async () => {
+          const { payments, tickets, deliveryIds } = await deleteUnpaid(db, organization, days)
+          await removeMails(mailFolder, deliveryIds)
+          attendees += tickets.length
+          return payments
+        }, run)
+  for (const event of months === null ? [] : await listPastEvents(db, organization, months)) {
+    let since = performance.now()
+    for await (const { tickets, deliveryIds } of anonymizeEvent(db, organization, event)) {
+      await removeMails(mailFolder, deliveryIds)
+      attendees += tickets.length
+      await rest(since, stopping)
+      if (stopping.aborted) break
+      since = performance.now()
+    }
+    if (stopping.aborted) break
+  }
+  if (unpaid + attendees > 0) onDone?.({ organization, unpaid, attendees })
+}
+
+// Claims the organization that is longest overdue, for an hour.
+async function claimTurn(db: Database): Promise<string | null> {
+  const { organizationId, dueAt } = retentionTurns
+  const due = db
+    .select({ organizationId })
+    .from(retentionTurns)
+    .where(lte(dueAt, nowMs))
+    .orderBy(dueAt, organizationId)
+    .limit(1)
+    .for('update', { skipLocked: true })
+  const [claimed] = await db
+    .update(retentionTurns)
+    .set({ dueAt: inSeconds(turnSeconds) })
+    .where(sql`${organizationId} = any(array(${due}))`)
+    .returning({ organizationId })
+  return claimed?.organizationId ?? null
+}
+
+/** Gives each organization that is due its turn: deletes its checkouts that were never paid, and anonymizes
+ *  the attendees of its past events. Any number of processes may run it: each takes other organizations. */
+export async function retainOrganizations(run: Run): Promise<void> {
+  const { db, settings, stopping } = run
+  if (settings.retainUnpaidDays === null && settings.retainPersonalMonths === null) return
+  await db.execute(sql`insert into ${retentionTurns} (organization_id) select ${organizations.id} from ${organizations}
+    where not exists (select from ${retentionTurns} where ${retentionTurns.organizationId} = ${organizations.id})
+    on conflict do nothing`)
+  while (!stopping.aborted) {
+    const organizationId = await claimTurn(db)
+    if (organizationId === null) return
+    await retainOrganization(organizationId, run)
+    if (stopping.aborted)
+      await db
+        .update(retentionTurns)
+        .set({ dueAt: sql`now()` })
+        .where(and(eq(retentionTurns.organizationId, organizationId)))
+  }
+}
+
+/** Deletes old deliveries to webhooks, events of providers, and mails in the folder of this machine. */
+export async function deleteOld(run: Run): Promise<void> {
+  const { db, settings, mailFolder, stopping, onDone } = run
+  const { retainWebhookDays, retainProviderEventDays, retainMailDays } = settings
+  const deleted = { webhook_deliveries: 0, provider_events: 0, mails: 0 }
+  if (retainWebhookDays !== null)
+    for (const webhook of await listWebhooks(db, retainWebhookDays))
+      deleted.webhook_deliveries += await inSteps(
+        () => deleteWebhookDeliveries(db, webhook, retainWebhookDays),
+        run,
+      )
+  if (retainProviderEventDays !== null)
+    deleted.provider_events = await inSteps(() => deleteProviderEvents(db, retainProviderEventDays), run)
+  if (retainMailDays !== null) deleted.mails = await removeOldMails(mailFolder, retainMailDays, stopping)
+  if (Object.values(deleted).some((count) => count > 0)) onDone?.(deleted)
+}
+
+/** Creates the job of retention. It may be called every second: each minute it looks for organizations that
+ *  are due, and each hour it deletes what is old. The first time is a minute after the start. In small batches;
+ *  stops after a batch when the process leaves (DECISIONS 160). */
+export function createRetention(options: RetentionOptions): (stopping: AbortSignal) => Promise<void> {
+  let lookAt = performance.now() + lookSeconds * 1000
+  let deleteAt = lookAt
+  return async (stopping) => {
+    const now = performance.now()
+    if (now < lookAt) return
+    lookAt = now + lookSeconds * 1000
+    const run = { ...options, stopping }
+    await retainOrganizations(run)
+    if (now < deleteAt || stopping.aborted) return
+    deleteAt = now + turnSeconds * 1000
+    await deleteOld(run)
+  }
+}

@@ -1,0 +1,80 @@
+import type { Database } from '../../database/database.ts'
+import { countQuietly } from './verify.ts'
+
+/** Something that needs a person: how many there are, and what to do. */
+export type OpenWork = { name: string; count: number; advice: string }
+
+type Question = { query: string; advice: string }
+
+const late = (table: string, column: string, pause: string, condition: string) =>
+  `select from ${table} where ${column} < now() - interval '${pause}' and ${condition}`
+
+const nobodyWorks = 'no process does its background work, or they are too few: look at their logs'
+
+const questions: Record<string, Question> = {
+  'mails and messages that were given up': {
+    query: `select from deliveries where status = 'dead'`,
+    advice: 'npm run deliveries -- list, then correct the address or retry',
+  },
+  'deliveries to webhooks that were given up in the last week': {
+    query: `select from webhook_deliveries join webhooks on webhooks.id = webhook_id
+      where webhook_deliveries.status = 'dead' and webhooks.status = 'enabled' and due_at > now() - interval '7 days'`,
+    advice: 'tell the owners of the webhooks: they can redeliver, and the feed has all changes',
+  },
+  'webhooks that were disabled because they failed': {
+    query: `select from webhooks where status = 'disabled' and disabled_reason in ('GONE', 'FAILING')`,
+    advice: 'tell their owners: they enable them again, and the feed has what was missed',
+  },
+  'refunds that failed': {
+    query: `select from refunds where status = 'failed'`,
+    advice: 'give the money back at the provider or by hand: docs/refunds.md',
+  },
+  'charges of the last week that did not match their payment': {
+    query: `select from refunds where reason = 'AMOUNT_MISMATCH' and created_at > now() - interval '7 days'`,
+    advice: 'find out who changed the amount: the money is given back by itself',
+  },
+  'holds that should have ended': {
+    query: late('payments', 'expires_at', '5 minutes', `status in ('pending', 'processing')`),
+    advice: nobodyWorks,
+  },
+  'sessions at the provider that should be closed': {
+    query: late('payments', 'session_due_at', '1 hour', 'session_open'),
+    advice: 'the provider does not answer, or PAYMENT_PROVIDER is another than before',
+  },
+  'refunds that wait for an hour': {
+    query: late('refunds', 'due_at', '1 hour', `status = 'pending'`),
+    advice: nobodyWorks,
+  },
+  'mails and messages that wait for an hour': {
+    query: late('deliveries', 'due_at', '1 hour', `status = 'pending'`),
+    advice: nobodyWorks,
+  },
+  'deliveries to webhooks that wait for an hour': {
+    query: `select from webhooks join webhook_deliveries on webhook_id = webhooks.id
+      where webhook_deliveries.status = 'pending' and due_at < now() - interval '1 hour'
+        and webhooks.status = 'enabled' and (paused_until is null or paused_until < now())`,
+    advice: nobodyWorks,
+  },
+  'changes that wait for their place in the feed': {
+    query: late('changes', 'created_at', '5 minutes', 'feed_position is null'),
+    advice: nobodyWorks,
+  },
+  'organizations whose old data waits to be deleted': {
+    query: `select from retention_turns where due_at < now() - interval '1 day'`,
+    advice: nobodyWorks,
+  },
+  'keys that expire within two weeks': {
+    query: `select from keys where revoked_at is null and expires_at between now() and now() + interval '14 days'`,
+    advice: 'npm run key -- list, then issue others: two may live side by side',
+  },
+}
+
+/** Lists what there is of it, on the primary or a replica. */
+export async function findOpenWork(db: Database, timeoutMs: number): Promise<OpenWork[]> {
+  const found: OpenWork[] = []
+  for (const [name, { query, advice }] of Object.entries(questions)) {
+    const count = await countQuietly(db, query, timeoutMs)
+    if (count > 0) found.push({ name, count, advice })
+  }
+  return found
+}

@@ -1,0 +1,40 @@
+import { sql } from 'drizzle-orm'
+import type { Connection, Database } from '../../database/database.ts'
+import { errorCode } from '../../shared/errors.ts'
+import { invariants } from './rules.ts'
+
+/** Result of an invariant. `broken` is the number of rows that break it, null if it could not be checked: then
+ *  `code` is the database's, such as 57014 where it took too long. */
+export type Checked = { rule: string; broken: number | null; code?: string | undefined }
+
+/** Counts the rows that a query returns. */
+export async function countRows(connection: Connection, query: string): Promise<number> {
+  const [row] = await connection
+    .select({ count: sql<number>`count(*)::integer` })
+    .from(sql`(${sql.raw(query)}) as found`)
+  return row?.count ?? 0
+}
+
+/** Counts the rows that a query returns in a read-only transaction, which takes no lock that a sale waits for.
+ *  The statement is ended after `timeoutMs`. */
+export const countQuietly = (db: Database, query: string, timeoutMs: number): Promise<number> =>
+  db.transaction(
+    async (tx) => {
+      await tx.execute(sql.raw(`set local statement_timeout = ${Math.round(timeoutMs)}`))
+      return countRows(tx, query)
+    },
+    { accessMode: 'read only' },
+  )
+
+/** Checks every invariant, one after the other, each in one snapshot, so that it works on a replica, too. */
+export async function verify(db: Database, timeoutMs: number): Promise<Checked[]> {
+  const checked: Checked[] = []
+  for (const [rule, query] of Object.entries(invariants))
+    checked.push(
+      await countQuietly(db, query, timeoutMs).then(
+        (broken) => ({ rule, broken }),
+        (error: unknown) => ({ rule, broken: null, code: errorCode(error) }),
+      ),
+    )
+  return checked
+}

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import { perDatabase } from '../../../database/per-database.ts'
+
+// Parallel requests to a receiver that is new to this process, or has failed.
+const minConcurrency = 4
+// Parallel requests to one receiver at most: a process has sockets for others as well.
+const maxConcurrency = 64
+// Receivers that are remembered. One that is forgotten begins anew.
+const maxReceivers = 1_000
+
+/** Rounds of parallel requests in a batch. */
+export const rounds = 5
+
+/** Number of deliveries that are claimed at once for a receiver that is new to this process. */
+export const firstBatch = minConcurrency * rounds
+
+type Pace = { concurrency: number; fastestMs: number }
+
+/** Outcome of a batch: whether an attempt failed, and the mean time of an answer in milliseconds. `isFull` if
+ *  there was as much to send as the pace allows. */
+export type BatchOutcome = { hasFailed: boolean; isFull: boolean; meanMs: number }
+
+/** Numbers of parallel requests that receivers take, as this process has seen: doubled after each full batch
+ *  that was answered about as fast as the fastest one, halved when answers take more than twice as long, and
+ *  back at the minimum after a failure. */
+class Paces {
+  readonly #paces = new LRUCache<string, Pace>({ max: maxReceivers })
+
+  /** Returns the number of parallel requests to a webhook. */
+  concurrencyOf(webhookId: string): number {
+    return this.#paces.get(webhookId)?.concurrency ?? minConcurrency
+  }
+
+  /** Lists the webhooks that may have more than `firstBatch`, and how many. */
+  batches(): { webhookIds: string[]; sizes: number[] } {
+    const faster = [...this.#paces.entries()].filter(([, { concurrency }]) => concurrency > minConcurrency)
+    return {
+      webhookIds: faster.map(([webhookId]) => webhookId),
+      sizes: faster.map(([, { concurrency }]) => concurrency * rounds),
+    }
+  }
+
+  /** Adapts the pace of a webhook to the outcome of a batch. */
+  learn(webhookId: string, { hasFailed, isFull, meanMs }: BatchOutcome): void {
+    if (hasFailed) {
+      this.#paces.delete(webhookId)
+      return
+    }
+    const { concurrency, fastestMs } = this.#paces.get(webhookId) ?? {
+      concurrency: minConcurrency,
+      fastestMs: meanMs,
+    }
+    const isSlower = meanMs > 2 * fastestMs
+    const faster = isFull ? Math.min(maxConcurrency, 2 * concurrency) : concurrency
+    this.#paces.set(webhookId, {
+      concurrency: isSlower ? Math.max(minConcurrency, concurrency / 2) : faster,
+      // Rises slowly, so that a receiver that has become slower for good is not held back for ever.
+      fastestMs: Math.min(meanMs, fastestMs + Math.max(0, meanMs - fastestMs) / 10),
+    })
+  }
+}
+
+/** The paces of receivers of a database in this process. */
+export const pacesOf = perDatabase(() => new Paces())

@@ -1,0 +1,62 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { AggregatorRegistry, type Registry } from 'prom-client'
+
+// Messages between the primary of a cluster, which is scraped, and its workers. prom-client's own ones fail a
+// worker that is disconnected while it answers, and keep each request that was never answered.
+type Question = { metricsQuestion: number }
+type Answer = { metricsAnswer: number; metrics: object[] }
+
+const isQuestion = (message: unknown): message is Question =>
+  typeof message === 'object' && message !== null && 'metricsQuestion' in message
+const isAnswer = (message: unknown): message is Answer =>
+  typeof message === 'object' && message !== null && 'metricsAnswer' in message
+
+const timeoutMs = 4_000
+
+/** Lets a worker answer the primary with its metrics. */
+export function answerPrimary(registry: Registry): void {
+  const { worker } = cluster
+  worker?.on('message', async (message) => {
+    if (!isQuestion(message)) return
+    const metrics = await registry.getMetricsAsJSON()
+    if (worker.isConnected()) worker.send({ metricsAnswer: message.metricsQuestion, metrics })
+  })
+}
+
+let questions = 0
+
+/** Asks a worker. Resolves to null if it exits first. Throws if it does not answer in time. */
+async function ask(worker: Worker): Promise<object[] | null> {
+  const id = ++questions
+  const ended = new AbortController()
+  const { signal } = ended
+  async function answered(): Promise<object[]> {
+    for (;;) {
+      const [message] = await once(worker, 'message', { signal })
+      if (isAnswer(message) && message.metricsAnswer === id) return message.metrics
+    }
+  }
+  const gone = once(worker, 'exit', { signal }).then(() => null)
+  const late = setTimeout(timeoutMs, undefined, { signal, ref: false }).then(() => {
+    throw new Error('a process does not answer')
+  })
+  const outcomes = [answered(), gone, late]
+  try {
+    worker.send({ metricsQuestion: id } satisfies Question)
+    return await Promise.race(outcomes)
+  } finally {
+    ended.abort()
+    await Promise.allSettled(outcomes)
+  }
+}
+
+/** Collects the metrics of all workers of a cluster, added up; gauges of what they share count once. Throws if
+ *  one does not answer, because sums without it would look like a restart of all. */
+export async function collectFromWorkers(): Promise<string> {
+  const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected())
+  const collected = await Promise.all(workers.map((worker) => (worker ? ask(worker) : null)))
+  const metrics = collected.filter((answer) => answer !== null)
+  return AggregatorRegistry.aggregate(metrics).metrics()
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type Context,
+  context,
+  createTraceState,
+  DiagLogLevel,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  type Tracer as SpanTracer,
+  trace,
+} from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources'
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import type { CallerSpan } from '../http/request-id.ts'
+import { errorCode, Refusal } from '../shared/errors.ts'
+import type { Tracer } from '../shared/instruments.ts'
+
+/** Traces of the process: the tracer of the code, and what the HTTP hooks need. */
+export type Tracing = {
+  tracer: Tracer
+  spans: SpanTracer
+  /** Sends the spans that are left, and waits two seconds for it at most. */
+  close(): Promise<void>
+}
+
+const closeMs = 2_000
+// Minimum interval between two reports that spans are lost.
+const reportMs = 60_000
+
+// A refusal is an answer and no failure. Of other errors only the code is told: messages may quote values.
+function end(span: Span, error?: unknown): void {
+  if (error instanceof Refusal) span.setAttribute('error.type', error.code)
+  else if (error !== undefined) {
+    span.setAttribute('error.type', errorCode(error) ?? 'INTERNAL')
+    span.setStatus({ code: SpanStatusCode.ERROR })
+  }
+  span.end()
+}
+
+async function settle<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work()
+    end(span)
+    return result
+  } catch (error) {
+    end(span, error)
+    throw error
+  }
+}
+
+const runIn = <Result>(span: Span, parent: Context, work: () => Promise<Result>): Promise<Result> =>
+  context.with(trace.setSpan(parent, span), () => settle(span, work))
+
+const recording = (span: Span | undefined): Span | undefined => (span?.isRecording() ? span : undefined)
+
+const createTracer = (spans: SpanTracer): Tracer => ({
+  inSpan(name, attributes, work) {
+    const parent = context.active()
+    if (!recording(trace.getSpan(parent))) return work()
+    return runIn(spans.startSpan(name, { attributes }, parent), parent, work)
+  },
+  origin: () => recording(trace.getActiveSpan()),
+  inBatch(name, origins, work) {
+    const [first, ...others] = new Set(origins.filter((origin) => origin !== undefined) as Span[])
+    // Without a request of its own it must not run as part of another's.
+    if (!first) return context.with(ROOT_CONTEXT, work)
+    const options = {
+      attributes: { 'boxoffice.batch.size': origins.length },
+      links: others.map((span) => ({ context: span.spanContext() })),
+    }
+    const span = spans.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, first))
+    return runIn(span, ROOT_CONTEXT, work)
+  },
+  detached: (work) => context.with(ROOT_CONTEXT, work),
+})
+
+/** Returns the context of a request: below the caller's span, if it sent one. */
+export const contextBelow = (caller: CallerSpan | null, tracestate: unknown): Context =>
+  caller
+    ? trace.setSpanContext(ROOT_CONTEXT, {
+        traceId: caller.traceId,
+        spanId: caller.spanId,
+        traceFlags: caller.flags,
+        isRemote: true,
+        traceState: typeof tracestate === 'string' ? createTraceState(tracestate) : undefined,
+      })
+    : ROOT_CONTEXT
+
+/** Starts the OpenTelemetry SDK, which reads its standard environment variables by itself. Spans are sent in
+ *  batches; if the collector is away, those beyond the SDK's queue are dropped, and `onLoss` is called once a
+ *  minute. */
+export function startTracing(onLoss: () => void): Tracing {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  const report = () => {
+    if (performance.now() - reportedAt < reportMs) return
+    reportedAt = performance.now()
+    onLoss()
+  }
+  const ignore = () => {}
+  diag.setLogger(
+    { error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
+  )
+  const service = { 'service.name': 'boxoffice', 'service.instance.id': randomUUID() }
+  const provider = new NodeTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes(service))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  })
+  // Nothing is sent to other services, so nothing is propagated.
+  provider.register({ propagator: null })
+  const spans = provider.getTracer('boxoffice')
+  return {
+    tracer: createTracer(spans),
+    spans,
+    async close() {
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, closeMs)
+      })
+      await Promise.race([provider.shutdown().catch(ignore), late])
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,225 @@
+import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { RetentionConfig } from '../../../src/config/retention.ts'
+import { idempotencyKeys, payments, providerEvents } from '../../../src/domain/payment/table.ts'
+import { createRetention, deleteOld, retainOrganizations } from '../../../src/domain/retention/retain.ts'
+import { anonymizedEvents, retentionTurns } from '../../../src/domain/retention/table.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { webhookDeliveries } from '../../../src/domain/webhook/table.ts'
+import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { scanTicket } from '../../support/door.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
+import { mockClock } from '../../support/mock-clock.ts'
+import {
+  endEvent,
+  mailsWith,
+  openWalkedSale,
+  tablesWith,
+  traces,
+  type Walk,
+  type WalkedSale,
+  zenobia,
+} from '../../support/personal-data.ts'
+import { cancelCheckout, ticketOf, ticketRow } from '../../support/refunds.ts'
+
+// Data that goes by itself once it is old enough.
+
+let sale: WalkedSale
+let folder: string
+let walk: Walk
+beforeAll(async () => {
+  sale = await openWalkedSale()
+  folder = sale.folder
+  walk = sale.walk
+})
+afterAll(() => sale.close())
+beforeEach(() => sale.db.update(retentionTurns).set({ dueAt: sql`now()` }))
+
+const byDefault = {
+  retainUnpaidDays: 30,
+  retainPersonalMonths: 24,
+  retainWebhookDays: 30,
+  retainProviderEventDays: 90,
+  retainMailDays: 30,
+}
+
+/** Runs a job once, and returns what it reports. */
+async function runOnce(job: typeof deleteOld, settings: Partial<RetentionConfig> = {}) {
+  const done: Record<string, number | string>[] = []
+  await job({
+    db: sale.db,
+    settings: { ...byDefault, ...settings },
+    mailFolder: folder,
+    onDone: (facts) => void done.push(facts),
+    stopping: new AbortController().signal,
+  })
+  return done
+}
+
+const age = (days: number) =>
+  sale.db.update(tickets).set({ createdAt: sql`now() - ${days} * interval '1 day'` })
+const countOf = async (table: typeof payments | typeof tickets) =>
+  (await sale.db.select({ id: table.id }).from(table)).length
+
+test('what is young stays', async () => {
+  await age(29)
+  const count = await countOf(tickets)
+  expect(await runOnce(retainOrganizations)).toEqual([])
+  expect(await runOnce(deleteOld)).toEqual([])
+  expect(await countOf(tickets)).toBe(count)
+})
+
+test('unpaid checkouts are deleted, and nothing that was paid or may still be', async () => {
+  const open = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1', zenobia)] })
+  const key = { 'idempotency-key': 'left' }
+  const left = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }, key)
+  const inSession = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  for (const { payment_id } of [left, inSession]) await cancelCheckout(sale, payment_id)
+  await sale.db
+    .update(payments)
+    .set({ sessionOpen: true, sessionDueAt: sql`now()`, sessionId: 'cs_1' })
+    .where(eq(payments.id, inSession.payment_id))
+  await sale.db
+    .insert(providerEvents)
+    .values({
+      organizationId: 'org_1',
+      provider: 'stripe',
+      id: 'evt_left',
+      type: 'expired',
+      paymentId: left.payment_id,
+    })
+  const before = [await countOf(payments), await countOf(tickets)]
+  const counters = await countersOf(sale)
+  await age(31)
+  expect(await runOnce(retainOrganizations)).toEqual([{ organization: 'org_1', unpaid: 2, attendees: 0 }])
+  expect([await countOf(payments), await countOf(tickets)]).toEqual(before.map((count) => count - 2))
+  expect(await ticketRow(sale, ticketOf(walk.unpaid))).toBeUndefined()
+  expect(await ticketRow(sale, ticketOf(left))).toBeUndefined()
+  expect((await ticketRow(sale, ticketOf(open)))?.status).toBe('held')
+  expect((await ticketRow(sale, ticketOf(inSession)))?.status).toBe('expired')
+  const keys = await sale.db
+    .select()
+    .from(idempotencyKeys)
+    .where(eq(idempotencyKeys.paymentId, left.payment_id))
+  expect(keys).toEqual([])
+  expect(await countersOf(sale)).toEqual(counters)
+  await sale.db.update(payments).set({ sessionOpen: false }).where(eq(payments.id, inSession.payment_id))
+  await cancelCheckout(sale, open.payment_id)
+  expect(await brokenInvariants(sale.db)).toEqual([])
+  const page = await sale.rest('GET', new URL(left.payment_url).pathname)
+  expect(page.statusCode).toBe(404)
+})
+
+test('an unpaid checkout that was scanned is anonymized and kept', async () => {
+  const scanned = await mustCheckOut(sale, {
+    ticket_rate_id: 'rate_1',
+    tickets: [anEntry('price_1', zenobia)],
+  })
+  await cancelCheckout(sale, scanned.payment_id)
+  await scanTicket(sale, { ticketId: ticketOf(scanned), force: true }, sale.integration.v2)
+  await age(31)
+  expect(await runOnce(retainOrganizations)).toMatchObject([{ attendees: 1 }])
+  expect(await ticketRow(sale, ticketOf(scanned))).toMatchObject({ email: 'anonymized', status: 'expired' })
+  // Another turn has nothing left to do.
+  await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
+  expect(await runOnce(retainOrganizations)).toEqual([])
+})
+
+test('attendees are anonymized two years after the event, once', async () => {
+  await endEvent(sale, 23)
+  expect(await runOnce(retainOrganizations)).toEqual([])
+  await endEvent(sale, 25)
+  expect(await runOnce(retainOrganizations, { retainPersonalMonths: null })).toEqual([])
+  await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
+  const { length } = await sale.db.select().from(tickets).where(sql`email <> 'anonymized'`)
+  expect(length).toBeGreaterThan(7)
+  expect(await runOnce(retainOrganizations)).toEqual([
+    { organization: 'org_1', unpaid: 0, attendees: length },
+  ])
+  await sale.db.execute(sql`analyze`)
+  expect(await tablesWith(sale, [...traces, 'berta', 'núñez'])).toEqual([])
+  expect(await mailsWith(folder, traces)).toEqual([])
+  expect(await brokenInvariants(sale.db)).toEqual([])
+  expect(await sale.db.select().from(anonymizedEvents)).toMatchObject([{ eventId: 'evt_1' }])
+  // The next turn doesn't read its tickets.
+  await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
+  sale.statements.reset()
+  expect(await runOnce(retainOrganizations, { retainUnpaidDays: null })).toEqual([])
+  expect(sale.statements.filter((text) => text.includes('"tickets"'))).toEqual([])
+})
+
+test('an event that was moved to a later date is looked at again', async () => {
+  await endEvent(sale, 24.5)
+  await sale.db
+    .update(tickets)
+    .set({ email: zenobia.email })
+    .where(eq(tickets.id, ticketOf(walk.full)))
+  expect(await runOnce(retainOrganizations)).toMatchObject([{ attendees: 1 }])
+})
+
+test('a turn is taken by one process, and the next comes an hour later', async () => {
+  await runOnce(retainOrganizations)
+  sale.statements.reset()
+  await runOnce(retainOrganizations)
+  expect(sale.statements).toHaveLength(2)
+  const [turn] = await sale.db
+    .select({ isLater: sql<boolean>`due_at > now() + interval '59 minutes'` })
+    .from(retentionTurns)
+  expect(turn).toEqual({ isLater: true })
+})
+
+test('the job looks each minute, and deletes what is old each hour', async () => {
+  const clock = mockClock({ isFrozen: true })
+  const job = createRetention({ db: sale.db, settings: byDefault, mailFolder: folder })
+  const statementsAfter = async (seconds: number) => {
+    clock.advance(seconds * 1000)
+    await sale.db.update(retentionTurns).set({ dueAt: sql`now() + interval '1 hour'` })
+    sale.statements.reset()
+    await job(new AbortController().signal)
+    return sale.statements.filter((text) => text.includes('delete')).length > 0
+      ? 'both'
+      : sale.statements.length
+  }
+  expect(await statementsAfter(59)).toBe(0)
+  expect(await statementsAfter(2)).toBe('both')
+  expect(await statementsAfter(2)).toBe(0)
+  expect(await statementsAfter(60)).toBe(2)
+  expect(await statementsAfter(3600)).toBe('both')
+  clock.restore()
+})
+
+test('a process that leaves stops and gives its turn back', async () => {
+  const stopping = AbortSignal.abort()
+  sale.statements.reset()
+  await retainOrganizations({ db: sale.db, settings: byDefault, mailFolder: folder, stopping })
+  expect(sale.statements).toHaveLength(1)
+})
+
+test('old webhook deliveries, provider events and mails are deleted', async () => {
+  const old = sql`now() - interval '91 days'`
+  await sale.db.execute(sql`with old as (
+    insert into changes (id, type, subject_id, sequence, organization_id, data)
+    select 'chg_0000000000' || n, 'rate.available', 'rate_old', n, 'org_1', '{}' from generate_series(1, 3) as n returning id
+  ) insert into webhook_deliveries (organization_id, webhook_id, change_id, status, created_at, delivered_at)
+    select 'org_1', webhooks.id, old.id, (array['delivered', 'dead', 'pending'])[right(old.id, 1)::integer]::webhook_delivery_status,
+      ${old}, now() from webhooks, old`)
+  await sale.db
+    .insert(providerEvents)
+    .values({ organizationId: 'org_1', provider: 'stripe', id: 'evt_old', type: 'x', createdAt: old })
+  const files = ['dlv_01arz3ndektsv4rrffq69g5fav.eml', 'dlv_01arz3ndektsv4rrffq69g5faw.eml.part', 'notes.eml']
+  for (const file of files) {
+    await writeFile(join(folder, file), '')
+    await utimes(join(folder, file), 0, 0)
+  }
+  const count = (await sale.db.select().from(webhookDeliveries)).length
+  const events = (await sale.db.select().from(providerEvents)).length
+  const off = { retainWebhookDays: null, retainProviderEventDays: null, retainMailDays: null }
+  expect(await runOnce(deleteOld, off)).toEqual([])
+  expect(await runOnce(deleteOld)).toEqual([{ webhook_deliveries: 2, provider_events: 1, mails: 2 }])
+  expect((await sale.db.select().from(webhookDeliveries)).length).toBe(count - 2)
+  expect((await sale.db.select().from(providerEvents)).length).toBe(events - 1)
+  expect(await readdir(folder)).toContain('notes.eml')
+  expect(await runOnce(deleteOld)).toEqual([])
+})

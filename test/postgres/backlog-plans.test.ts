@@ -1,0 +1,101 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countBacklog } from '../../src/domain/sale/report/count-backlog.ts'
+import { explain, type SeenStatement } from '../support/explain.ts'
+import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { openTestDatabase } from '../support/harness.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// Counts of what waits, among much that was done: for the service's exact statement.
+
+const done = 20_000
+
+let sale: Sale
+const seen: SeenStatement[] = []
+
+const rows = (count: number, from = 0) => sql.raw(`from generate_series(${from + 1}, ${from + count}) as n`)
+
+beforeAll(async () => {
+  const database = await openTestDatabase({
+    onStatement: (text, parameters) => seen.push({ text, parameters }),
+  })
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }), {
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
+  const { db } = sale
+  const addPayments = (status: string, count: number, from: number) =>
+    db.execute(sql`insert into payments (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount,
+      currency, page_token, expires_at, session_id, session_open, session_due_at)
+      select 'pay_' || n, 'org_1', 'org_1', 'rate_1', ${status}::payment_status, 'sandbox', 100, 'EUR', 'token_' || n,
+        now() - interval '5 minutes', 'session_' || n, ${status} = 'processing', now() - interval '5 seconds'
+      ${rows(count, from)}`)
+  await addPayments('paid', done, 0)
+  await addPayments('pending', 3, done)
+  await addPayments('processing', 2, done + 3)
+  await db.execute(sql`insert into charges (id, payment_id, provider, reference, amount, currency)
+    select 'chr_' || n, 'pay_' || n, 'sandbox', 'ref_' || n, 100, 'EUR' ${rows(done)}`)
+  await db.execute(sql`insert into refunds (id, payment_id, charge_id, organization_id, channel_id, reason, status, amount, currency)
+    select 'ref_' || n, 'pay_' || n, 'chr_' || n, 'org_1', 'org_1', 'REQUESTED',
+      (case n when 1 then 'pending' when 2 then 'failed' else 'succeeded' end)::refund_status, 1, 'EUR' ${rows(done)}`)
+  await db.execute(sql`insert into deliveries (id, payment_id, medium, recipient, status, due_at)
+    select 'del_' || n, 'pay_' || n, 'email', 'ana@example.com',
+      (case when n <= 4 then 'pending' when n <= 9 then 'dead' else 'sent' end)::delivery_status,
+      now() - interval '2 seconds' ${rows(done)}`)
+  await db.execute(sql`insert into webhooks (id, channel_id, url, types, secret, failing_since)
+    select 'whk_' || n, 'org_1', 'https://example.com', '{}', 'x', case n when 2 then now() end ${rows(2)}`)
+  await db.execute(sql`insert into changes (id, type, subject_id, sequence, organization_id, data, feed_position, created_at)
+    select 'chg_' || n, 'payment.paid', 'pay_' || n, 1, 'org_1', '{}', case when n > 6 then n end,
+      now() - interval '2 minutes' ${rows(done)}`)
+  await db.execute(sql`insert into webhook_deliveries (webhook_id, change_id, status, due_at)
+    select 'whk_' || hook, 'chg_' || n,
+      (case when n <= 7 then 'pending' when n <= 8 then 'dead' else 'delivered' end)::webhook_delivery_status,
+      now() - interval '2 minutes' ${rows(done)}, generate_series(1, 2) as hook`)
+  await db.execute(sql`vacuum analyze`)
+}, 120_000)
+afterAll(() => sale.close())
+
+test('everything that waits is counted, and nothing of a receiver that fails', async () => {
+  // Due, and not late however long the rows took.
+  for (const table of ['deliveries', 'refunds'])
+    await sale.db.execute(sql.raw(`update ${table} set due_at = now() where status = 'pending'`))
+  await sale.db.execute(sql`update payments set session_due_at = now() where session_open`)
+  expect(await countBacklog(sale.db, 'sandbox')).toEqual({
+    queues: {
+      deliveries: { due: 4, late: 0, dead: 5 },
+      webhooks: { due: 7, late: 7, dead: 2 },
+      refunds: { due: 1, late: 0, dead: 1 },
+      sessions: { due: 2, late: 0 },
+      holds: { due: 5, late: 5 },
+      feed: { due: 6, late: 6 },
+    },
+    payments: { pending: 3, processing: 2 },
+    refunds: { pending: 1, failed: 1 },
+  })
+  expect((await countBacklog(sale.db, 'stripe')).queues.sessions).toEqual({ due: 0, late: 0 })
+})
+
+test('it is read from indexes, whatever was done before', async () => {
+  const statement = seen.findLast(({ text }) => text.includes('json_build_object'))
+  if (!statement) throw new Error('nothing was counted')
+  const plan = await explain(sale.db, statement)
+  expect(plan).not.toMatch(/Seq Scan on (payments|refunds|deliveries|webhook_deliveries|changes)/)
+  const indexes = [...plan.matchAll(/using (\w+)/g)].map(([, name]) => name)
+  expect(new Set(indexes)).toEqual(
+    new Set([
+      'deliveries_due',
+      'deliveries_dead',
+      'webhook_deliveries_due',
+      'webhook_deliveries_dead',
+      'refunds_due',
+      'refunds_failed',
+      'payments_session_open',
+      'payments_unpaid_expires_at',
+      'changes_without_position',
+    ]),
+  )
+})
+
+test('a count stops at 10,000', async () => {
+  await sale.db.execute(sql`update deliveries set status = 'dead' where status = 'sent'`)
+  expect((await countBacklog(sale.db, 'sandbox')).queues.deliveries?.dead).toBe(10_000)
+})

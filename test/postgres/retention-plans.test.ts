@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anonymizeEvent } from '../../src/domain/retention/anonymize-events.ts'
+import { deleteUnpaid } from '../../src/domain/retention/delete-unpaid.ts'
+import { deliveriesTo, ticketsOf } from '../../src/domain/retention/find-person.ts'
+import { verify } from '../../src/domain/verify/verify.ts'
+import { explain, type SeenStatement } from '../support/explain.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { openTestDatabase } from '../support/harness.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// Query plans of what looks for a person or for old rows, among many others, for the exact statements.
+
+const events = 40
+const ticketsOfEach = 500
+
+let sale: Sale
+const seen: SeenStatement[] = []
+
+beforeAll(async () => {
+  const database = await openTestDatabase({
+    onStatement: (text, parameters) => seen.push({ text, parameters }),
+  })
+  const catalogue = aCatalogue({
+    events: Array.from({ length: events }, (_, number) =>
+      anEvent({
+        _id: `evt_${number}`,
+        ticket_rates: [aRate({ _id: `rate_${number}`, prices: [aPrice({ _id: `price_${number}` })] })],
+      }),
+    ),
+  })
+  sale = await openSale(catalogue, {
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
+  // Each hundredth checkout was never paid.
+  await sale.db.execute(sql`insert into payments
+    (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, expires_at)
+    select 'pay_' || n || '_' || m, channels.id, 'org_1', 'rate_' || n,
+      case when m % 100 = 0 then 'expired' else 'paid' end::payment_status, 'sandbox', 0, 'EUR', 'token_' || n || '_' || m, now()
+    from channels, generate_series(0, ${events - 1}::integer) as n, generate_series(1, ${ticketsOfEach}::integer) as m
+    where channels.name = 'Shop'`)
+  await sale.db.execute(sql`insert into tickets
+    (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, qr_code, currency,
+      price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount, total_amount,
+      warranty_hours, full_name, email, created_at)
+    select replace(id, 'pay', 'tkt'), id, 0, 'org_1', channel_id, replace(ticket_rate_id, 'rate', 'evt'), ticket_rate_id,
+      replace(ticket_rate_id, 'rate', 'price'),
+      case status when 'expired' then 'expired' else 'active' end::ticket_status, id, 'EUR',
+      2000, 0, 200, 100, 0, 2200, 0, 'Ana', id || '@example.com', now() - interval '31 days' from payments`)
+  await sale.db.execute(sql`insert into deliveries (id, payment_id, medium, recipient)
+    select 'dlv_' || id, id, 'email', id || '@example.com' from payments where status = 'paid'`)
+  await sale.db.execute(sql`vacuum analyze`)
+  seen.length = 0
+})
+afterAll(() => sale.close())
+
+/** Plans of the statements that work caused and whose text has a part. */
+async function plansOf(part: string, work: () => Promise<unknown>): Promise<string[]> {
+  seen.length = 0
+  await work()
+  const found = seen.filter(({ text }) => text.includes(part))
+  expect(found.length).toBeGreaterThan(0)
+  return Promise.all(found.map((statement) => explain(sale.db, statement)))
+}
+
+const readAll = async <Item>(all: AsyncIterable<Item[]>): Promise<number> => {
+  let count = 0
+  for await (const page of all) count += page.length
+  return count
+}
+
+test('a person is found by indexes', async () => {
+  const email = 'PAY_7_7@example.com'
+  const [ofTickets] = await plansOf('lower("tickets"."email")', async () =>
+    expect(await readAll(ticketsOf(sale.db, email))).toBe(1),
+  )
+  expect(ofTickets).toContain('tickets_email')
+  const [ofDeliveries] = await plansOf('lower("deliveries"."recipient")', async () =>
+    expect(await readAll(deliveriesTo(sale.db, email))).toBe(1),
+  )
+  expect(ofDeliveries).toContain('deliveries_recipient')
+})
+
+test('attendees of an event are read in the order of an index, page by page', async () => {
+  const plans = await plansOf('order by "tickets"."channel_id"', async () => {
+    const batches: number[] = []
+    for await (const { tickets } of anonymizeEvent(sale.db, 'org_1', { id: 'evt_3', endDate: new Date() }))
+      batches.push(tickets.length)
+    expect(batches).toEqual([200, 200, 100])
+  })
+  expect(plans).toHaveLength(4)
+  for (const plan of plans) {
+    expect(plan).toContain('tickets_of_rate')
+    expect(plan).not.toContain('Sort')
+  }
+})
+
+test('old unpaid checkouts are found by an index', async () => {
+  const [plan] = await plansOf('inner join "payments"', async () =>
+    expect((await deleteUnpaid(sale.db, 'org_1', 30)).payments).toBe((events - 1) * 5),
+  )
+  expect(plan).toContain('tickets_ended')
+})
+
+test('no invariant compares each row with each other', async () => {
+  const checked = await verify(sale.db, 5_000)
+  expect(checked.filter(({ broken }) => broken === null)).toEqual([])
+})

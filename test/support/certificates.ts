@@ -1,0 +1,45 @@
+// Self-signed certificates, each its own authority, used only in tests.
+
+/** Certificate of a server on localhost. */
+export const localhost = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYYCfpu/8dPcR/VyJ
+XSx7Fr98xpMH6b0eWGg0n37NiuGhRANCAAR146PbkfxCrXOn7pEn4pxTY7ghvalz
+/Gw0hj+3WfUnKc9iaHQnxATviXoq0Q4wxkLNw+tchUiOODAZtMUk8sv+
+-----END PRIVATE KEY-----
+`,
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBgDCCASWgAwIBAgIUWhZUOSYhfepo8/qk+tgNeeOFWZYwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA3MTQ0MFoYDzIxMjYxMDI5
+MDcxNDQwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAR146PbkfxCrXOn7pEn4pxTY7ghvalz/Gw0hj+3WfUnKc9iaHQnxATv
+iXoq0Q4wxkLNw+tchUiOODAZtMUk8sv+o1MwUTAdBgNVHQ4EFgQUxzWUDAUkx2cW
+ColF5u/yLfRUuLAwHwYDVR0jBBgwFoAUxzWUDAUkx2cWColF5u/yLfRUuLAwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEAy0fDLzJJUEaJe6skKGrC
+dghDCEVO+NMT3fl/j0t9iwECIQDitP+fE7Z7U1Vir1UHLyA21PtiwsoW1eJUuTSe
+s6l9AA==
+-----END CERTIFICATE-----
+`,
+}
+
+/** Certificate of the role postgres. */
+export const rolePostgres = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgibV5tFdtAImuoGWk
+tHxkzfcnOKB4szIfLAvu6ANeexChRANCAAR5tdtgMfah3ceXch6fCN0frPBCDBSX
+jIW2ZAfCgebbdv4NwEeEX7SjIfa7aY1C7tlSxaxCE+hVSt2YTYvU+2ug
+-----END PRIVATE KEY-----
+`,
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBfTCCASOgAwIBAgIUfn3p3J4Q8NapWnZIvml25lz0LrcwCgYIKoZIzj0EAwIw
+EzERMA8GA1UEAwwIcG9zdGdyZXMwIBcNMjYxMTIyMjAxOTE0WhgPMjEyNjEwMjky
+MDE5MTRaMBMxETAPBgNVBAMMCHBvc3RncmVzMFkwEwYHKoZIzj0CAQYIKoZIzj0D
+AQcDQgAEebXbYDH2od3Hl3IenwjdH6zwQgwUl4yFtmQHwoHm23b+DcBHhF+0oyH2
+u2mNQu7ZUsWsQhPoVUrdmE2L1PtroKNTMFEwHQYDVR0OBBYEFC3ndlqX+fBVaOLE
+fL7gA3IXGffrMB8GA1UdIwQYMBaAFC3ndlqX+fBVaOLEfL7gA3IXGffrMA8GA1Ud
+EwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgY2LOazbOQ5A5TbFoFkzaahil
+TarIoviVEMNS/m3NxkkCIQCcOeWQeIalmupM3q6l2iZar0O3DPlkm7TpIw7O/pWL
+vQ==
+-----END CERTIFICATE-----
+`,
+}
