@@ -30,7 +30,7 @@ BEGIN
 		NEW.organization_id := coalesce(
 			(SELECT organization_id FROM webhooks JOIN integrations ON integrations.id = webhooks.integration_id
 				WHERE webhooks.id = NEW.webhook_id),
-			(SELECT organization_id FROM changes WHERE id = NEW.change_id));
+			(SELECT organization_id FROM changes WHERE id = NEW.change_id), '');
 	ELSE
 		-- An event about a refund named no payment.
 		NEW.organization_id := coalesce((SELECT organization_id FROM payments WHERE id = NEW.payment_id), '');
@@ -38,6 +38,37 @@ BEGIN
 	RETURN NEW;
 END
 $$;
+--> statement-breakpoint
+-- A payment or a change that the same statement writes is not there yet: after the statement it is. Triggers run in
+-- the order of their names, so that this comes before the check of the foreign key, which then looks at the new row.
+-- They are there before anything is left to them.
+CREATE OR REPLACE FUNCTION "fill_organization_after"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_TABLE_NAME = 'webhook_deliveries' THEN
+		UPDATE webhook_deliveries SET organization_id = NULL
+			WHERE webhook_id = NEW.webhook_id AND change_id = NEW.change_id AND organization_id = '';
+	ELSE
+		EXECUTE format('UPDATE %I SET organization_id = NULL WHERE payment_id = $1 AND organization_id = %L', TG_TABLE_NAME, '')
+			USING NEW.payment_id;
+	END IF;
+	RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+CREATE OR REPLACE TRIGGER "Fill_organization_after" AFTER INSERT ON "charges"
+	FOR EACH ROW WHEN (NEW.organization_id = '') EXECUTE FUNCTION "fill_organization_after"();
+--> statement-breakpoint
+CREATE OR REPLACE TRIGGER "Fill_organization_after" AFTER INSERT ON "idempotency_keys"
+	FOR EACH ROW WHEN (NEW.organization_id = '') EXECUTE FUNCTION "fill_organization_after"();
+--> statement-breakpoint
+CREATE OR REPLACE TRIGGER "Fill_organization_after" AFTER INSERT ON "provider_events"
+	FOR EACH ROW WHEN (NEW.organization_id = '' AND NEW.payment_id IS NOT NULL) EXECUTE FUNCTION "fill_organization_after"();
+--> statement-breakpoint
+CREATE OR REPLACE TRIGGER "Fill_organization_after" AFTER INSERT ON "deliveries"
+	FOR EACH ROW WHEN (NEW.organization_id = '') EXECUTE FUNCTION "fill_organization_after"();
+--> statement-breakpoint
+CREATE OR REPLACE TRIGGER "Fill_organization_after" AFTER INSERT ON "webhook_deliveries"
+	FOR EACH ROW WHEN (NEW.organization_id = '') EXECUTE FUNCTION "fill_organization_after"();
 --> statement-breakpoint
 CREATE OR REPLACE TRIGGER "fill_organization" BEFORE INSERT OR UPDATE ON "stock"
 	FOR EACH ROW WHEN (NEW.organization_id IS NULL) EXECUTE FUNCTION "fill_organization"();

@@ -99,8 +99,8 @@ export const issuePublishableKey = (
 
 /** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues
  *  another key to an existing integration, whose secret stays as it is and is not returned. Only a new
- *  integration gets a new secret. The key has all scopes if none is named. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock
- *  (DECISIONS 2). */
+ *  integration gets a new secret. The key has all scopes if none is named. Refuses: NOT_FOUND; INVALID if
+ *  `expiresAt` is past by the database's clock (DECISIONS 2). */
 export const issueIntegrationKey = (
   db: Database,
   input: Issue & { scopes?: IntegrationScope[] } & (

@@ -4,18 +4,27 @@ import type { MigrationSession } from './migrate.ts'
 const noExtension =
   'The database has no Citus extension. Install Citus on every server, run «create extension citus» in this database on each, and add the workers (citus_set_coordinator_host, citus_add_node): docs/scaling.md shows how.'
 
-// Tables whose primary key begins with the organization are spread by it, and lie together for each. Every
-// server has a copy of all others.
+// Tables whose primary key contains the organization are spread by it, and lie together for each. Every
+// server has a copy of all others, and of who may sell for whom. Leases of processes stay where the processes
+// ask.
 const tables = `
   select class.oid::regclass::text as name,
-    (select attname from pg_attribute where attrelid = class.oid and attnum = key.conkey[1]) = 'organization_id' as is_sold,
+    class.relname not in ('grants', 'channel_organizations') and exists (select from pg_attribute
+      where attrelid = class.oid and attnum = any(key.conkey) and attname = 'organization_id') as is_sold,
     exists (select from pg_dist_partition where logicalrelid = class.oid) as is_done
   from pg_class as class join pg_constraint as key on key.conrelid = class.oid and key.contype = 'p'
-  where class.relnamespace = 'public'::regnamespace and class.relkind = 'r'
+  where class.relnamespace = 'public'::regnamespace and class.relkind = 'r' and class.relname <> 'leaders'
   order by is_sold, name`
 
-// A foreign key can't join a table that is distributed to one that is not yet: all are taken off, kept in a table, and
-// put back at the end.
+// Unique indexes that no server could hold alone: they are of the release before, whose processes do not run
+// on a distributed database.
+const looseIndexes = (name: string) => `
+  select format('drop index %s', indexrelid::regclass) as statement from pg_index
+  where indrelid = '${name}'::regclass and indisunique and not indisprimary and not exists (select from pg_attribute
+    where attrelid = indrelid and attnum = any(indkey) and attname = 'organization_id')`
+
+// A foreign key can't join a table that is distributed to one that is not yet: all are taken off, kept in a
+// table, and put back at the end.
 const keptKeys = 'drizzle.kept_foreign_keys'
 const keepKeys = [
   `create table if not exists ${keptKeys} (name text, of text, definition text, primary key (of, name))`,
@@ -39,9 +48,9 @@ async function runEach(session: MigrationSession, query: string): Promise<void> 
   for (const { statement } of await session.run(query)) await session.run(String(statement))
 }
 
-/** Distributes the tables over the servers of a Citus cluster, with all that they contain. Each step is committed by
- *  itself, and a repetition goes on where the last one ended; one that finds everything done changes nothing.
- *  Nothing may sell meanwhile. Throws without the extension. */
+/** Distributes the tables over the servers of a Citus cluster, with all that they contain. Each step is
+ *  committed by itself, and a repetition goes on where the last one ended; one that finds everything done
+ *  changes nothing. Nothing may sell meanwhile. Throws without the extension. */
 export async function distribute(session: MigrationSession): Promise<Distribution> {
   const [extension] = await session.run(`select from pg_extension where extname = 'citus'`)
   if (!extension) throw new Error(noExtension)
@@ -55,6 +64,7 @@ export async function distribute(session: MigrationSession): Promise<Distributio
   await runEach(session, triggers)
   const first = found.find(({ is_sold }) => is_sold)?.name
   for (const { name, is_sold } of open) {
+    if (is_sold) await runEach(session, looseIndexes(name))
     const colocated = name === first ? '' : `, colocate_with => '${first}'`
     await session.run(
       is_sold

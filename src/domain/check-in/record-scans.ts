@@ -49,8 +49,9 @@ const toText = (date: Date | null) => date?.toISOString() ?? null
 
 type Recorded = { made: NewCheckIn[]; readonly occupancies: Occupancy[]; changes: NewChange[] }
 
-/** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one statement each. Requires this
- *  transaction to hold the row locks of the tickets. Throws a duplicate if a nonce was used meanwhile. */
+/** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one
+ *  statement each. Requires this transaction to hold the row locks of the tickets. Throws a duplicate if a
+ *  nonce was used meanwhile. */
 export async function recordScans(
   tx: Connection,
   organizationId: string,

@@ -23,9 +23,9 @@ function readEventId(id: string): Date {
   )
 }
 
-/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after `lastEventId`, those since that event
- *  as well, of which some may come again: commits come in another order than they began. A reader that is slow
- *  reads them from the table, and nothing is left out.
+/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after
+ *  `lastEventId`, those since that event as well, of which some may come again: commits come in another order
+ *  than they began. A reader that is slow reads them from the table, and nothing is left out.
  *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, CURSOR_UNKNOWN. */
 export async function watchCheckIns(
   eventId: string,

@@ -47,7 +47,7 @@ export async function addDocumentPage(
       const token = readDocumentToken(tokenIn(request))
       const sheet = await limits.lookUpToken(request, async () => token && findSheet(db, token))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
-      if (sheet.ticket.documentToken !== token?.secret)
+      if (sheet.ticket.documentToken !== token?.token)
         // The language of the former holder is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', [
           'error.otherHolder',

@@ -1,19 +1,14 @@
 import { translate } from '../../language/translate.ts'
-import { organizationTokenReader, toOrganizationToken } from '../../shared/ids.ts'
+import { organizationTokenReader } from '../../shared/ids.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
-type Documented = Pick<Ticket, 'organizationId' | 'status' | 'documentToken'>
+type Documented = Pick<Ticket, 'status' | 'documentToken'>
 
 /** URL of a ticket's PDF. The token is unguessable, and anybody with the URL has the ticket. Null unless the
  *  ticket is active. */
-export const documentUrl = (
-  { organizationId, status, documentToken }: Documented,
-  publicUrl: string,
-): string | null =>
-  status === 'active' && documentToken !== null
-    ? `${publicUrl}/tickets/${toOrganizationToken({ organizationId, secret: documentToken })}.pdf`
-    : null
+export const documentUrl = ({ status, documentToken }: Documented, publicUrl: string): string | null =>
+  status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
 
 /** Reads the token of a document; null if the text has not its form. */
 export const readDocumentToken = organizationTokenReader(/[0-9a-f]{64}/)

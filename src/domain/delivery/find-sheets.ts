@@ -1,6 +1,8 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { inOrganization, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { isDistributed } from '../../database/distributed.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
 import type { OrganizationToken } from '../../shared/ids.ts'
 import { discounts } from '../discount/table.ts'
@@ -17,7 +19,6 @@ const sheets = (db: Database) =>
     .select({
       ticket: {
         id: tickets.id,
-        organizationId: tickets.organizationId,
         paymentId: tickets.paymentId,
         position: tickets.position,
         status: tickets.status,
@@ -73,25 +74,44 @@ export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Langua
   chooseLanguage(ticket.language, organizationLanguage)
 
 // One statement for both kinds of token, because anybody can guess them.
-const ofToken = sql`(
-  select living.id from ${tickets} as living
-    where living.organization_id = ${sql.placeholder('organizationId')} and living.document_token = ${sql.placeholder('token')}
-  union all select retired.ticket_id from ${retiredDocuments} as retired
-    where retired.organization_id = ${sql.placeholder('organizationId')} and retired.token = ${sql.placeholder('token')}
+const ofToken = (isOf: (column: PgColumn) => SQL) => sql`(
+  select tickets.id from ${tickets} where ${isOf(tickets.organizationId)}
+    and ${tickets.documentToken} = ${sql.placeholder('token')}
+  union all select ticket_id from ${retiredDocuments} where ${isOf(retiredDocuments.organizationId)}
+    and ${retiredDocuments.token} = ${sql.placeholder('token')}
   limit 1)`
+
+const sheetsByToken = (db: Database) =>
+  statement(db, 'sheet_by_document_token', (db) =>
+    sheets(db).where(
+      eq(
+        tickets.id,
+        ofToken(() => sql`true`),
+      ),
+    ),
+  )
+const sheetsByOwnToken = (db: Database) =>
+  statement(db, 'sheet_of_organization_by_document_token', (db) =>
+    sheets(db).where(and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken(inOrganization)))),
+  )
+
+async function organizationOfDocument(db: Database, token: string): Promise<string | undefined> {
+  const { organizationId, documentToken } = tickets
+  const [living] = await db.select({ organizationId }).from(tickets).where(eq(documentToken, token))
+  if (living) return living.organizationId
+  const retired = db.select().from(retiredDocuments).where(eq(retiredDocuments.token, token))
+  return (await retired)[0]?.organizationId
+}
 
 /** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had
  *  before it was given to another person: its `documentToken` is another then. The token is the
  *  authorization, so there is no caller. Null if there is none. */
-export async function findSheet(
-  db: Database,
-  { organizationId, secret }: OrganizationToken,
-): Promise<Sheet | null> {
-  const byToken = statement(db, 'sheet_by_document_token', (db) =>
-    sheets(db).where(and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken))),
-  )
-  const [found] = await byToken.execute({ organizationId, token: secret })
-  return found ?? null
+export async function findSheet(db: Database, read: OrganizationToken): Promise<Sheet | null> {
+  const { token } = read
+  if (!isDistributed(db)) return (await sheetsByToken(db).execute({ token }))[0] ?? null
+  const organizationId = read.organizationId ?? (await organizationOfDocument(db, token))
+  if (organizationId === undefined) return null
+  return (await sheetsByOwnToken(db).execute({ organizationId, token }))[0] ?? null
 }
 
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }

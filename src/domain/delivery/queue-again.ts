@@ -23,9 +23,9 @@ const deliveriesOf = ({ id, organizationId, paymentId, email, phone }: Addressed
   return [to('email', email), ...(phone === null ? [] : [to('whatsapp', phone)])]
 }
 
-/** Counts how often these tickets of a payment were sent again within 24 hours. Returns the seconds after which all of
- *  them may be sent once more; null if they may be now. Requires this transaction to hold the row locks of
- *  the tickets. */
+/** Counts how often these tickets of a payment were sent again within 24 hours. Returns the seconds after
+ *  which all of them may be sent once more; null if they may be now. Requires this transaction to hold the
+ *  row locks of the tickets. */
 export async function secondsUntilResend(tx: Connection, tickets: Addressed[]): Promise<number | null> {
   const ids = tickets.map(({ id }) => id)
   const exhausted = await tx

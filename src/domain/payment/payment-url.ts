@@ -1,11 +1,9 @@
-import { type OrganizationToken, organizationTokenReader, toOrganizationToken } from '../../shared/ids.ts'
+import { type OrganizationToken, organizationTokenReader } from '../../shared/ids.ts'
 import type { Payment } from './table.ts'
 
 /** Builds the URL of the payment page. Its token is unguessable and not exposed anywhere else. */
-export const paymentUrl = (
-  { organizationId, pageToken }: Pick<Payment, 'organizationId' | 'pageToken'>,
-  publicUrl: string,
-): string => `${publicUrl}/pay/${toOrganizationToken({ organizationId, secret: pageToken })}`
+export const paymentUrl = ({ pageToken }: Pick<Payment, 'pageToken'>, publicUrl: string): string =>
+  `${publicUrl}/pay/${pageToken}`
 
 /** Reads the token of a payment page; null if the text has not its form. */
 export const readPageToken = organizationTokenReader(/[0-9A-Za-z]{43}/)

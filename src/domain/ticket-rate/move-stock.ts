@@ -9,9 +9,9 @@ import { stock, stockId } from './table.ts'
 /** Condition that counters are of the organization of a statement. */
 export const isOfOrganization = inOrganization(stock.organizationId)
 
-/** Row-locks counters that match a condition and computes what is `left` of each. For use as a CTE named `locked`, in a statement
- *  that changes them. Rows are locked in order of their ids, which prevents deadlocks; rows locked by others
- *  are waited for, or skipped. */
+/** Row-locks counters that match a condition and computes what is `left` of each. For use as a CTE named
+ *  `locked`, in a statement that changes them. Rows are locked in order of their ids, which prevents
+ *  deadlocks; rows locked by others are waited for, or skipped. */
 export const lockedStock = (ids: string, onLocked: 'wait' | 'skip', condition: SQL): SQL => sql`
   select ${stock.id}, ${stock.capacity}, ${stock.soldBefore}, ${stock.sold}, ${stock.held},
     ${stock.capacity} is null as unlimited,
@@ -68,10 +68,10 @@ const movement = preparedSql<StockFlip & { flipped: boolean }>(
     coalesce(("left" = ${change}) <> ("left" = 0), false) as flipped`,
 )
 
-/** Moves the counters of an organization's rates, prices and discounts: all of them, or none if a capacity does not allow it,
- *  and then returns null. Returns those that flipped between used up and available: pass them to
- *  `recordAvailability`. Rows are locked in order of their ids, which prevents deadlocks. Call it late in a
- *  transaction, because sales wait for these locks. */
+/** Moves the counters of an organization's rates, prices and discounts: all of them, or none if a capacity
+ *  does not allow it, and then returns null. Returns those that flipped between used up and available: pass
+ *  them to `recordAvailability`. Rows are locked in order of their ids, which prevents deadlocks. Call it
+ *  late in a transaction, because sales wait for these locks. */
 export async function moveStock(
   tx: Connection,
   organizationId: string,

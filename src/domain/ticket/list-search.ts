@@ -35,7 +35,8 @@ const maxScanned = 10_000
 const placeKeyOf = (sortKey: SortKey) =>
   isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
 
-/** Form of a statement: its direction, whether filters are left open, and whether it reads one organization. */
+/** Form of a statement: its direction, whether filters are left open, and whether it reads one
+ *  organization. */
 type Form = { isDescending: boolean; isFiltered: boolean; isOwn: boolean }
 
 function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFiltered, isOwn }: Form): SQL {
@@ -96,8 +97,8 @@ export type Values = Record<string, string | number | string[] | null>
 type PageRow = Record<string, string | null> & { stopKey: string | null; stopId: string | null }
 
 /** Creates the search for a page of a list, with a statement for each path and direction, with and without a
- *  filter beyond the path's own, and for one organization if the values name it. Reads a bounded number of rows: those of the page for each channel, and with
- *  such a filter at most `maxScanned` of each. */
+ *  filter beyond the path's own, and for one organization if the values name it. Reads a bounded number of
+ *  rows: those of the page for each channel, and with such a filter at most `maxScanned` of each. */
 export function createPageSearch<Row>(shown: Shown<Row>) {
   const statements = new Map<string, ReturnType<typeof preparedSql<PageRow>>>()
   const statementOf = (name: PathName, form: Form) => {

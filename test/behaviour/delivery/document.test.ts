@@ -60,7 +60,7 @@ test('ticket document is a PDF for anybody with its URL, and is never cached', a
 test('documentUrl is readable by the channel that sold the ticket and by its organization only', async () => {
   const { id } = await aTicket()
   const url = await documentUrlOf(id)
-  expect(url).toMatch(/^https:\/\/tickets\.example\/tickets\/[0-9a-f]{64}[\w-]+\.pdf$/)
+  expect(url).toMatch(/^https:\/\/tickets\.example\/tickets\/[0-9a-f]{64}\.pdf$/)
   expect(await documentUrlOf(id, sale.integration.v2)).toBe(url)
   expect(await documentUrlOf(id, await channelHeaders(sale.db))).toBeUndefined()
 })
@@ -94,11 +94,10 @@ test('ticket document of a refunded ticket that is not cancelled stays available
 })
 
 test.each([
-  ['unknown', `${'a'.repeat(64)}b3JnXzE`, 1],
-  ['of no organization', 'a'.repeat(64), 0],
-  ['too short', `${'a'.repeat(63)}b3JnXzE`, 0],
-  ['too long', `${'a'.repeat(65)}b3JnXzE`, 0],
-  ['in capitals', `${'A'.repeat(64)}b3JnXzE`, 0],
+  ['unknown', 'a'.repeat(64), 1],
+  ['too short', 'a'.repeat(63), 0],
+  ['too long', 'a'.repeat(65), 0],
+  ['in capitals', 'A'.repeat(64), 0],
   ['SQL', "'%20or%20''='", 0],
   ['a ticket id', 'tkt_01kaj6q0k8zzzzzzzzzzzzzzzz', 0],
 ])('ticket document with a token that is %s is 404 with a page', async (_name, token, statements) => {

@@ -3,6 +3,7 @@ import { readByOrganization } from '../../../data/by-organization.ts'
 import { checkReplay, type Idempotency } from '../../../data/idempotency.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
+import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
 import { busy, Refusal } from '../../../shared/errors.ts'
 import { findDiscount } from '../../discount/loaders.ts'
@@ -106,7 +107,9 @@ async function trySale(
   try {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
-    const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
+    const namesOrganization = isDistributed(ctx.db)
+    const job = { plan, input, idempotency, seller, holdMinutes, namesOrganization }
+    const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome
     return (
       outcome && { answer: { ...outcome, replayed: false }, prices: plan.tickets.map(({ price }) => price) }

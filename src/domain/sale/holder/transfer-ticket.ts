@@ -3,7 +3,7 @@ import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import { newDocumentToken, newQrCode } from '../../../shared/ids.ts'
+import { newQrCode, renewDocumentToken } from '../../../shared/ids.ts'
 import { queueTransfer } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { clearedAttendee } from '../../ticket/anonymized.ts'
@@ -31,7 +31,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
       phone: to.phone ?? null,
       language: to.language ?? language,
       qrCode: newQrCode(),
-      documentToken: newDocumentToken(),
+      documentToken: renewDocumentToken(documentToken),
     })
     .where(isTicket(former))
     .returning()

@@ -1,13 +1,17 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { readByOrganization } from '../../../data/by-organization.ts'
+import { coalesceReads } from '../../../data/coalesce.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
+import { isDistributed } from '../../../database/distributed.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { discounts } from '../../discount/table.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
+import { organizationOfPage } from '../../payment/loaders.ts'
 import type { PaymentName } from '../../payment/lock-payment.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { payments } from '../../payment/table.ts'
@@ -16,9 +20,8 @@ import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
 import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts'
 
-// Buyers come in a rush: reads in the same turn of the event loop share one statement.
-const paymentsByTokens = (db: Database) =>
-  statement(db, 'payments_by_tokens', (db) =>
+const findPayments = (name: string, isOf: (column: PgColumn) => SQL | undefined) => (db: Database) =>
+  statement(db, name, (db) =>
     db
       .select({
         payment: payments,
@@ -30,7 +33,7 @@ const paymentsByTokens = (db: Database) =>
           .from(refunds)
           .where(
             and(
-              inOrganization(refunds.organizationId),
+              isOf(refunds.organizationId),
               eq(refunds.paymentId, payments.id),
               inArray(refunds.reason, automaticReasons),
             ),
@@ -52,8 +55,10 @@ const paymentsByTokens = (db: Database) =>
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(and(inOrganization(payments.organizationId), anyOf(payments.pageToken, 'tokens'))),
+      .where(and(isOf(payments.organizationId), anyOf(payments.pageToken, 'tokens'))),
   )
+const paymentsByTokens = findPayments('payments_by_tokens', () => undefined)
+const paymentsByOwnTokens = findPayments('payments_of_organization_by_tokens', inOrganization)
 
 // No personal data: anybody with the page's address can see it.
 const linesByPayments = (db: Database) =>
@@ -81,10 +86,15 @@ const linesByPayments = (db: Database) =>
 export type FoundPayment = Awaited<ReturnType<ReturnType<typeof paymentsByTokens>['execute']>>[number]
 export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['execute']>>[number]
 
-const paymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) => {
-  const found = await paymentsByTokens(db).execute({ organizationId, tokens })
-  return new Map(found.map((row) => [row.payment.pageToken, row]))
-})
+const toMap = (found: FoundPayment[]) => new Map(found.map((row) => [row.payment.pageToken, row]))
+
+// Buyers come in a rush: reads in the same turn of the event loop share one statement.
+const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) =>
+  toMap(await paymentsByTokens(db).execute({ tokens })),
+)
+const paymentByOwnToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
+  toMap(await paymentsByOwnTokens(db).execute({ organizationId, tokens })),
+)
 
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
   groupBy(await linesByPayments(db).execute({ organizationId, paymentIds }), ({ paymentId }) => paymentId),
@@ -94,7 +104,9 @@ const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationI
  *  is no caller. Null if there is none. A malformed token costs no SQL. */
 export async function findPayment(db: Database, token: string): Promise<FoundPayment | null> {
   const read = readPageToken(token)
-  return read && paymentByToken(db, read.organizationId, read.secret)
+  if (!read || !isDistributed(db)) return read && paymentByToken(db, token)
+  const organizationId = await organizationOfPage(db, read)
+  return organizationId === null ? null : paymentByOwnToken(db, organizationId, token)
 }
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */

@@ -35,8 +35,8 @@ async function endAs(
   )
 }
 
-/** Ends unpaid payments of one organization and releases the stock that they hold. Requires this transaction to hold their row
- *  locks. */
+/** Ends unpaid payments of one organization and releases the stock that they hold. Requires this transaction
+ *  to hold their row locks. */
 export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<void> {
   const [first] = endings
   if (!first) return
@@ -75,7 +75,8 @@ const toExpired = (payment: PaymentName): Ending => ({ ...payment, status: 'expi
 
 const overdue = { id: payments.id, organizationId: payments.organizationId }
 
-// Locks those of an organization's payments that are still overdue, and expires them. Resolves to their number.
+// Locks those of an organization's payments that are still overdue, and expires them. Resolves to their
+// number.
 const expireOf = (
   db: Database,
   organizationId: string,

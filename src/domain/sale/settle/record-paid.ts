@@ -51,7 +51,8 @@ const find = preparedRows('tickets_to_be_sold', {
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
 })
 
-/** Finds the tickets of an organization's payments in a given status, in order of position, grouped by payment id. */
+/** Finds the tickets of an organization's payments in a given status, in order of position, grouped by
+ *  payment id. */
 export async function findSold(
   tx: Connection,
   organizationId: string,
@@ -141,8 +142,8 @@ async function writePaid<Sold extends SoldTicket>(
     endsSession,
     invoiceReference: references.get(id) ?? null,
   }))
-  const issued = payables.flatMap(({ tickets }) =>
-    tickets.map(({ id }) => ({ ticketId: id, documentToken: newDocumentToken() })),
+  const issued = payables.flatMap(({ payment, tickets }) =>
+    tickets.map(({ id }) => ({ ticketId: id, documentToken: newDocumentToken(payment.pageToken) })),
   )
   const activated = await mark(tx, {
     organizationId,

@@ -97,9 +97,10 @@ type HoldMode = keyof typeof statements
 
 const ofRate = ({ id, organizationId }: HoldJob['plan']['rate']) => ({ ticketRateId: id, organizationId })
 
-/** Holds the stock of planned checkouts of one mode, and of one organization unless the mode says otherwise, and writes their rows, in one statement. Holds all jobs of a rate or,
- *  if the mode does not allow it or an idempotency key is locked, none of them. Returns the checkout of each
- *  job, in order, or null. Fails as a whole on a duplicate idempotency key or ticket code. */
+/** Holds the stock of planned checkouts of one mode, and of one organization unless the mode says otherwise,
+ *  and writes their rows, in one statement. Holds all jobs of a rate or, if the mode does not allow it or an
+ *  idempotency key is locked, none of them. Returns the checkout of each job, in order, or null. Fails as a
+ *  whole on a duplicate idempotency key or ticket code. */
 export async function writeHolds(
   connection: Connection,
   jobs: HoldJob[],

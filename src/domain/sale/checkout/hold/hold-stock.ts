@@ -109,8 +109,8 @@ async function payAtOnce(
   return checkouts.map((checkout) => checkout && (paid.get(checkout.payment.id) ?? checkout))
 }
 
-/** Holds planned checkouts of one rate and mode, job by job, first come, first served: a small one may fit where a
- *  large one before it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job
+/** Holds planned checkouts of one rate and mode, job by job, first come, first served: a small one may fit
+ *  where a large one before it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job
  *  is held whole or not at all, and a refusal of one affects no other.
  *
  *  A rule across checkouts (tickets per buyer, say) belongs here, under the lock, and nowhere else: only here

@@ -59,8 +59,8 @@ async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]
   return held
 }
 
-/** Holds jobs of any rates in one statement, those of one organization if the database is distributed. Defers all jobs of a rate if it can't hold one of them, which
- *  keeps them in order: first come, first served. */
+/** Holds jobs of any rates in one statement, those of one organization if the database is distributed. Defers
+ *  all jobs of a rate if it can't hold one of them, which keeps them in order: first come, first served. */
 async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
   const alone = jobs.filter((job) => needsExact(job) || hasDiscount(job))
   const rateIds = new Set(alone.map(({ plan }) => plan.rate.id))
