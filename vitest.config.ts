@@ -35,7 +35,13 @@ const aboutOptimisations = [
 ].map((name) => `test/${name}.test.ts`)
 
 // Tests that run on a distributed database as well.
-const onCitus = ['behaviour/refund/refund-ticket'].map((name) => `test/${name}.test.ts`)
+const onCitus = [
+  'behaviour/refund/refund-ticket',
+  'behaviour/retention/retention',
+  'behaviour/retention/erase',
+  'behaviour/verify/doctor',
+  'races/checkout',
+].map((name) => `test/${name}.test.ts`)
 
 // Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, isNull, notInArray, or, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { checkIns, redemptions } from '../check-in/table.ts'
@@ -50,20 +51,19 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
   return locked.map(({ id }) => id)
 }
 
-const refersTo = (
-  table: typeof charges | typeof refunds | typeof invoices | typeof deliveries,
-): SQL => sql`exists (select from ${table} where ${table.organizationId} = ${tickets.organizationId}
-  and ${table.paymentId} = ${tickets.paymentId})`
-const isOfTicket = (
-  table: typeof checkIns | typeof redemptions | typeof retiredDocuments,
-): SQL => sql`exists (select from ${table} where ${table.organizationId} = ${tickets.organizationId}
-  and ${table.ticketId} = ${tickets.id})`
-
 // Money that came too late, and scans of a ticket that was never paid, are facts that stay.
-const isReferredTo = or(
-  ...[charges, refunds, invoices, deliveries].map(refersTo),
-  ...[checkIns, redemptions, retiredDocuments].map(isOfTicket),
-)
+function isReferredTo(organizationId: string): SQL | undefined {
+  const found = (table: PgTable & { organizationId: PgColumn }, isOf: SQL) =>
+    sql`exists (select from ${table} where ${table.organizationId} = ${organizationId} and ${isOf})`
+  return or(
+    ...[charges, refunds, invoices, deliveries].map((table) =>
+      found(table, sql`${table.paymentId} = ${tickets.paymentId}`),
+    ),
+    ...[checkIns, redemptions, retiredDocuments].map((table) =>
+      found(table, sql`${table.ticketId} = ${tickets.id}`),
+    ),
+  )
+}
 
 /** Deletes checkouts of an organization that were never paid and began more than `days` ago, up to a batch,
  *  with their tickets and idempotency keys. One that money, a scan or a mail refers to is anonymized instead.
@@ -78,7 +78,11 @@ export const deleteUnpaid = (
     if (ids.length === 0) return { payments: 0, tickets: [], deliveryIds: [] }
     const ofThese = and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, ids))
     const sold = await tx
-      .select({ id: tickets.id, paymentId: tickets.paymentId, isKept: sql<boolean>`${isReferredTo}` })
+      .select({
+        id: tickets.id,
+        paymentId: tickets.paymentId,
+        isKept: sql<boolean>`${isReferredTo(organizationId)}`,
+      })
       .from(tickets)
       .where(ofThese)
       .orderBy(asc(tickets.id))

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { RetentionConfig } from '../../config/retention.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
@@ -96,9 +96,12 @@ async function claimTurn(db: Database): Promise<string | null> {
 export async function retainOrganizations(run: Run): Promise<void> {
   const { db, settings, stopping } = run
   if (settings.retainUnpaidDays === null && settings.retainPersonalMonths === null) return
-  await db.execute(sql`insert into ${retentionTurns} (organization_id) select ${organizations.id} from ${organizations}
-    where not exists (select from ${retentionTurns} where ${retentionTurns.organizationId} = ${organizations.id})
-    on conflict do nothing`)
+  const added = await db
+    .select({ organizationId: organizations.id })
+    .from(organizations)
+    .leftJoin(retentionTurns, eq(retentionTurns.organizationId, organizations.id))
+    .where(isNull(retentionTurns.organizationId))
+  if (added.length > 0) await db.insert(retentionTurns).values(added).onConflictDoNothing()
   while (!stopping.aborted) {
     const organizationId = await claimTurn(db)
     if (organizationId === null) return
