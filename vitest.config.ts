@@ -34,6 +34,24 @@ const aboutOptimisations = [
   'unit/compiler',
 ].map((name) => `test/${name}.test.ts`)
 
+// Files about settings, migrations, images and the start of processes, which answer no request that an
+// optimisation is in.
+const aboutProcesses = [
+  'behaviour/database/cli',
+  'behaviour/database/migrate',
+  'postgres/cli',
+  'postgres/find-host',
+  'postgres/migrate',
+  'postgres/tls',
+  'races/leaders',
+  'races/one-process',
+  'races/roles',
+  'unit/config',
+  'unit/deploy/*',
+  'unit/docs',
+  'unit/server',
+].map((name) => `test/${name}.test.ts`)
+
 // Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
@@ -72,7 +90,7 @@ export default defineConfig({
       // The same tests with every optimisation off.
       project('slow-forms', {
         include: filesOf('unit', 'behaviour', 'postgres', 'races'),
-        exclude: aboutOptimisations,
+        exclude: [...aboutOptimisations, ...aboutProcesses],
         env: { FAST: 'off' },
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
