@@ -6,10 +6,12 @@ import { UnitFirst } from './test/support/setup/unit-first.ts'
 // PostgreSQL server has, run on PostgreSQL alone.
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
-// What is above the database: credentials, both contracts, pages.
-const aboveDatabase = ['auth', 'contract', 'graphql', 'http', 'rest', 'shop'].map(
-  (folder) => `test/behaviour/${folder}/**`,
-)
+const behaviourOf = (...folders: string[]) => folders.map((folder) => `test/behaviour/${folder}/**`)
+
+// What is above the database needs one of them: the contracts, and what is served to browsers, the embedded one;
+// credentials, surfaces and what is sent, PostgreSQL, on which tests take half the time.
+const onEmbedded = behaviourOf('contract', 'shop')
+const onPostgres = behaviourOf('auth', 'delivery', 'graphql', 'http', 'live', 'rest', 'webhook')
 
 // Files that count the statements, runs or attempts that an optimisation saves.
 const aboutOptimisations = [
@@ -80,11 +82,12 @@ export default defineConfig({
       project('unit', { include: filesOf('unit') }),
       project('pglite', {
         include: filesOf('behaviour'),
+        exclude: onPostgres,
         globalSetup: ['test/support/setup/pglite.ts'],
       }),
       project('postgres', {
         include: filesOf('behaviour', 'postgres', 'races'),
-        exclude: aboveDatabase,
+        exclude: onEmbedded,
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
       // The same tests with every optimisation off.
