@@ -6,10 +6,12 @@ import { UnitFirst } from './test/support/setup/unit-first.ts'
 // PostgreSQL server has, run on PostgreSQL alone.
 const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
-// What is above the database: credentials, both contracts, pages.
-const aboveDatabase = ['auth', 'contract', 'graphql', 'http', 'rest', 'shop'].map(
-  (folder) => `test/behaviour/${folder}/**`,
-)
+const behaviourOf = (...folders: string[]) => folders.map((folder) => `test/behaviour/${folder}/**`)
+
+// What is above the database needs one of them: the contracts, and what is served to browsers, the embedded one;
+// credentials, surfaces and what is sent, PostgreSQL, on which tests take half the time.
+const onEmbedded = behaviourOf('contract', 'shop')
+const onPostgres = behaviourOf('auth', 'delivery', 'graphql', 'http', 'live', 'rest', 'webhook')
 
 // Files that count the statements, runs or attempts that an optimisation saves.
 const aboutOptimisations = [
@@ -43,6 +45,24 @@ const onCitus = [
   'races/checkout',
 ].map((name) => `test/${name}.test.ts`)
 
+// Files about settings, migrations, images and the start of processes, which answer no request that an
+// optimisation is in.
+const aboutProcesses = [
+  'behaviour/database/cli',
+  'behaviour/database/migrate',
+  'postgres/cli',
+  'postgres/find-host',
+  'postgres/migrate',
+  'postgres/tls',
+  'races/leaders',
+  'races/one-process',
+  'races/roles',
+  'unit/config',
+  'unit/deploy/*',
+  'unit/docs',
+  'unit/server',
+].map((name) => `test/${name}.test.ts`)
+
 // Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
 
@@ -71,11 +91,12 @@ export default defineConfig({
       project('unit', { include: filesOf('unit') }),
       project('pglite', {
         include: filesOf('behaviour'),
+        exclude: onPostgres,
         globalSetup: ['test/support/setup/pglite.ts'],
       }),
       project('postgres', {
         include: filesOf('behaviour', 'postgres', 'races'),
-        exclude: aboveDatabase,
+        exclude: onEmbedded,
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
       // What sells on a Citus cluster, whose coordinator is at TEST_CITUS_URL. Its servers share the machine.
@@ -86,7 +107,7 @@ export default defineConfig({
       // The same tests with every optimisation off.
       project('slow-forms', {
         include: filesOf('unit', 'behaviour', 'postgres', 'races'),
-        exclude: aboutOptimisations,
+        exclude: [...aboutOptimisations, ...aboutProcesses],
         env: { FAST: 'off' },
         globalSetup: ['test/support/setup/postgres.ts'],
       }),

@@ -24,6 +24,11 @@ export function closeConnectionsOnShutdown(app: FastifyInstance, isLeaving: () =
     // first.
     setTimeout(() => setImmediate(destroyUnused), unusedMs).unref()
   })
+  // A response that began before says nothing of it, and its connection would be kept for the next request.
+  app.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
+    if (closing && connections.has(socket)) socket.end()
+    done()
+  })
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing || isLeaving()) reply.header('connection', 'close')
     done()

@@ -56,7 +56,8 @@ function judgeUnready({ reason, code }: Unready): Finding {
 
 async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {
   const unready = await database.whyUnready()
-  if (unready) return [judgeUnready(unready)]
+  // A database that lacks only the newest migrations, which has no code, can be examined all the same.
+  if (unready && (unready.reason !== 'MIGRATIONS_MISSING' || unready.code)) return [judgeUnready(unready)]
   const found = await inspectDatabase(database.db)
   const timeouts = (await database.hasStatementTimeouts())
     ? ok('timeouts', 'the database ends statements that take too long')

@@ -97,13 +97,19 @@ test('a transaction whose connection goes silent before its first statement ends
 test('a transaction whose connection is reset is rejected and releases its slot', async () => {
   await selectOne()
   for (let again = 0; again < 20; again++) {
+    let run = () => {}
+    const isRunning = new Promise<void>((resolve) => {
+      run = resolve
+    })
     const asked = ended(
       opened.db.transaction(async (tx) => {
         await tx.execute(sql`select 1`)
+        run()
         await tx.execute(sql`select pg_sleep(0.5)`)
       }),
     )
-    await pause(5 + 10 * again)
+    await isRunning
+    await pause(10 * again)
     proxy.reset()
     const { code, isUnavailable } = await asked
     expect([code, isUnavailable]).toEqual([expect.stringMatching(/^(CONNECTION_CLOSED|ECONNRESET)$/), true])

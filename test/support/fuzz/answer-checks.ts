@@ -38,7 +38,7 @@ export function expectHealthyAnswer({ statusCode, headers, body }: Answer): void
 }
 
 const facts: Record<string, RegExp> = {
-  level: /^\d0$/,
+  level: /^(debug|info|warn|error|fatal)$/,
   time: /^\d{13}$/,
   msg: /^[\w ’']{1,80}$/,
   request_id: /^[0-9a-f-]{36}$/,
@@ -54,6 +54,10 @@ const facts: Record<string, RegExp> = {
   integration: /^int_\w{1,40}$/,
   operation: /^[_A-Za-z]\w{0,63}$/,
   codes: /^[A-Z_]{1,40}(,[A-Z_]{1,40}){0,9}$/,
+  sqlstate: /^[0-9A-Z]{5}$/,
+  table: /^\w{1,63}$/,
+  constraint: /^\w{1,63}$/,
+  job: /^[\w ]{1,40}$/,
   place: /^(src|dist)\/[\w./-]+:\d+$/,
 }
 
