@@ -4,9 +4,10 @@ import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
-import { payments, providerEvents } from '../../payment/table.ts'
+import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, type RefundName, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
+import { recordNewEvents } from './provider-events.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Settlement } from './settlement.ts'
 
@@ -57,13 +58,9 @@ async function receiveRefund(
   const refund = await findRefund(db, about)
   if (!refund) return 'unknown'
   return refundTransaction(db, async (tx) => {
-    // Waits for another transaction that is inserting the same event.
-    const written = await tx
-      .insert(providerEvents)
-      .values({ organizationId: refund.organizationId, provider, id, type, paymentId: null })
-      .onConflictDoNothing()
-      .returning({ id: providerEvents.id })
-    if (written.length === 0) return 'repeated'
+    const { organizationId } = refund
+    const isNew = await recordNewEvents(tx, [{ organizationId, provider, id, type, paymentId: null }])
+    if (!isNew.has(id)) return 'repeated'
     return (await settleRefund(tx, refund, about.outcome)) ? 'done' : 'unknown'
   })
 }

@@ -3,8 +3,9 @@ import { deferred } from '../../../data/batch-queue.ts'
 import type { Connection, Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
-import { payments, providerEvents } from '../../payment/table.ts'
+import { payments } from '../../payment/table.ts'
 import { endUnpaid } from './end-unpaid.ts'
+import { recordNewEvents } from './provider-events.ts'
 import { receiveMoney } from './receive-money.ts'
 import {
   endsSession,
@@ -41,19 +42,13 @@ async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'w
   return taken
 }
 
-// Records events and drops settlements whose event is a duplicate. Waits for transactions that insert the
-// same events.
+// Records events and drops settlements whose event is a duplicate.
 async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<LockedSettlement[]> {
   const events = taken.flatMap(({ settlement: { event, payment } }) =>
     event ? [{ ...event, organizationId: payment.organizationId, paymentId: payment.id }] : [],
   )
   if (events.length === 0) return taken
-  const inserted = await tx
-    .insert(providerEvents)
-    .values(events)
-    .onConflictDoNothing()
-    .returning({ id: providerEvents.id })
-  const newIds = new Set(inserted.map(({ id }) => id))
+  const newIds = await recordNewEvents(tx, events)
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
