@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
-import { encodeTime, incrementBase32 } from 'ulid'
+import { decodeTime, encodeTime, incrementBase32 } from 'ulid'
 
 type Prefix =
   | 'evt'
@@ -37,6 +37,19 @@ const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 /** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS 1). */
 export const newId = (prefix: Prefix): string =>
   `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
+
+const generated = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{25})$/
+
+/** Time at which an identifier was generated, in milliseconds since 1970, by the clock of its process; null for
+ *  one that was imported. */
+export function timeOfId(id: string): number | null {
+  const [, ulid] = generated.exec(id) ?? []
+  return ulid === undefined ? null : decodeTime(ulid.toUpperCase())
+}
+
+/** Begin of the identifiers of a time: they are ordered by it. */
+export const idsFrom = (prefix: Prefix, time: Date): string =>
+  `${prefix}_${encodeTime(time.getTime(), 10).toLowerCase()}`
 
 /** Returns a generator of strictly ascending ids, even within a millisecond or if the clock is set back. */
 export function ascendingIds(prefix: Prefix): () => string {

@@ -6,7 +6,7 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { type Find, type Finds, type Found, findTogether, inOrganization } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
-import { type Change, changes } from './table.ts'
+import { type Change, changes, droppedChanges } from './table.ts'
 
 const parameter = sql.placeholder
 
@@ -67,13 +67,24 @@ const mergedOf = (reach: Reach) => sql`(
 type NextChange = Change & { part: number; reached: number }
 type CursorChange = { part: number; position: number; id: string | null }
 
-// Changes at the positions of the cursor, to verify it with.
+// Changes at the positions of the cursor, to verify it with. One whose month was dropped is known if it was the last
+// of its part that was; where later ones were, they can't be read any more.
 const cursorChanges = (reach: Reach): Find<CursorChange> => ({
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
-    select.from(sql`(select heard.part, heard.position, ${changes}.id from ${cursorPositions} left join ${reach.parts} on parts.part = heard.part
-      left join ${changes} on ${changes}.organization_id = parts.organization_id and ${reach.changes} and ${changes}.${isOfMode}
-        and ${changes}.feed_position = heard.position) as told`),
+    select.from(sql`(
+      select heard.part, heard.position, case when dropped.feed_position > heard.position then null
+        when dropped.feed_position = heard.position then dropped.id else kept.id end as id
+      from ${cursorPositions} left join ${reach.parts} on parts.part = heard.part
+      left join lateral (
+        select id from ${changes} where organization_id = parts.organization_id and ${reach.changes} and ${isOfMode}
+          and feed_position = heard.position
+      ) as kept on true
+      left join lateral (
+        select id, feed_position from ${droppedChanges} where organization_id = parts.organization_id and ${reach.changes}
+          and ${isOfMode} and (parts.audience is null or audience = parts.audience)
+        order by feed_position desc limit 1
+      ) as dropped on true) as told`),
 })
 
 const nextChanges = (reach: Reach): Find<NextChange> => ({
