@@ -19,7 +19,7 @@ export const retentionSettings = {
   /** Days for which a provider's events are known by their identifiers at least; they go with their month. */
   RETAIN_PROVIDER_EVENT_DAYS: keptFor(3650, 90),
   /** Months for which the feed has its changes at least. */
-  RETAIN_CHANGE_MONTHS: keptFor(600, 24),
+  RETAIN_CHANGE_MONTHS: keptFor(600, 12),
   /** Months for which scans at the door are kept, and their nonces known, at least. */
   RETAIN_CHECK_IN_MONTHS: keptFor(600, 24),
   /** Days after which a mail that was written to a folder is deleted. */

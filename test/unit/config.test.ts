@@ -47,7 +47,7 @@ test('no settings give a loopback service on an embedded database', () => {
     retainPersonalMonths: 24,
     retainWebhookDays: 30,
     retainProviderEventDays: 90,
-    retainChangeMonths: 24,
+    retainChangeMonths: 12,
     retainCheckInMonths: 24,
     retainMailDays: 30,
     corsOrigins: [],

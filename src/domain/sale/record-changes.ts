@@ -22,6 +22,7 @@ const toWebhooks = (
 ) => sql`select recorded.organization_id, ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and ${webhooks.mode} = recorded.mode and recorded.type = any(${webhooks.types})`
 
+// Months before `since` are left out as the statement runs: if the planner saw it, it would plan each time.
 const record = preparedSql<{ id: string }>(
   'record_changes',
   () => sql`
@@ -31,7 +32,7 @@ const record = preparedSql<{ id: string }>(
       row_number() over (partition by subject_id order by ordinality)
         + coalesce(greatest((select max(sequence) from ${changes} as earlier
           where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id
-            and earlier.id >= ${sql.placeholder('since')}),
+            and earlier.id >= (select ${sql.placeholder('since')}::text)),
           (select sequence from ${droppedSequences} as dropped
           where dropped.organization_id = ${sql.placeholder('organizationId')} and dropped.subject_id = given.subject_id)), 0),
       organization_id, channel_id, mode::key_mode, data
