@@ -3,8 +3,8 @@ export const workRules = {
   'the change sequence of a subject has a gap': `
     select subject_id from changes group by organization_id, subject_id
     having max(sequence) - min(sequence) + 1 <> count(*)
-      or (min(sequence) <> 1 and not exists (select from dropped_changes
-        where dropped_changes.organization_id = changes.organization_id))`,
+      or (min(sequence) <> 1
+        and organization_id not in (select dropped_changes.organization_id from dropped_changes))`,
   'a change has a sequence number of one that was dropped': `
     select id from changes join dropped_sequences using (organization_id, subject_id)
     where changes.sequence <= dropped_sequences.sequence`,
