@@ -75,7 +75,6 @@ export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
-/** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
  *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
  *  tables of the next. Tells that the database is distributed. The check resolves to the reason if it is not
  *  ready. */
