@@ -36,6 +36,15 @@ const aboutOptimisations = [
   'unit/compiler',
 ].map((name) => `test/${name}.test.ts`)
 
+// Tests that run on a distributed database as well.
+const onCitus = [
+  'behaviour/refund/refund-ticket',
+  'behaviour/retention/retention',
+  'behaviour/retention/erase',
+  'behaviour/verify/doctor',
+  'races/checkout',
+].map((name) => `test/${name}.test.ts`)
+
 // Files about settings, migrations, images and the start of processes, which answer no request that an
 // optimisation is in.
 const aboutProcesses = [
@@ -89,6 +98,11 @@ export default defineConfig({
         include: filesOf('behaviour', 'postgres', 'races'),
         exclude: onEmbedded,
         globalSetup: ['test/support/setup/postgres.ts'],
+      }),
+      // What sells on a Citus cluster, whose coordinator is at TEST_CITUS_URL. Its servers share the machine.
+      project('citus', {
+        include: [...filesOf('citus'), ...onCitus],
+        globalSetup: ['test/support/setup/citus.ts'],
       }),
       // The same tests with every optimisation off.
       project('slow-forms', {

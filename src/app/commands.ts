@@ -14,6 +14,7 @@ import { doctorCommands } from './doctor-commands.ts'
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
 
   migrate                        bring the tables up to date
+  distribute                     spread the tables over a Citus cluster, by organization
   import FILE                    import a catalogue; an invalid file changes nothing
   import --schema                print the JSON Schema of a catalogue file
   seed [--events N]              import a demo catalogue (60 events by default)
@@ -69,7 +70,8 @@ const options = {
 /** Opens the database, either to migrate it or to use it as it is. */
 export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
 type Output = { json: unknown; text: string; code?: 0 | 1 | 2 }
-type Open = () => Promise<Database>
+/** Opens the tables, or with `whole` all that a database can do. */
+type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
 type Command = (input: object) => (open: Open, examined: Examined) => Promise<Output>
 
@@ -79,6 +81,15 @@ const commands: Record<string, Command> = {
     return async (open) => {
       await open()
       return { json: { migrated: true }, text: 'The tables are up to date.' }
+    }
+  },
+  distribute(input) {
+    parse(z.strictObject({}), input)
+    return async (open) => {
+      const json = await (await open.whole()).distribute()
+      const { distributed, reference, done } = json
+      const text = `Tables distributed by organization: ${distributed}, copied to every server: ${reference}, done before: ${done}. Start the service again.`
+      return { json, text: distributed + reference > 0 ? text : 'The tables are distributed already.' }
     }
   },
   ...catalogueCommands,
@@ -146,11 +157,13 @@ async function run(args: string[], openFor: OpenFor, examined: Examined): Promis
   const command = prepare(positionals, input)
   const databases: OpenDatabase[] = []
   try {
-    const output = await command(async () => {
+    const whole = async () => {
       const database = await openFor(positionals[0] === 'migrate' ? 'migrate' : 'use')
       databases.push(database)
-      return database.db
-    }, examined)
+      return database
+    }
+    const open = Object.assign(async () => (await whole()).db, { whole })
+    const output = await command(open, examined)
     return { code: output.code ?? 0, output: json ? JSON.stringify(output.json) : output.text }
   } finally {
     for (const database of databases) await database.close()

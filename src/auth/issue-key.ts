@@ -1,5 +1,4 @@
 import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
-import { nowMs } from '../database/clock.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'
@@ -58,7 +57,7 @@ async function insertKey(
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: hashSecret(key), expiresAt, ...owner })
-    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${nowMs}, false)` })
+    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${keys.createdAt}, false)` })
   if (inserted?.expired)
     throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
   return key
@@ -100,8 +99,8 @@ export const issuePublishableKey = (
 
 /** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues
  *  another key to an existing integration, whose secret stays as it is and is not returned. Only a new
- *  integration gets a new secret. The key has all scopes if none is named. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock
- *  (DECISIONS 2). */
+ *  integration gets a new secret. The key has all scopes if none is named. Refuses: NOT_FOUND; INVALID if
+ *  `expiresAt` is past by the database's clock (DECISIONS 2). */
 export const issueIntegrationKey = (
   db: Database,
   input: Issue & { scopes?: IntegrationScope[] } & (

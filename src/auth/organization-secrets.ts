@@ -40,7 +40,7 @@ export const issueOrganizationSecret = (
       .values({ id: newId('sec'), organizationId, hash: hashSecret(secret), expiresAt })
       .returning({
         secretId: organizationSecrets.id,
-        expired: sql<boolean>`coalesce(${organizationSecrets.expiresAt} <= ${nowMs}, false)`,
+        expired: sql<boolean>`coalesce(${organizationSecrets.expiresAt} <= ${organizationSecrets.createdAt}, false)`,
       })
     if (!inserted) throw new Error('the insert returned no secret')
     if (inserted.expired)

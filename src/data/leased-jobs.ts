@@ -3,6 +3,7 @@ import { integer, type PgColumn, type PgTable, text } from 'drizzle-orm/pg-core'
 import { inSeconds, nowMs } from '../database/clock.ts'
 import { timestampMs } from '../database/columns.ts'
 import type { Connection } from '../database/database.ts'
+import { groupBy } from '../shared/group-by.ts'
 
 /** Columns that make a table a job queue. A row is a job while its status is `pending`. */
 export const dueColumns = () => ({
@@ -15,26 +16,51 @@ export const dueColumns = () => ({
   lastError: text('last_error'),
 })
 
-type DueTable = PgTable & { status: PgColumn; dueAt: PgColumn; attempts: PgColumn }
+type DueTable = PgTable & {
+  organizationId: PgColumn
+  id: PgColumn
+  status: PgColumn
+  dueAt: PgColumn
+  attempts: PgColumn
+}
+
+/** Claims rows of the organizations of due ones, as many of each as were found, with a statement for each: no
+ *  statement locks rows of several. */
+export async function claimByOrganization<Row>(
+  found: { organizationId: string }[],
+  claim: (organizationId: string, limit: number) => PromiseLike<Row[]>,
+): Promise<Row[]> {
+  const claimed: Row[] = []
+  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId))
+    claimed.push(...(await claim(organizationId, own.length)))
+  return claimed
+}
 
 /** Claims up to `limit` due rows, longest overdue first, under a lease of `leaseSeconds`. Until the lease
- *  ends, no other process claims them. Returns the claimed rows. */
-export function claimDue<Table extends DueTable>(
+ *  ends, no other process claims them. Rows that are locked are skipped. Returns the claimed rows. */
+export async function claimDue<Table extends DueTable>(
   db: Connection,
   table: Table,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Table['$inferSelect'][]> {
-  const row = sql.raw('ctid')
-  const taken = sql`(select ${row} from ${table} where ${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}
-    order by ${table.dueAt} limit ${limit} for update skip locked)`
-  return db
-    .update(table)
-    .set({
-      attempts: sql`${table.attempts} + 1`,
-      dueAt: inSeconds(leaseSeconds),
-    } as never)
-    .where(sql`${row} = any(array${taken})`)
-    .returning() as unknown as Promise<Table['$inferSelect'][]>
+  const isDue = sql`${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}`
+  const found = (await db
+    .select({ organizationId: table.organizationId })
+    .from(table as PgTable)
+    .where(isDue)
+    .orderBy(table.dueAt)
+    .limit(limit)) as { organizationId: string }[]
+  return claimByOrganization(found, (organizationId, limit) => {
+    const isOfOrganization = sql`${table.organizationId} = ${organizationId}`
+    // An array, so that the subquery runs once.
+    const free = sql`array(select ${table.id} from ${table} where ${isOfOrganization} and ${isDue}
+      order by ${table.dueAt} limit ${limit} for update skip locked)`
+    return db
+      .update(table)
+      .set({ attempts: sql`${table.attempts} + 1`, dueAt: inSeconds(leaseSeconds) } as never)
+      .where(sql`${isOfOrganization} and ${table.id} = any(${free})`)
+      .returning() as unknown as Promise<Table['$inferSelect'][]>
+  })
 }
 
 /** Seconds until the next attempt: exponential from `first` to `max`, with jitter in the upper half, so that

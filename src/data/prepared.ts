@@ -124,6 +124,10 @@ export const textArrayParam = (name: string): SQL => sql`(select ${sql.placehold
  *  connection. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${textArrayParam(name)})`
 
+/** Condition that a row is of the organization that a statement is about: its rows lie together, however many
+ *  servers the database is spread over. The parameter is `organizationId`. */
+export const inOrganization = (column: PgColumn): SQL => sql`${column} = ${sql.placeholder('organizationId')}`
+
 /** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */
 export type Scope = {
   /** Organizations whose catalogue the caller sees. */

@@ -5,6 +5,12 @@ import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
 import { isTlsFailure, someCause, type Unready, unreadyBecause } from './why-unready.ts'
 
+/** Numbers of tables that a run has distributed, copied to every server, or found done. */
+export type Distribution = { distributed: number; reference: number; done: number }
+
+/** Comment that `distribute` leaves on the table of payments once all tables are distributed. */
+export const distributedComment = 'distributed by organization_id'
+
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>
 /** A transaction, or the database outside of one. */
@@ -17,6 +23,8 @@ export type OpenDatabase = {
   db: Database
   /** Applies pending migrations, each file in its own transaction. Safe to run concurrently. */
   migrate(onWait?: (wait: MigrationWait) => void): Promise<void>
+  /** Distributes the tables over a Citus cluster: see `distribute`. */
+  distribute(): Promise<Distribution>
   /** Reports whether the database answers, accepts writes, and is fully migrated. Never waits behind other
    *  statements. */
   ready(): Promise<boolean>
@@ -68,19 +76,25 @@ export const logger = ({ onStatement }: DatabaseOptions) =>
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
  *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
- *  tables of the next. The check resolves to the reason if it is not ready. */
-export function readiness(db: Database, { isOnlyRead = false } = {}): () => Promise<Unready | null> {
+ *  tables of the next. Tells that the database is distributed. The check resolves to the reason if it is not
+ *  ready. */
+export function readiness(
+  db: Database,
+  { isOnlyRead = false, onDistributed = () => {} } = {},
+): () => Promise<Unready | null> {
   const needed = readMigrationFiles(migrations).map(({ folderMillis }) => folderMillis)
   const query = sql`select (select count(distinct created_at) = ${needed.length} from drizzle.__drizzle_migrations
       where created_at in ${needed}) as "isMigrated",
-    current_setting('transaction_read_only') = 'on' as "isReadOnly"`
+    current_setting('transaction_read_only') = 'on' as "isReadOnly",
+    obj_description('payments'::regclass, 'pg_class') is not distinct from ${distributedComment} as "isDistributed"`
   return async () => {
     try {
       // postgres.js returns the rows, PGlite an object that holds them.
       const result: unknown = await db.execute(query)
       const [status] = (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as [
-        { isMigrated: boolean; isReadOnly: boolean },
+        { isMigrated: boolean; isReadOnly: boolean; isDistributed: boolean },
       ]
+      if (status.isDistributed) onDistributed()
       if (!status.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
       return status.isReadOnly && !isOnlyRead ? { reason: 'READ_ONLY', code: undefined } : null
     } catch (error) {

@@ -45,14 +45,15 @@ function openSession(
   }
 }
 
-/** Migrates on a connection of its own, without timeouts. Other processes that start to migrate wait until
- *  this is done, however long it takes. `url` must be the database itself, not a pooler, because the lock
- *  belongs to a session. `host` is the one of its hosts that accepts writes, `ssl` the driver's setting of
- *  TLS. */
-export async function migratePostgres(
+/** Migrates, or does other work on the tables, on a connection of its own, without timeouts. Other processes
+ *  that start to migrate wait until this is done, however long it takes. `url` must be the database itself,
+ *  not a pooler, because the lock belongs to a session. `host` is the one of its hosts that accepts writes,
+ *  `ssl` the driver's setting of TLS. */
+export async function migratePostgres<Result = void>(
   url: string,
   { host, ssl, ...options }: MigrateOptions & Session = {},
-): Promise<void> {
+  work: (session: MigrationSession, options: MigrateOptions) => Promise<Result> = migrate as never,
+): Promise<Result> {
   const { session, end } = openSession(url, { host, ssl })
   const isLocked = async () => {
     const [row] = await session.run(`select pg_try_advisory_lock(${migrationLock}) as locked`)
@@ -60,7 +61,7 @@ export async function migratePostgres(
   }
   try {
     while (!(await isLocked())) await setTimeout(lockPollMs)
-    await migrate(session, options)
+    return await work(session, options)
   } finally {
     await end()
   }

@@ -26,6 +26,9 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
     const whyUnready = readiness(db)
     return {
       db,
+      distribute: async () => {
+        throw new Error('The embedded database is one process: set DATABASE_URL to a Citus cluster.')
+      },
       migrate: (onWait) => migrate(sessionOf(client), { onWait }),
       ready: async () => (await whyUnready()) === null,
       whyUnready,

@@ -4,6 +4,8 @@ import postgres from 'postgres'
 import type { DatabaseTls } from '../config/database-tls.ts'
 import { assumeEverything, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
+import { distribute } from './distribute.ts'
+import { markDistributed } from './distributed.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { deafLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
@@ -120,7 +122,10 @@ export function openPostgres(
   // A connection of their own, so that readiness checks never wait behind other statements.
   const single = { max: 1, maxReserved: 1, maxPipeline: 1, timeoutMs: readinessTimeoutMs }
   const readinessPool = openPool({ settings, findHost, ...single })
-  const check = readiness(drizzle(driverOver(settings, readinessPool)), { isOnlyRead })
+  const check = readiness(drizzle(driverOver(settings, readinessPool)), {
+    isOnlyRead,
+    onDistributed: () => markDistributed(db),
+  })
   let running: ReturnType<typeof check> | null = null
   const directSettings = isPooled && directUrl ? settingsOf(directUrl, { isOnlyRead, tls }) : settings
   const link =
@@ -144,17 +149,25 @@ export function openPostgres(
     return unready
   }
 
+  async function directSession() {
+    if (isPooled && !directUrl)
+      throw new Error(
+        'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
+      )
+    const address = directUrl ?? url
+    const settings = settingsOf(address, { tls })
+    return { address, host: await hostFinder(settings)(), ssl: settings.ssl }
+  }
+
   return {
     db,
+    async distribute() {
+      const { address, ...session } = await directSession()
+      return migratePostgres(address, session, distribute)
+    },
     async migrate(onWait) {
-      if (isPooled && !directUrl)
-        throw new Error(
-          'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
-        )
-      const address = directUrl ?? url
-      const settings = settingsOf(address, { tls })
-      const host = await hostFinder(settings)()
-      await migratePostgres(address, { host, ssl: settings.ssl, onWait })
+      const { address, ...session } = await directSession()
+      await migratePostgres(address, { ...session, onWait })
       // Through the pooler, because the timeouts belong to the role that the service uses there.
       if (isPooled) await db.execute(setRoleTimeouts)
     },

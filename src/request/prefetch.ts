@@ -4,6 +4,7 @@ import type { Credentials } from '../auth/credentials.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { keyedBy } from '../data/prepared.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
+import { isDistributed } from '../database/distributed.ts'
 import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Mode, perMode } from '../shared/mode.ts'
@@ -54,7 +55,9 @@ export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
   const read = perMode((mode) => readPairs(find, mode))
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
     const key = id !== null && isIdentifier(id) ? credentials.keyFacts : null
-    if (!key || id === null || !isFast('prefetch')) return createContext(services, credentials)
+    // A distributed database has the row on a server that only its reader leads to.
+    if (!key || id === null || !isFast('prefetch') || isDistributed(services.db))
+      return createContext(services, credentials)
     // A key whose row has another mode than it states is refused.
     const found = await read[key.mode](services.db, pairOf(key.id, id)).catch((error: unknown) => {
       if (isUnavailable(error)) throw error

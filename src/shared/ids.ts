@@ -61,6 +61,38 @@ export const derivedId = (prefix: Prefix, ...names: string[]): string =>
 /** Generates a ticket code: 12 characters without look-alikes (no 0 and O, no 1, I and L, no U and V). */
 export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRSTWXYZ', 12)
 
+const newHexSecret: () => string = customAlphabet('0123456789abcdef', 64)
+
+/** Generates the unguessable token of a ticket's document, 256 random bits in hexadecimal, which names the
+ *  organization if the token of its payment page does. */
+export const newDocumentToken = (pageToken: string): string => newHexSecret() + pageToken.slice(43)
+
+/** Generates another token for the document of a ticket, which names the organization if the former one
+ *  did. */
+export const renewDocumentToken = (former: string): string => newHexSecret() + former.slice(64)
+
+/** Token of an address, and the organization that it names, which leads to its row on one of several
+ *  servers. */
+export type OrganizationToken = { token: string; organizationId: string | null }
+
+/** Makes a token of a secret: the secret, followed by the organization in base64url. */
+export const toOrganizationToken = (secret: string, organizationId: string): string =>
+  secret + Buffer.from(organizationId).toString('base64url')
+
+/** Returns the reader of tokens with secrets of a form, which all have the same length, with an organization
+ *  or without. It returns null for any other text. */
+export function organizationTokenReader(secret: RegExp) {
+  const form = new RegExp(`^(${secret.source})([\\w-]{2,86})?$`)
+  return (token: string): OrganizationToken | null => {
+    const [, secret, encoded] = form.exec(token) ?? []
+    if (secret === undefined) return null
+    if (encoded === undefined) return { token, organizationId: null }
+    const organizationId = Buffer.from(encoded, 'base64url').toString()
+    const isToken = isIdentifier(organizationId) && toOrganizationToken(secret, organizationId) === token
+    return isToken ? { token, organizationId } : null
+  }
+}
+
 /** Generates a secret: 256 random bits in base 62. */
 export const newSecret: () => string = customAlphabet(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',

@@ -166,7 +166,7 @@ const queuedFor = async ({ payment_id }: Checkout) =>
 test('a correction of an address waits for a settlement of the payment, and a settlement for it', async () => {
   const checkout = await makeUnpaid('wrong@example.com')
   const { correction, payment } = await sale.db.transaction(async (tx) => {
-    await lockPayment(tx, checkout.payment_id)
+    await lockPayment(tx, { organizationId: 'org_1', id: checkout.payment_id })
     const correction = updateAttendee(sale, refunds.ticketOf(checkout), { email: 'right@example.com' })
     await waitForBlockedStatement(sale.db)
     return { correction, payment: pay(checkout) }

@@ -42,7 +42,7 @@ test('a payment that expires now is overdue now', async () => {
   for (const _ of times)
     await sale.db.transaction(async (tx) => {
       await tx.update(payments).set({ expiresAt: now }).where(isThis)
-      expect(await lockPayment(tx, id)).toMatchObject({ isOverdue: true })
+      expect(await lockPayment(tx, { organizationId: 'org_1', id })).toMatchObject({ isOverdue: true })
       expect(await tx.$count(payments, sql`${isThis} and ${isOverdue}`)).toBe(1)
     })
 })

@@ -171,7 +171,9 @@ test('concurrent workers and webhooks settle each refund once', async () => {
       .slice(0, 6)
       .flatMap(({ id }) =>
         Array.from({ length: 2 }, () =>
-          sale.db.transaction((tx) => settleRefund(tx, { id }, { kind: 'succeeded', reference: `re_${id}` })),
+          sale.db.transaction((tx) =>
+            settleRefund(tx, { organizationId: 'org_1', id }, { kind: 'succeeded', reference: `re_${id}` }),
+          ),
         ),
       ),
   ])
@@ -201,7 +203,11 @@ test('concurrent settlements that fail leave no gap in the invoice series', asyn
   let failed = 0
   const settle = (id: string, fails: boolean) =>
     db.transaction(async (tx) => {
-      const settled = await settleRefund(tx, { id }, { kind: 'succeeded', reference: `re_${id}` })
+      const settled = await settleRefund(
+        tx,
+        { organizationId: 'org_1', id },
+        { kind: 'succeeded', reference: `re_${id}` },
+      )
       // The invoice number is taken by now.
       if (fails) throw new Error(`on purpose: ${settled?.status}`)
     })
@@ -222,7 +228,7 @@ test('a failed settlement leaves nothing behind and can be repeated', async () =
   const name = { id: refund?.id ?? '' }
   const reported = { kind: 'succeeded', reference: 're_1' } as const
   const failing = db.transaction(async (tx) => {
-    await settleRefund(tx, name, reported)
+    await settleRefund(tx, { organizationId: 'org_1', ...name }, reported)
     throw new Error('on purpose')
   })
   await expect(failing).rejects.toThrow('on purpose')
@@ -230,7 +236,9 @@ test('a failed settlement leaves nothing behind and can be repeated', async () =
     refundedAmount: 0,
     correctiveInvoiceReferences: [],
   })
-  const settled = await db.transaction((tx) => settleRefund(tx, name, reported))
+  const settled = await db.transaction((tx) =>
+    settleRefund(tx, { organizationId: 'org_1', ...name }, reported),
+  )
   expect(settled?.status).toBe('succeeded')
   await expectSound(checkout)
 })

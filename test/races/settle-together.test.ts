@@ -91,7 +91,12 @@ async function prepare(sale: Sale, round: number, { payments, left }: Round): Pr
       tickets,
       send_resourcers: true,
     })
-    const payment = { id: payment_id, ticketRateId: `rate_${round}`, mode: 'live' as const }
+    const payment = {
+      id: payment_id,
+      organizationId: 'org_1',
+      ticketRateId: `rate_${round}`,
+      mode: 'live' as const,
+    }
     if (before.status === 'paid')
       await settlePayment(sale.db, {
         payment,
@@ -120,7 +125,7 @@ const settlementsOf = ({ hasMoney, payments, reports }: Round, round: number, id
     if (!id || !before) throw new Error('a settlement is of a payment')
     const money = { amount: amountOf(before) - (isShort ? 1 : 0), reference: `${reference}_${id}` }
     return {
-      payment: { id, ticketRateId: `rate_${round}`, mode: 'live' },
+      payment: { id, organizationId: 'org_1', ticketRateId: `rate_${round}`, mode: 'live' },
       outcome: hasMoney
         ? paidOutcome(id, money)
         : ending === 'processing'

@@ -29,7 +29,10 @@ const sell = (count: number): Promise<Checkout[]> =>
   )
 
 const settle = (id: string, outcome = paidOutcome(id)) =>
-  settlePayment(sale.db, { payment: { id, ticketRateId: 'rate_1', mode: 'live' }, outcome })
+  settlePayment(sale.db, {
+    payment: { id, organizationId: 'org_1', ticketRateId: 'rate_1', mode: 'live' },
+    outcome,
+  })
 
 const statusOf = async (id: string) =>
   (await sale.db.select({ status: payments.status }).from(payments).where(eq(payments.id, id)))[0]?.status

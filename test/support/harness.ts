@@ -12,6 +12,7 @@ import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import type { RequestTimeouts } from '../../src/http/connection-limits.ts'
 import { checkAnswers } from './openapi/check-answers.ts'
+import { createCitusDatabase, dropCitusDatabase } from './setup/citus.ts'
 import { copyFolder, inDatabase } from './setup/database.ts'
 
 type Settings = Record<string, string>
@@ -39,6 +40,19 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
     }
   }
   const name = `${given.prefix}_${id}`
+  if (given.kind === 'citus') {
+    const databaseUrl = await createCitusDatabase(given, name, from || undefined)
+    return {
+      settings: { DATABASE_URL: databaseUrl },
+      async open(options) {
+        const opened = await openDatabase({ databaseUrl, dataDir: '' }, options)
+        // A service that starts asks this too, and learns that the database is distributed.
+        await opened.whyUnready()
+        return opened
+      },
+      drop: () => dropCitusDatabase(given, name),
+    }
+  }
   const databaseUrl = inDatabase(given.server, name)
   const onServer = async (statement: string) => {
     const sql = postgres(given.server, { max: 1, onnotice: () => {} })
@@ -107,6 +121,8 @@ export type GatewayOptions = {
   answerTimeoutMs?: number
   /** Listens on a free loopback port, for clients that need a real address. */
   listen?: boolean
+  /** Called with each statement and its parameters. */
+  onStatement?: (text: string, parameters: unknown[]) => void
   /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
   /** Key that the demo's shop shows to browsers; none by default, and no shop. */
@@ -134,7 +150,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   })
   const statements = startStatements()
   const { statementTimeoutMs, answerTimeoutMs } = options
-  const watch = { onStatement: (text: string) => void statements.push(text), statementTimeoutMs }
+  const onStatement = (text: string, parameters: unknown[]) => {
+    statements.push(text)
+    options.onStatement?.(text, parameters)
+  }
+  const watch = { onStatement, statementTimeoutMs }
   const database = await (options.database?.open(watch) ?? openTestDatabase(watch))
   try {
     const { db, replica } = database

@@ -9,15 +9,18 @@ import { wrongSums } from './sales-sums.ts'
 // Holds in tests alone, where no webhook is ever disabled and nothing is given up.
 const inTests = {
   'a charge has neither a ticket nor a refund that did not fail': `
-    select charges.id from charges join payments on payments.id = charges.payment_id
-    where not exists (select from refunds where refunds.charge_id = charges.id and refunds.status <> 'failed')
-      and (paid_at is null or not exists (select from tickets where payment_id = payments.id and activated_at is not null))`,
+    select charges.id from charges
+    join payments on payments.organization_id = charges.organization_id and payments.id = charges.payment_id
+    where not exists (select from refunds where refunds.organization_id = charges.organization_id
+        and refunds.charge_id = charges.id and refunds.status <> 'failed')
+      and (paid_at is null or not exists (select from tickets where activated_at is not null
+        and tickets.organization_id = payments.organization_id and payment_id = payments.id))`,
   'a change is neither delivered to a webhook nor pending': `
     select changes.id from changes join webhooks on webhooks.channel_id = changes.channel_id and webhooks.mode = changes.mode
-    where not exists (select from webhook_deliveries where change_id = changes.id and webhook_id = webhooks.id
+    where not exists (select from webhook_deliveries where webhook_deliveries.organization_id = changes.organization_id and change_id = changes.id and webhook_id = webhooks.id
       and (status = 'delivered' or status = 'pending'))`,
   'a mail with active tickets is dead': `
-    select deliveries.id from deliveries join tickets using (payment_id)
+    select deliveries.id from deliveries join tickets using (organization_id, payment_id)
     where deliveries.status = 'dead' and tickets.status = 'active' and recipient = email`,
 }
 
@@ -28,8 +31,8 @@ const firstId = (table: string, where = 'true') => `(select id from ${table} whe
 // A discount without uses, on tickets from which it took nothing.
 const useUnusableDiscount = `
   with made as (insert into discounts (id, organization_id, position, code, name, percentage, currency)
-    select 'dsc_broken', id, 0, 'broken', 'broken', 10, currency from organizations limit 1),
-  counted as (insert into stock (id, capacity) values ('dsc_broken', 0))
+    select 'dsc_broken', id, 0, 'broken', 'broken', 10, currency from organizations limit 1 returning organization_id, id),
+  counted as (insert into stock (organization_id, id, capacity) select organization_id, id, 0 from made)
   update tickets set discount_id = 'dsc_broken' where status = 'active'`
 
 /** Statements that break an invariant, for those that constraints do not already enforce. */
@@ -91,8 +94,8 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
     insert into retired_documents (organization_id, token, ticket_id)
     select organization_id, 'x', id from tickets where document_token is not null limit 1`,
   'a ticket was sent again more than five times within a day': `
-    insert into deliveries (id, payment_id, ticket_id, occasion, medium, recipient)
-    select 'dlv_' || number, payment_id, tickets.id, 'resend:' || number, 'email', email
+    insert into deliveries (organization_id, id, payment_id, ticket_id, occasion, medium, recipient)
+    select organization_id, 'dlv_' || number, payment_id, tickets.id, 'resend:' || number, 'email', email
     from tickets, generate_series(1, 6) as number where tickets.id = ${firstId('tickets')}`,
   'pending work is not due within two days': `update deliveries set due_at = now() + interval '3 days'`,
   'completed work lacks its completion fields': `update refunds set reference = null`,

@@ -61,7 +61,13 @@ async function buy(sale: Sale, tickets: Record<string, unknown>[], more: Record<
   const checkout = await mustCheckOut(sale, body, { 'idempotency-key': crypto.randomUUID() })
   const outcome = await fullPaymentOf(sale, checkout)
   const id = crypto.randomUUID()
-  const session = { kind: 'session', id, paymentId: checkout.payment_id, outcome } as const
+  const session = {
+    kind: 'session',
+    id,
+    paymentId: checkout.payment_id,
+    organizationId: null,
+    outcome,
+  } as const
   expect(await receiveEvent(sale.db, 'sandbox', { id, type: 'paid', about: session })).toBe('done')
   return checkout
 }

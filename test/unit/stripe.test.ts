@@ -26,6 +26,7 @@ const anOrder = (more = {}) => ({
   currency: 'EUR',
   expiresAt: new Date(Date.now() + 15 * 60_000),
   name: 'Noche · Entrance',
+  organizationId: 'org_1',
   pageUrl: 'https://tickets.example/pay/token',
   ...more,
 })
@@ -39,6 +40,7 @@ async function paidOrder(more = {}) {
   return outcome.money
 }
 const refundOf = (charge: string, more = {}) => ({
+  organizationId: 'org_1',
   id: `ref_${++number}`,
   charge,
   amount: 1000,

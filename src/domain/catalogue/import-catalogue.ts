@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../database/database.ts'
+import type { Connection, Database } from '../../database/database.ts'
+import { isDistributed } from '../../database/distributed.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
+import { events } from '../event/table.ts'
 import { checkCatalogue } from './check-catalogue.ts'
-import { findExisting } from './find-existing.ts'
+import { among, findExisting } from './find-existing.ts'
 import { checkStock, writeStock } from './import-stock.ts'
-import { readCatalogue } from './read-catalogue.ts'
+import { type Catalogue, readCatalogue } from './read-catalogue.ts'
 import { writeCatalogue } from './write-catalogue.ts'
 
 /** Counts of an import, by kind. `stock` counts rates and prices whose capacity, or number of places sold
@@ -24,6 +27,16 @@ function refuse(problems: Problem[]): void {
   refuseIf([...problems.slice(0, maxMistakes), ...(more > 0 ? [rest] : [])])
 }
 
+// Lets the transaction write rows that every server has a copy of after it has read those of organizations.
+const prepareDistributed = (tx: Connection): Promise<unknown> =>
+  tx.execute(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
+
+/** Gives the events of a file another revision, as triggers do where the database is not distributed. Rates
+ *  and their parts are listed under the events that it names. */
+async function renewRevisions(tx: Connection, { events: named }: Catalogue): Promise<void> {
+  if (named.length > 0) await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, named))
+}
+
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
  *  names. Atomic: a file with any mistake is refused whole.
@@ -35,6 +48,7 @@ export async function importCatalogue(db: Database, json: unknown) {
     announceOnCommit(tx, 'stock', null)
     // One import at a time: two that add the same objects would both insert them.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
+    if (isDistributed(db)) await prepareDistributed(tx)
     const existing = await findExisting(tx, catalogue)
     refuse([
       ...catalogue.problems,
@@ -42,6 +56,7 @@ export async function importCatalogue(db: Database, json: unknown) {
       ...(await checkStock(tx, catalogue)),
     ])
     const written = await writeCatalogue(tx, catalogue, existing)
+    if (isDistributed(db)) await renewRevisions(tx, catalogue)
     // Sales continue during the import, so stock is checked again under the lock.
     return { ...written, stock: await writeStock(tx, catalogue, refuse) }
   })

@@ -8,7 +8,7 @@ export type Tally = { added: number; updated: number; unchanged: number; removed
 
 const batchSize = 5_000
 
-/** Inserts a row for each item, or updates the row with the same `id`; an unchanged row is not written.
+/** Inserts a row for each item, or updates the row with the same key; an unchanged row is not written.
  *  Writes only the columns that `rowOf` returns. Rows are sent as one JSON parameter, because PostgreSQL
  *  takes at most 65,535 parameters, and building a statement of that many is slower than running it. Rows are
  *  built batch by batch: building all at once would take memory, and leave the transaction idle meanwhile.
@@ -44,8 +44,10 @@ async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, 
   const columns = given.map(([, column]) => column.name)
   // A row never changes its parent. Setting a key column, even to its current value, would lock the row
   // against sales that refer to it.
-  const keys = getTableConfig(table).uniqueConstraints.flatMap((unique) => unique.columns)
-  const changing = columns.filter((column) => column !== 'id' && !keys.some(({ name }) => name === column))
+  const { primaryKeys, uniqueConstraints } = getTableConfig(table)
+  const primary = primaryKeys[0]?.columns.map(({ name }) => name) ?? ['id']
+  const keys = uniqueConstraints.flatMap((unique) => unique.columns.map(({ name }) => name))
+  const changing = columns.filter((column) => !primary.includes(column) && !keys.includes(column))
   const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
     list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
@@ -58,7 +60,7 @@ async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, 
     select ${list(given.map(storedValue))}
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
     ${kept.length > 0 ? sql`left join ${table} as existing on existing.id = given.id` : sql``}
-    on conflict (id) do update set ${list(changes)}
+    on conflict (${list(primary.map(name))}) do update set ${list(changes)}
     where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
     returning xmax = 0 as added`)
   const [counts] = await tx

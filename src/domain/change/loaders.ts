@@ -1,4 +1,5 @@
-import { and, getTableColumns, isNull, or } from 'drizzle-orm'
+import { and, getTableColumns, isNull, or, sql } from 'drizzle-orm'
+import { channelOrganizations } from '../../auth/table.ts'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isInMode, isOwn } from '../../data/prepared.ts'
@@ -8,21 +9,24 @@ const byId: Batch<Change> = {
   name: 'change_by_id',
   rows: rowsOf(getTableColumns(changes)),
   query: (select, keys) =>
-    select
-      .from(changes)
-      .where(
-        and(
-          anyOf(changes.id, keys),
-          or(
-            isOwn(changes),
-            and(
-              isNull(changes.channelId),
-              anyOf(changes.organizationId, 'organizationIds'),
-              isInMode(changes.mode),
-            ),
+    select.from(changes).where(
+      and(
+        anyOf(changes.id, keys),
+        // The key of the table begins with it.
+        sql`${changes.organizationId} in (
+            select unnest(${sql.placeholder('ownOrganizationIds')}::text[])
+            union all select ${channelOrganizations.organizationId} from ${channelOrganizations}
+              where ${channelOrganizations.channelId} = ${sql.placeholder('channelId')})`,
+        or(
+          isOwn(changes),
+          and(
+            isNull(changes.channelId),
+            anyOf(changes.organizationId, 'organizationIds'),
+            isInMode(changes.mode),
           ),
         ),
       ),
+    ),
   key: ({ id }) => id,
 }
 

@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { bigint, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import { channels, modeColumn } from '../../auth/table.ts'
 import { createdAt } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
@@ -34,7 +44,7 @@ export const changes = pgTable(
   'changes',
   {
     /** Also the `webhook-id` of webhooks. */
-    id: text().primaryKey(),
+    id: text().notNull(),
     type: changeType().notNull(),
     /** The payment, ticket or rate that changed; for a test rate, the id of its stock, so that its changes
      *  are numbered by themselves. */
@@ -59,7 +69,8 @@ export const changes = pgTable(
   // partial unique index is also no key, so that assigning a position does not wait for transactions that
   // refer to the row.
   (change) => [
-    uniqueIndex('changes_of_subject').on(change.subjectId, change.sequence),
+    primaryKey({ columns: [change.id, change.organizationId] }),
+    uniqueIndex('changes_of_subject_in_order').on(change.subjectId, change.sequence, change.organizationId),
     uniqueIndex('changes_in_feed_by_mode')
       .on(change.organizationId, change.mode, change.feedPosition)
       .where(sql`${change.feedPosition} is not null`),

@@ -2,6 +2,7 @@ import { type Announcement, hearsAll, listenTo } from '../../database/announceme
 import type { Connection, Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import {
   keyOf,
   type LoggedCheckIn,
@@ -9,6 +10,7 @@ import {
   placeBefore,
   readCheckIns,
   readNamedCheckIns,
+  type WatchedEvent,
 } from './find-check-ins.ts'
 import type { CheckIn } from './table.ts'
 
@@ -39,7 +41,7 @@ const keptMs = 60_000
 
 /** Check-ins of an event in the order in which this process heard of them. */
 class CheckInLog {
-  readonly eventId: string
+  readonly event: WatchedEvent
   readonly wakers = new Set<() => void>()
   /** Time up to which the table was read. */
   lookedAt: Date
@@ -47,8 +49,8 @@ class CheckInLog {
   #first = 0
   readonly #known = new Map<string, number>()
 
-  constructor(eventId: string, since: Date) {
-    this.eventId = eventId
+  constructor(event: WatchedEvent, since: Date) {
+    this.event = event
     this.lookedAt = since
   }
 
@@ -97,31 +99,31 @@ class CheckInLogs {
   }
 
   /** Returns the log of an event, from `now` on for the first one who asks. */
-  async open(eventId: string, now: Date, wake: () => void): Promise<CheckInLog> {
+  async open(event: WatchedEvent, now: Date, wake: () => void): Promise<CheckInLog> {
     if (this.#logs.size === 0) this.#start()
-    const found = this.#logs.get(eventId) ?? this.#create(eventId, now)
-    this.#logs.set(eventId, found)
+    const found = this.#logs.get(event.id) ?? this.#create(event, now)
+    this.#logs.set(event.id, found)
     const log = await found
     log.wakers.add(wake)
     // Others may have closed it meanwhile.
-    if (this.#logs.get(eventId) !== found) this.#logs.set(eventId, found)
+    if (this.#logs.get(event.id) !== found) this.#logs.set(event.id, found)
     return log
   }
 
   close(log: CheckInLog, wake: () => void): void {
     log.wakers.delete(wake)
     if (log.wakers.size > 0) return
-    this.#logs.delete(log.eventId)
+    this.#logs.delete(log.event.id)
     if (this.#logs.size === 0) for (const stop of this.#stops.splice(0)) stop()
   }
 
-  async #create(eventId: string, now: Date): Promise<CheckInLog> {
-    const log = new CheckInLog(eventId, now)
+  async #create(event: WatchedEvent, now: Date): Promise<CheckInLog> {
+    const log = new CheckInLog(event, now)
     try {
       await this.#read(log, { isOld: true })
       return log
     } catch (error) {
-      this.#logs.delete(eventId)
+      this.#logs.delete(event.id)
       throw error
     }
   }
@@ -150,7 +152,7 @@ class CheckInLogs {
   async #read(log: CheckInLog, options?: { isOld: boolean }): Promise<void> {
     let place = placeBefore(log.lookedAt)
     for (;;) {
-      const found = await readCheckIns(this.#db, log.eventId, place)
+      const found = await readCheckIns(this.#db, log.event, place)
       log.add(found, options)
       const last = found.at(-1)
       if (last && last.createdAt > log.lookedAt) log.lookedAt = last.createdAt
@@ -168,12 +170,18 @@ class CheckInLogs {
   }
 
   async #readAnnounced(heard: string[][]): Promise<void> {
-    const names = heard.map(([, integrationId = '', nonce = '']) => ({ integrationId, nonce }))
-    const found = await readNamedCheckIns(this.#db, names).catch(() => {
-      this.#looks = -1
-      return []
+    const logs = await Promise.all(heard.map(([eventId = '']) => this.#logs.get(eventId)))
+    const named = heard.flatMap(([, integrationId = '', nonce = ''], index) => {
+      const organizationId = logs[index]?.event.organizationId
+      return organizationId === undefined ? [] : [{ organizationId, integrationId, nonce }]
     })
-    for (const checkIn of found) (await this.#logs.get(checkIn.eventId))?.add([checkIn])
+    for (const [organizationId, names] of groupBy(named, ({ organizationId }) => organizationId)) {
+      const found = await readNamedCheckIns(this.#db, organizationId, names).catch(() => {
+        this.#looks = -1
+        return []
+      })
+      for (const checkIn of found) (await this.#logs.get(checkIn.eventId))?.add([checkIn])
+    }
   }
 }
 

@@ -58,8 +58,9 @@ const toPlaced = (input: CheckInInput, place: number, ctx: Context): PlacedScan 
  *  from them. */
 async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promise<Map<number, ScanOutcome>> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
+  const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
-  const asker = { integrationId, organizationId: organizationIds[0], mode: ctx.mode }
+  const asker = { integrationId, organizationId, mode: ctx.mode }
   const found = await findScans(tx, asker, inputs)
   const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes = new Map<number, ScanOutcome>()
@@ -82,11 +83,11 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
   }
 
   const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
-  const book = await ScanBook.open(tx, inOrder, opensAt)
+  const book = await ScanBook.open(tx, organizationId, inOrder, opensAt)
   for (const scan of inOrder) {
     const { place, input, requestHash, at } = scan
     const { nonce, direction, people, force } = input
-    const row = { integrationId, nonce, requestHash, direction, people, force, at }
+    const row = { organizationId, integrationId, nonce, requestHash, direction, people, force, at }
     outcomes.set(place, { ...book.enter(scan, row), replayed: false })
   }
   for (const { place, input, requestHash } of repeated) {
@@ -94,7 +95,7 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
     const made = first?.requestHash === requestHash ? outcomes.get(first.place) : undefined
     outcomes.set(place, made && !('refused' in made) ? { ...made, replayed: true } : reused())
   }
-  await recordScans(tx, book)
+  await recordScans(tx, organizationId, book)
   announceCheckIns(tx, book.atEvents)
   return outcomes
 }

@@ -1,8 +1,8 @@
-import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { type Find, rowStatement, textArrayParam } from '../../data/prepared.ts'
+import { type Find, inOrganization, rowStatement, textArrayParam } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
-import { events } from '../event/table.ts'
+import { type Event, events } from '../event/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
@@ -24,9 +24,12 @@ const find = (condition: SQL, limit: number): Find<LoggedCheckIn> => ({
   query: (select) =>
     select
       .from(checkIns)
-      .innerJoin(tickets, eq(tickets.id, checkIns.ticketId))
+      .innerJoin(
+        tickets,
+        and(eq(tickets.organizationId, checkIns.organizationId), eq(tickets.id, checkIns.ticketId)),
+      )
       .innerJoin(events, eq(events.id, tickets.eventId))
-      .where(condition)
+      .where(and(inOrganization(checkIns.organizationId), condition))
       .orderBy(asc(checkIns.createdAt), asc(checkIns.integrationId), asc(checkIns.nonce))
       .limit(limit),
 })
@@ -49,10 +52,18 @@ const after = find(
 /** Place in the check-ins of an event, in the order in which their transactions began. */
 export type Place = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
 
+/** An event, and the organization whose check-ins it has. */
+export type WatchedEvent = Pick<Event, 'id' | 'organizationId'>
+
 /** Reads the check-ins of an event after a place, up to `pageSize`. */
-export const readCheckIns = (db: Database, eventId: string, place: Place): Promise<LoggedCheckIn[]> =>
+export const readCheckIns = (
+  db: Database,
+  { id: eventId, organizationId }: WatchedEvent,
+  place: Place,
+): Promise<LoggedCheckIn[]> =>
   rowStatement(db, 'check_ins_after', after).execute({
     ...place,
+    organizationId,
     eventId,
     createdAt: place.createdAt.toISOString(),
   })
@@ -70,12 +81,14 @@ export const placeBefore = (time: Date): Place => ({
 
 export const keyOf = ({ integrationId, nonce }: Place): string => `${integrationId} ${nonce}`
 
-/** Reads these check-ins, by integration and nonce. */
+/** Reads these check-ins of an organization, by integration and nonce. */
 export const readNamedCheckIns = (
   db: Database,
+  organizationId: string,
   names: Pick<Place, 'integrationId' | 'nonce'>[],
 ): Promise<LoggedCheckIn[]> =>
   rowStatement(db, 'check_ins_by_nonce', byNames).execute({
+    organizationId,
     integrationIds: names.map(({ integrationId }) => integrationId),
     nonces: names.map(({ nonce }) => nonce),
   })

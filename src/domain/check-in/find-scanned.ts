@@ -12,10 +12,10 @@ type Scan = {
   supplementId: string
 }
 
-/** Finds and row-locks the ticket of a scan at the bar within these organizations and this mode; null if there
+/** Finds and row-locks the ticket of a scan at the bar within this organization and this mode; null if there
  *  is none. A code is unique only within its event: tickets with the supplement come first, then active ones,
  *  then those of the event nearest in time. */
-export async function findScanned(tx: Connection, organizationIds: string[], mode: Mode, scan: Scan) {
+export async function findScanned(tx: Connection, organizationId: string, mode: Mode, scan: Scan) {
   const { qrCode, ticketId, supplementId } = scan
   const [found] = await tx
     .select(getTableColumns(tickets))
@@ -23,7 +23,7 @@ export async function findScanned(tx: Connection, organizationIds: string[], mod
     .innerJoin(events, eq(events.id, tickets.eventId))
     .where(
       and(
-        sql`${tickets.organizationId} = any(${sql.param(organizationIds)}::text[])`,
+        eq(tickets.organizationId, organizationId),
         eq(tickets.mode, mode),
         // The code of an expired ticket may have been reused.
         ticketId

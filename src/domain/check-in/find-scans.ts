@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, preparedRows, preparedTogether } from '../../data/prepared.ts'
+import { anyOf, type Find, inOrganization, preparedRows, preparedTogether } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
@@ -62,7 +62,7 @@ const scanned: Find<ScannedTicket & { place: number }> = {
   query: (select) =>
     select
       .from(chosen)
-      .innerJoin(tickets, sql`${tickets.id} = chosen.id`)
+      .innerJoin(tickets, and(inOrganization(tickets.organizationId), sql`${tickets.id} = chosen.id`))
       .innerJoin(events, eq(events.id, tickets.eventId)),
 }
 
@@ -83,9 +83,18 @@ const made: Find<MadeCheckIn> = {
   query: (select) =>
     select
       .from(checkIns)
-      .leftJoin(tickets, eq(tickets.id, checkIns.ticketId))
+      .leftJoin(
+        tickets,
+        and(eq(tickets.organizationId, checkIns.organizationId), eq(tickets.id, checkIns.ticketId)),
+      )
       .leftJoin(events, eq(events.id, tickets.eventId))
-      .where(and(eq(checkIns.integrationId, parameter('integrationId')), anyOf(checkIns.nonce, 'nonces'))),
+      .where(
+        and(
+          inOrganization(checkIns.organizationId),
+          eq(checkIns.integrationId, parameter('integrationId')),
+          anyOf(checkIns.nonce, 'nonces'),
+        ),
+      ),
 }
 
 const findBoth = preparedTogether<[ScannedTicket & { place: number }, MadeCheckIn]>('find_scans', [
@@ -122,11 +131,16 @@ export async function findScans(
 const lockRows = preparedRows('lock_scanned_tickets', {
   rows: rowsOf(ticketColumns),
   query: (select, keys) =>
-    select.from(tickets).where(anyOf(tickets.id, keys)).orderBy(tickets.id).for('update'),
+    select
+      .from(tickets)
+      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.id, keys)))
+      .orderBy(tickets.id)
+      .for('update'),
 })
 
-/** Locks tickets, in the order of their ids, and returns them as they are then. */
-export const lockTickets = (tx: Connection, ids: string[]) => lockRows(tx, { keys: ids })
+/** Locks tickets of an organization, in the order of their ids, and returns them as they are then. */
+export const lockTickets = (tx: Connection, organizationId: string, ids: string[]) =>
+  lockRows(tx, { organizationId, keys: ids })
 
 const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timestamptz' })
 
@@ -147,7 +161,7 @@ const laterRanges = preparedRows('later_check_ins', {
         select sum(case direction when 'in' then people else -people end) over (order by at desc, created_at desc) as undone
         from (
           select at, created_at, direction, people from ${checkIns}
-          where ticket_id = ${late.cells.ticketId} and result = 'OK' and at > ${late.cells.at}
+          where ${inOrganization(checkIns.organizationId)} and ticket_id = ${late.cells.ticketId} and result = 'OK' and at > ${late.cells.at}
           order by at desc, created_at desc limit ${sql.raw(String(maxLater))}
         ) as last
       ) as later
@@ -159,9 +173,10 @@ const laterRanges = preparedRows('later_check_ins', {
  *  since. Requires this transaction to hold the row locks of the tickets. */
 export async function findLater(
   tx: Connection,
+  organizationId: string,
   scans: { place: number; ticketId: string; at: Date }[],
 ): Promise<Map<number, LaterRange>> {
   const rows = scans.map((scan) => ({ ...scan, at: scan.at.toISOString() }))
-  const ranges = await laterRanges(tx, late.values(rows))
+  const ranges = await laterRanges(tx, { organizationId, ...late.values(rows) })
   return new Map(ranges.map(({ place, ...range }) => [place, range]))
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows, columnsOf, list, typesOf } from '../../data/array-params.ts'
-import { preparedSql } from '../../data/prepared.ts'
+import { inOrganization, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
 import { recordChanges } from '../sale/record-changes.ts'
@@ -23,11 +23,13 @@ const insert = preparedSql(
   select ${list(Object.values(written.cells))} from ${written.rows} order by ${written.cells.nonce}`,
 )
 
+// Times in milliseconds: a cluster updates by no function of a column that a session's time zone could
+// change.
 const counted = arrayRows('counted', {
   id: 'text',
   entered: 'integer',
-  firstEntryAt: 'timestamptz',
-  lastEntryAt: 'timestamptz',
+  firstEntryAt: 'float8',
+  lastEntryAt: 'float8',
 })
 const { id, entered, firstEntryAt, lastEntryAt } = counted.cells
 
@@ -37,20 +39,25 @@ const count = (tx: Connection) =>
     .update(tickets)
     .set({
       entered: sql`${entered}`,
-      firstEntryAt: sql`least(${tickets.firstEntryAt}, ${firstEntryAt})`,
-      lastEntryAt: sql`greatest(${tickets.lastEntryAt}, ${lastEntryAt})`,
+      firstEntryAt: sql`least(${tickets.firstEntryAt}, to_timestamp(${firstEntryAt} / 1000))`,
+      lastEntryAt: sql`greatest(${tickets.lastEntryAt}, to_timestamp(${lastEntryAt} / 1000))`,
     })
     .from(counted.rows)
-    .where(sql`${tickets.id} = ${id}`)
+    .where(sql`${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`)
     .prepare('count_entries')
 
 const toText = (date: Date | null) => date?.toISOString() ?? null
 
 type Recorded = { made: NewCheckIn[]; readonly occupancies: Occupancy[]; changes: NewChange[] }
 
-/** Writes check-ins, counts people in and out, and records changes, in one statement each. Requires this
- *  transaction to hold the row locks of the tickets. Throws a duplicate if a nonce was used meanwhile. */
-export async function recordScans(tx: Connection, { made, occupancies, changes }: Recorded): Promise<void> {
+/** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one
+ *  statement each. Requires this transaction to hold the row locks of the tickets. Throws a duplicate if a
+ *  nonce was used meanwhile. */
+export async function recordScans(
+  tx: Connection,
+  organizationId: string,
+  { made, occupancies, changes }: Recorded,
+): Promise<void> {
   if (made.length === 0) return
   const rows = made.map((row) => ({
     ...row,
@@ -60,10 +67,10 @@ export async function recordScans(tx: Connection, { made, occupancies, changes }
   await insert(tx, written.values(rows))
   const inside = occupancies.map((one) => ({
     ...one,
-    firstEntryAt: toText(one.firstEntryAt),
-    lastEntryAt: toText(one.lastEntryAt),
+    firstEntryAt: one.firstEntryAt?.getTime() ?? null,
+    lastEntryAt: one.lastEntryAt?.getTime() ?? null,
   }))
   if (inside.length === 0) return
-  await count(tx).execute(counted.values(inside))
+  await count(tx).execute({ organizationId, ...counted.values(inside) })
   await recordChanges(tx, changes)
 }

@@ -5,6 +5,7 @@ import type { Connection } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
 import { recordChanges } from '../sale/record-changes.ts'
+import { isTicket } from '../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import { productQuantity, productQuantityUsed } from '../ticket/views.ts'
@@ -45,7 +46,7 @@ async function handOut(
     // The constraint of the table compares both, and a ticket of before 0.2 has neither.
     return { ...sold, productQuantity: productQuantity(sold), used: productQuantityUsed(sold) + redeemed }
   })
-  await tx.update(tickets).set({ supplements }).where(eq(tickets.id, ticket.id))
+  await tx.update(tickets).set({ supplements }).where(isTicket(ticket))
   const facts = { supplement_id: supplementId, redeemed, left }
   await recordChanges(tx, [ticketChange('ticket.supplement_redeemed', ticket, facts)])
 }
@@ -72,7 +73,7 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
       const [made] = await tx.select().from(redemptions).where(isSame)
       const earlier = checkReplay(made, requestHash, 'This nonce was used for another redemption.', 'nonce')
       if (earlier) return { ...earlier, replayed: true }
-      const ticket = await findScanned(tx, organizationIds, ctx.mode, input)
+      const ticket = await findScanned(tx, organizationId, ctx.mode, input)
       const outcome = ticket ? decideOutcome(ticket, input) : nothing('UNKNOWN')
       if (ticket && outcome.result === 'OK') await handOut(tx, ticket, { supplementId, ...outcome })
       const sent = { organizationId, integrationId, nonce, requestHash, supplementId }

@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+} from 'drizzle-orm/pg-core'
 import { integrations } from '../../auth/table.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { tickets } from '../ticket/table.ts'
@@ -20,6 +30,7 @@ export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 export const checkIns = pgTable(
   'check_ins',
   {
+    organizationId: text('organization_id').notNull(),
     integrationId: text('integration_id')
       .notNull()
       .references(() => integrations.id),
@@ -28,7 +39,7 @@ export const checkIns = pgTable(
     /** SHA-256 of the input. */
     requestHash: text('request_hash').notNull(),
     /** Null if no ticket was found. */
-    ticketId: text('ticket_id').references(() => tickets.id),
+    ticketId: text('ticket_id'),
     direction: checkInDirection().notNull(),
     force: boolean().notNull(),
     /** Number of people who enter or leave. */
@@ -41,7 +52,12 @@ export const checkIns = pgTable(
     createdAt: createdAt(),
   },
   (checkIn) => [
-    primaryKey({ columns: [checkIn.integrationId, checkIn.nonce] }),
+    primaryKey({ columns: [checkIn.integrationId, checkIn.nonce, checkIn.organizationId] }),
+    foreignKey({
+      name: 'check_ins_of_tickets',
+      columns: [checkIn.organizationId, checkIn.ticketId],
+      foreignColumns: [tickets.organizationId, tickets.id],
+    }),
     index().on(checkIn.ticketId, checkIn.createdAt),
   ],
 )
@@ -68,7 +84,7 @@ export const redemptions = pgTable(
     /** SHA-256 of the input. */
     requestHash: text('request_hash').notNull(),
     /** Null if no ticket was found. */
-    ticketId: text('ticket_id').references(() => tickets.id),
+    ticketId: text('ticket_id'),
     supplementId: text('supplement_id').notNull(),
     result: redemptionResult().notNull(),
     /** Number of items handed out by this call. */
@@ -79,6 +95,11 @@ export const redemptions = pgTable(
   },
   (redemption) => [
     primaryKey({ columns: [redemption.organizationId, redemption.integrationId, redemption.nonce] }),
+    foreignKey({
+      name: 'redemptions_of_tickets',
+      columns: [redemption.organizationId, redemption.ticketId],
+      foreignColumns: [tickets.organizationId, tickets.id],
+    }),
     index().on(redemption.ticketId, redemption.createdAt),
     check('redemptions_not_negative', sql`${redemption.redeemed} >= 0 and ${redemption.left} >= 0`),
   ],

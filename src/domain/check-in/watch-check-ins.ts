@@ -23,9 +23,9 @@ function readEventId(id: string): Date {
   )
 }
 
-/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after `lastEventId`, those since that event
- *  as well, of which some may come again: commits come in another order than they began. A reader that is slow
- *  reads them from the table, and nothing is left out.
+/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after
+ *  `lastEventId`, those since that event as well, of which some may come again: commits come in another order
+ *  than they began. A reader that is slow reads them from the table, and nothing is left out.
  *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, CURSOR_UNKNOWN. */
 export async function watchCheckIns(
   eventId: string,
@@ -40,13 +40,15 @@ export async function watchCheckIns(
   let page: LoggedCheckIn[] = []
   const sent = new Set<string>()
   const wake = () => stream.wake()
-  const log = await checkInLogs(ctx.db).open(event.id, ctx.now, wake)
+  const log = await checkInLogs(ctx.db).open(event, ctx.now, wake)
   let next = log.end
   let isOver = false
+  const { id, organizationId } = event
+  const watched = { id, organizationId }
 
   async function fromTable(): Promise<LoggedCheckIn | undefined> {
     if (page.length === 0 && place) {
-      const found = await readCheckIns(ctx.db, eventId, place).catch((error) => {
+      const found = await readCheckIns(ctx.db, watched, place).catch((error) => {
         if (isUnavailable(error)) return null
         throw error
       })

@@ -5,9 +5,9 @@ import { type Note, negotiateLanguage, sendErrorPage, sendNote } from '../../htt
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { documentName } from './document-url.ts'
+import { documentName, readDocumentToken } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import { findSheet, isDocumentToken, languageOfSheet } from './find-sheets.ts'
+import { findSheet, languageOfSheet } from './find-sheets.ts'
 
 // Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
@@ -40,12 +40,14 @@ export async function addDocumentPage(
         'x-robots-tag': 'noindex',
       })
     })
-    const tokenOf = (request: FastifyRequest) => (isDocumentToken(tokenIn(request)) ? tokenIn(request) : null)
+    const tokenOf = (request: FastifyRequest) =>
+      readDocumentToken(tokenIn(request)) ? tokenIn(request) : null
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
-      const sheet = await limits.lookUpToken(request, () => findSheet(db, tokenIn(request)))
+      const token = readDocumentToken(tokenIn(request))
+      const sheet = await limits.lookUpToken(request, async () => token && findSheet(db, token))
       if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
-      if (sheet.ticket.documentToken !== tokenIn(request))
+      if (sheet.ticket.documentToken !== token?.token)
         // The language of the former holder is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', [
           'error.otherHolder',

@@ -1,4 +1,5 @@
 import { translate } from '../../language/translate.ts'
+import { organizationTokenReader } from '../../shared/ids.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
@@ -8,6 +9,9 @@ type Documented = Pick<Ticket, 'status' | 'documentToken'>
  *  ticket is active. */
 export const documentUrl = ({ status, documentToken }: Documented, publicUrl: string): string | null =>
   status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
+
+/** Reads the token of a document; null if the text has not its form. */
+export const readDocumentToken = organizationTokenReader(/[0-9a-f]{64}/)
 
 const plain = (text: string) =>
   text

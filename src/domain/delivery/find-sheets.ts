@@ -1,7 +1,10 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import { statement } from '../../data/prepared.ts'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { inOrganization, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { isDistributed } from '../../database/distributed.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
+import type { OrganizationToken } from '../../shared/ids.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -52,7 +55,10 @@ const sheets = (db: Database) =>
       },
     })
     .from(tickets)
-    .innerJoin(payments, eq(payments.id, tickets.paymentId))
+    .innerJoin(
+      payments,
+      and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
+    )
     .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
     .innerJoin(prices, eq(prices.id, tickets.priceId))
     .innerJoin(events, eq(events.id, tickets.eventId))
@@ -67,22 +73,45 @@ export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
 export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Language =>
   chooseLanguage(ticket.language, organizationLanguage)
 
-/** Reports whether a text has the form of a document token. */
-export const isDocumentToken = (text: string) => /^[0-9a-f]{64}$/.test(text)
-
 // One statement for both kinds of token, because anybody can guess them.
-const ofToken = sql`(select living.id from ${tickets} as living where living.document_token = ${sql.placeholder('token')}
-  union all select retired.ticket_id from ${retiredDocuments} as retired where retired.token = ${sql.placeholder('token')}
+const ofToken = (isOf: (column: PgColumn) => SQL) => sql`(
+  select tickets.id from ${tickets} where ${isOf(tickets.organizationId)}
+    and ${tickets.documentToken} = ${sql.placeholder('token')}
+  union all select ticket_id from ${retiredDocuments} where ${isOf(retiredDocuments.organizationId)}
+    and ${retiredDocuments.token} = ${sql.placeholder('token')}
   limit 1)`
+
+const sheetsByToken = (db: Database) =>
+  statement(db, 'sheet_by_document_token', (db) =>
+    sheets(db).where(
+      eq(
+        tickets.id,
+        ofToken(() => sql`true`),
+      ),
+    ),
+  )
+const sheetsByOwnToken = (db: Database) =>
+  statement(db, 'sheet_of_organization_by_document_token', (db) =>
+    sheets(db).where(and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken(inOrganization)))),
+  )
+
+async function organizationOfDocument(db: Database, token: string): Promise<string | undefined> {
+  const { organizationId, documentToken } = tickets
+  const [living] = await db.select({ organizationId }).from(tickets).where(eq(documentToken, token))
+  if (living) return living.organizationId
+  const retired = db.select().from(retiredDocuments).where(eq(retiredDocuments.token, token))
+  return (await retired)[0]?.organizationId
+}
 
 /** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had
  *  before it was given to another person: its `documentToken` is another then. The token is the
- *  authorization, so there is no caller. Null if there is none; a malformed token costs no SQL. */
-export async function findSheet(db: Database, documentToken: string): Promise<Sheet | null> {
-  if (!isDocumentToken(documentToken)) return null
-  const byToken = statement(db, 'sheet_by_document_token', (db) => sheets(db).where(eq(tickets.id, ofToken)))
-  const [found] = await byToken.execute({ token: documentToken })
-  return found ?? null
+ *  authorization, so there is no caller. Null if there is none. */
+export async function findSheet(db: Database, read: OrganizationToken): Promise<Sheet | null> {
+  const { token } = read
+  if (!isDistributed(db)) return (await sheetsByToken(db).execute({ token }))[0] ?? null
+  const organizationId = read.organizationId ?? (await organizationOfDocument(db, token))
+  if (organizationId === undefined) return null
+  return (await sheetsByOwnToken(db).execute({ organizationId, token }))[0] ?? null
 }
 
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
@@ -91,19 +120,31 @@ const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
  *  and still bear its recipient. A notice concerns its ticket whatever became of it. */
 export function sheetsToSend(
   db: Database,
-  { kind, medium, paymentId, recipient, ticketId }: Delivery,
+  { organizationId, kind, medium, paymentId, recipient, ticketId }: Delivery,
 ): Promise<Sheet[]> {
   const find = (name: string, ...conditions: SQL[]) =>
     statement(db, name, (db) =>
       sheets(db)
-        .where(and(eq(tickets.paymentId, sql.placeholder('paymentId')), ...conditions))
+        .where(
+          and(
+            inOrganization(tickets.organizationId),
+            eq(tickets.paymentId, sql.placeholder('paymentId')),
+            ...conditions,
+          ),
+        )
         .orderBy(asc(tickets.position)),
     )
   const isNamed = eq(tickets.id, sql.placeholder('ticketId'))
-  if (kind === 'transfer_notice') return find('sheets_of_a_notice', isNamed).execute({ paymentId, ticketId })
+  if (kind === 'transfer_notice')
+    return find('sheets_of_a_notice', isNamed).execute({ organizationId, paymentId, ticketId })
   const isRecipients = eq(recipientColumn[medium], sql.placeholder('recipient'))
   const isActive = eq(tickets.status, 'active')
   return ticketId === null
-    ? find(`sheets_by_${medium}`, isRecipients, isActive).execute({ paymentId, recipient })
-    : find(`sheet_by_${medium}`, isRecipients, isActive, isNamed).execute({ paymentId, recipient, ticketId })
+    ? find(`sheets_by_${medium}`, isRecipients, isActive).execute({ organizationId, paymentId, recipient })
+    : find(`sheet_by_${medium}`, isRecipients, isActive, isNamed).execute({
+        organizationId,
+        paymentId,
+        recipient,
+        ticketId,
+      })
 }

@@ -11,7 +11,15 @@ function deliveriesOf({ payment, tickets }: Paid) {
   const to = (medium: 'email' | 'whatsapp', recipients: (string | null)[]) =>
     [...new Set(recipients)].flatMap((recipient) =>
       recipient && recipient !== anonymized
-        ? [{ id: newId('dlv'), paymentId: payment.id, medium, recipient }]
+        ? [
+            {
+              organizationId: payment.organizationId,
+              id: newId('dlv'),
+              paymentId: payment.id,
+              medium,
+              recipient,
+            },
+          ]
         : [],
     )
   const emails = tickets.map(({ email }) => email)

@@ -67,7 +67,11 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
     const send = senders[delivery.medium]
     await inTurn(yieldToRequests)
     const { set, fault } = await attempt(send, delivery, () => onDatabase(() => sheetsToSend(db, delivery)))
-    const isStillPending = and(eq(deliveries.id, delivery.id), eq(deliveries.status, 'pending'))
+    const isStillPending = and(
+      eq(deliveries.organizationId, delivery.organizationId),
+      eq(deliveries.id, delivery.id),
+      eq(deliveries.status, 'pending'),
+    )
     await onDatabase(() => db.update(deliveries).set(set).where(isStillPending))
     if (set.status === 'dead') senders.onDead(delivery.id, set.lastError)
     if (fault) throw fault

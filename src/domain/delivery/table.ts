@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { foreignKey, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
 import { payments } from '../payment/table.ts'
@@ -15,13 +15,12 @@ export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'ski
 export const deliveries = pgTable(
   'deliveries',
   {
-    id: text().primaryKey(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    organizationId: text('organization_id').notNull(),
+    id: text().notNull(),
+    paymentId: text('payment_id').notNull(),
     kind: deliveryKind().notNull().default('tickets'),
     /** The only ticket to be sent; null for all tickets of the recipient. */
-    ticketId: text('ticket_id').references(() => tickets.id),
+    ticketId: text('ticket_id'),
     /** Reason for sending again: unique text per transfer or repetition; empty for the tickets of a paid
      *  checkout, which are sent once. */
     occasion: text().notNull().default(''),
@@ -34,11 +33,23 @@ export const deliveries = pgTable(
     sentAt: timestampMs('sent_at'),
   },
   (delivery) => [
-    uniqueIndex('deliveries_once_per_occasion').on(
+    primaryKey({ columns: [delivery.id, delivery.organizationId] }),
+    foreignKey({
+      name: 'deliveries_of_payments',
+      columns: [delivery.organizationId, delivery.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+    foreignKey({
+      name: 'deliveries_of_tickets',
+      columns: [delivery.organizationId, delivery.ticketId],
+      foreignColumns: [tickets.organizationId, tickets.id],
+    }),
+    uniqueIndex('deliveries_once').on(
       delivery.paymentId,
       delivery.medium,
       delivery.recipient,
       delivery.occasion,
+      delivery.organizationId,
     ),
     index('deliveries_of_ticket')
       .on(delivery.ticketId, delivery.createdAt)

@@ -1,4 +1,13 @@
-import { index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  foreignKey,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import { createdAt, minorUnits } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
@@ -31,7 +40,7 @@ export const invoiceSeries = pgTable(
 export const invoices = pgTable(
   'invoices',
   {
-    id: text().primaryKey(),
+    id: text().notNull(),
     organizationId: text('organization_id')
       .notNull()
       .references(() => organizations.id),
@@ -42,19 +51,28 @@ export const invoices = pgTable(
     /** Printed number: `F2026-000001`, or `R2026-000001` for a corrective one; `TEST-F2026-000001` and
      *  `TEST-R2026-000001` in test mode. */
     reference: text().notNull(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    paymentId: text('payment_id').notNull(),
     /** Refund that a corrective invoice is for. */
-    refundId: text('refund_id').references(() => refunds.id),
+    refundId: text('refund_id'),
     /** Amount paid, or refunded for a corrective one, in minor units. */
     amount: minorUnits('amount').notNull(),
     currency: text().notNull(),
     createdAt: createdAt(),
   },
   (invoice) => [
+    primaryKey({ columns: [invoice.id, invoice.organizationId] }),
+    foreignKey({
+      name: 'invoices_of_payments',
+      columns: [invoice.organizationId, invoice.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+    foreignKey({
+      name: 'invoices_of_refunds',
+      columns: [invoice.organizationId, invoice.refundId],
+      foreignColumns: [refunds.organizationId, refunds.id],
+    }),
     uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),
-    uniqueIndex('invoices_of_refund').on(invoice.refundId),
+    uniqueIndex('invoices_once_per_refund').on(invoice.refundId, invoice.organizationId),
     index().on(invoice.paymentId),
   ],
 )

@@ -1,8 +1,10 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, isOwn, rowStatement } from '../../data/prepared.ts'
+import { anyOf, type Find, inOrganization, isOwn, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { isDistributed } from '../../database/distributed.ts'
+import type { OrganizationToken } from '../../shared/ids.ts'
 import { type Payment, payments } from './table.ts'
 
 const rows = rowsOf(getTableColumns(payments))
@@ -19,39 +21,53 @@ export const paymentById = ({ own }: Readers) => loadOne(own, byId)
 
 const anyById: Find<Payment> = {
   rows,
-  query: (select, keys) => select.from(payments).where(anyOf(payments.id, keys)),
+  query: (select, keys) =>
+    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
 }
 
-/** Finds a payment without permission checks. */
-export async function findPayment(db: Database, id: string): Promise<Payment | null> {
-  const [found] = await rowStatement(db, 'any_payment_by_id', anyById).execute({ keys: [id] })
+/** Finds a payment of an organization without permission checks. */
+export async function findPayment(db: Database, organizationId: string, id: string): Promise<Payment | null> {
+  const [found] = await rowStatement(db, 'any_payment_by_id', anyById).execute({ organizationId, keys: [id] })
   return found ?? null
 }
 
-const byToken: Find<Payment> = {
+/** Finds the organization of a page: the one that its token names, else that of its payment, which any server
+ *  of a distributed database may have. Null if there is none. */
+export async function organizationOfPage(
+  db: Database,
+  { token, organizationId }: OrganizationToken,
+): Promise<string | null> {
+  if (organizationId !== null) return organizationId
+  const found = db.select({ id: payments.organizationId }).from(payments).where(eq(payments.pageToken, token))
+  return (await found)[0]?.id ?? null
+}
+
+const byToken = (isOf?: SQL): Find<Payment> => ({
   rows,
   query: (select) =>
     select
       .from(payments)
       .where(
         and(
+          isOf,
           eq(payments.pageToken, sql.placeholder('token')),
           eq(payments.channelId, sql.placeholder('channelId')),
           sql`${payments.mode} = ${sql.placeholder('mode')}::text::key_mode`,
         ),
       ),
-}
+})
 
 /** Finds the payment of a channel whose page has this token; null if there is none of the mode. */
 export async function findPaymentByToken(
   db: Database,
-  token: string,
+  read: OrganizationToken,
   { channelId, mode }: Pick<Payment, 'channelId' | 'mode'>,
 ): Promise<Payment | null> {
-  const [found] = await rowStatement(db, 'payment_of_channel_by_token', byToken).execute({
-    token,
-    channelId,
-    mode,
-  })
+  const asked = { token: read.token, channelId, mode }
+  const find = isDistributed(db)
+    ? rowStatement(db, 'own_payment_by_token', byToken(inOrganization(payments.organizationId)))
+    : rowStatement(db, 'payment_of_channel_by_token', byToken())
+  const organizationId = isDistributed(db) ? await organizationOfPage(db, read) : null
+  const [found] = await find.execute({ ...asked, organizationId })
   return found ?? null
 }

@@ -1,6 +1,6 @@
-import { asc, getTableColumns, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, preparedRows } from '../../data/prepared.ts'
+import { anyOf, inOrganization, preparedRows } from '../../data/prepared.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Payment, payments } from './table.ts'
@@ -20,27 +20,38 @@ const locking = (name: string, onLocked: 'wait' | 'skip') =>
     query: (select) =>
       select
         .from(payments)
-        .where(anyOf(payments.id, 'ids'))
+        .where(and(inOrganization(payments.organizationId), anyOf(payments.id, 'ids')))
         .orderBy(asc(payments.id))
         .for('update', onLocked === 'skip' ? { skipLocked: true } : {}),
   })
 
 const lock = { wait: locking('lock_payments', 'wait'), skip: locking('lock_payments_not_locked', 'skip') }
 
-/** Locks payments in the order of their ids, so that two transactions can't deadlock. Waits for rows that are
- *  locked, or skips them. Returns the payments by id. */
+/** Locks payments of an organization in the order of their ids, so that two transactions can't deadlock.
+ *  Waits for rows that are locked, or skips them. Returns the payments by id. */
 export async function lockPayments(
   tx: Connection,
+  organizationId: string,
   ids: string[],
   onLocked: 'wait' | 'skip',
 ): Promise<Map<string, LockedPayment>> {
-  const locked = await lock[onLocked](tx, { ids })
+  const locked = await lock[onLocked](tx, { organizationId, ids })
   return new Map(locked.map((payment) => [payment.id, payment]))
 }
 
+/** Primary key of a payment. */
+export type PaymentName = Pick<Payment, 'id' | 'organizationId'>
+
+/** Condition that matches a payment by its primary key. */
+export const isPayment = ({ id, organizationId }: PaymentName): SQL | undefined =>
+  and(eq(payments.organizationId, organizationId), eq(payments.id, id))
+
 /** Locks one payment, which must exist. */
-export async function lockPayment(tx: Connection, id: string): Promise<LockedPayment> {
-  const payment = (await lockPayments(tx, [id], 'wait')).get(id)
+export async function lockPayment(
+  tx: Connection,
+  { id, organizationId }: PaymentName,
+): Promise<LockedPayment> {
+  const payment = (await lockPayments(tx, organizationId, [id], 'wait')).get(id)
   if (!payment) throw new Error(`payment ${id} not found`)
   return payment
 }

@@ -1,9 +1,15 @@
+import { type OrganizationToken, organizationTokenReader } from '../../shared/ids.ts'
 import type { Payment } from './table.ts'
 
 /** Builds the URL of the payment page. Its token is unguessable and not exposed anywhere else. */
-export const paymentUrl = ({ pageToken }: Payment, publicUrl: string): string =>
+export const paymentUrl = ({ pageToken }: Pick<Payment, 'pageToken'>, publicUrl: string): string =>
   `${publicUrl}/pay/${pageToken}`
 
+/** Reads the token of a payment page; null if the text has not its form. */
+export const readPageToken = organizationTokenReader(/[0-9A-Za-z]{43}/)
+
 /** Returns the token in the URL of a payment page; null if the URL is not one. */
-export const tokenInUrl = (url: string): string | null =>
-  /^https?:\/\/[^?#]+\/pay\/([0-9A-Za-z]{43})(?:[?#]|$)/.exec(url.slice(0, 2048))?.[1] ?? null
+export function tokenInUrl(url: string): OrganizationToken | null {
+  const [, token = ''] = /^https?:\/\/[^?#]+\/pay\/([\w-]+)(?:[?#]|$)/.exec(url.slice(0, 2048)) ?? []
+  return readPageToken(token)
+}

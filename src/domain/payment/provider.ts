@@ -16,9 +16,18 @@ export type Outcome =
 
 /** Order to be paid, whose places are held until `expiresAt`. `name` describes it to the buyer. The provider
  *  sends the buyer back to `pageUrl`. */
-export type Order = Pick<Payment, 'id' | 'totalAmount' | 'currency' | 'expiresAt'> & {
+export type Order = Pick<Payment, 'id' | 'organizationId' | 'totalAmount' | 'currency' | 'expiresAt'> & {
   name: string
   pageUrl: string
+}
+
+/** Refund of an amount of a charge, which `charge` names as the provider does. */
+export type RefundOrder = {
+  id: string
+  organizationId: string
+  charge: string
+  amount: number
+  currency: string
 }
 
 /** Page of the provider where the buyer pays. */
@@ -30,14 +39,16 @@ export type RefundOutcome =
   | { kind: 'pending'; reference: string }
   | { kind: 'failed'; code: string }
 
-/** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. */
+/** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. Its
+ *  `organizationId` is the one that the session or refund was opened with, and leads to its rows; null if the
+ *  event does not tell. */
 export type ProviderEvent = {
   /** Provider's identifier; the same for each delivery of the event. */
   id: string
   type: string
   about:
-    | { kind: 'session'; id: string; paymentId: string; outcome: Outcome }
-    | { kind: 'refund'; id: string; outcome: RefundOutcome }
+    | { kind: 'session'; id: string; paymentId: string; organizationId: string | null; outcome: Outcome }
+    | { kind: 'refund'; id: string; organizationId: string | null; outcome: RefundOutcome }
     | null
 }
 
@@ -58,7 +69,7 @@ export type PaymentProvider = {
   expireSession(sessionId: string): Promise<Outcome>
   /** Refunds an amount of a charge (minor units). Returns the outcome of an existing refund with the same
    *  id. */
-  refund(refund: { id: string; charge: string; amount: number; currency: string }): Promise<RefundOutcome>
+  refund(refund: RefundOrder): Promise<RefundOutcome>
   /** Reads an event from the raw body of a request; null if its signature is invalid. Absent if the provider
    *  sends none. */
   readEvent?(body: Uint8Array, headers: IncomingHttpHeaders): ProviderEvent | null

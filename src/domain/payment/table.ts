@@ -34,7 +34,7 @@ export const paymentStatus = pgEnum('payment_status', [
 export const payments = pgTable(
   'payments',
   {
-    id: text().primaryKey(),
+    id: text().notNull(),
     channelId: text('channel_id')
       .notNull()
       .references(() => channels.id),
@@ -74,6 +74,7 @@ export const payments = pgTable(
     paidAt: timestampMs('paid_at'),
   },
   (payment) => [
+    primaryKey({ columns: [payment.id, payment.organizationId] }),
     foreignKey({
       name: 'payments_of_the_organization_of_their_rate',
       columns: [payment.ticketRateId, payment.organizationId],
@@ -86,7 +87,7 @@ export const payments = pgTable(
       payment.channelId,
       payment.ticketRateId,
     ),
-    uniqueIndex().on(payment.pageToken),
+    uniqueIndex('payments_page_token_of_organization').on(payment.pageToken, payment.organizationId),
     // Overdue holds, for the sweeper and for checkouts that find a rate full.
     index('payments_unpaid_expires_at')
       .on(payment.expiresAt)
@@ -94,8 +95,8 @@ export const payments = pgTable(
     index('payments_unpaid_ticket_rate')
       .on(payment.ticketRateId, payment.expiresAt)
       .where(sql`${payment.status} in ('pending', 'processing')`),
-    uniqueIndex('payments_session')
-      .on(payment.provider, payment.sessionId)
+    uniqueIndex('payments_session_of_organization')
+      .on(payment.provider, payment.sessionId, payment.organizationId)
       .where(sql`${payment.sessionId} is not null`),
     // Sessions that are due to be closed at the provider.
     index('payments_session_open').on(payment.sessionDueAt).where(sql`${payment.sessionOpen}`),
@@ -111,26 +112,33 @@ export const payments = pgTable(
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
+    organizationId: text('organization_id').notNull(),
     /** SHA-256 of the channel and its key. */
-    id: text().primaryKey(),
+    id: text().notNull(),
     /** SHA-256 of the checkout's input. */
     requestHash: text('request_hash').notNull(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    paymentId: text('payment_id').notNull(),
     createdAt: createdAt(),
   },
-  (key) => [index().on(key.createdAt), index().on(key.paymentId)],
+  (key) => [
+    primaryKey({ columns: [key.id, key.organizationId] }),
+    foreignKey({
+      name: 'idempotency_keys_of_payments',
+      columns: [key.organizationId, key.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+    index().on(key.createdAt),
+    index().on(key.paymentId),
+  ],
 )
 
 /** Charges that a provider has made for payments: normally one each. Further ones are refunded. */
 export const charges = pgTable(
   'charges',
   {
-    id: text().primaryKey(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    organizationId: text('organization_id').notNull(),
+    id: text().notNull(),
+    paymentId: text('payment_id').notNull(),
     provider: text().notNull(),
     /** Provider's identifier of the charge. */
     reference: text().notNull(),
@@ -140,7 +148,17 @@ export const charges = pgTable(
     createdAt: createdAt(),
   },
   (charge) => [
-    uniqueIndex('charges_reference').on(charge.provider, charge.reference),
+    primaryKey({ columns: [charge.id, charge.organizationId] }),
+    foreignKey({
+      name: 'charges_of_payments',
+      columns: [charge.organizationId, charge.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+    uniqueIndex('charges_reference_of_organization').on(
+      charge.provider,
+      charge.reference,
+      charge.organizationId,
+    ),
     index().on(charge.paymentId),
     check('charges_positive', sql`${charge.amount} > 0`),
   ],
@@ -151,15 +169,21 @@ export const charges = pgTable(
 export const providerEvents = pgTable(
   'provider_events',
   {
+    organizationId: text('organization_id').notNull(),
     provider: text().notNull(),
     /** Provider's identifier of the event. */
     id: text().notNull(),
     type: text().notNull(),
-    paymentId: text('payment_id').references(() => payments.id),
+    paymentId: text('payment_id'),
     createdAt: createdAt(),
   },
   (event) => [
-    primaryKey({ columns: [event.provider, event.id] }),
+    primaryKey({ columns: [event.provider, event.id, event.organizationId] }),
+    foreignKey({
+      name: 'provider_events_of_payments',
+      columns: [event.organizationId, event.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
     index().on(event.createdAt),
     index('provider_events_payment').on(event.paymentId).where(sql`${event.paymentId} is not null`),
   ],

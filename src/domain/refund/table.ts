@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { check, foreignKey, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
@@ -25,16 +25,12 @@ export const refundReason = pgEnum('refund_reason', [
 export const refunds = pgTable(
   'refunds',
   {
-    id: text().primaryKey(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    id: text().notNull(),
+    paymentId: text('payment_id').notNull(),
     /** Charge that the amount is taken from. */
-    chargeId: text('charge_id')
-      .notNull()
-      .references(() => charges.id),
+    chargeId: text('charge_id').notNull(),
     /** Refunded ticket; null if the charge bought none. */
-    ticketId: text('ticket_id').references(() => tickets.id),
+    ticketId: text('ticket_id'),
     organizationId: text('organization_id')
       .notNull()
       .references(() => organizations.id),
@@ -58,11 +54,27 @@ export const refunds = pgTable(
     succeededAt: timestampMs('succeeded_at'),
   },
   (refund) => [
+    primaryKey({ columns: [refund.id, refund.organizationId] }),
+    foreignKey({
+      name: 'refunds_of_payments',
+      columns: [refund.organizationId, refund.paymentId],
+      foreignColumns: [payments.organizationId, payments.id],
+    }),
+    foreignKey({
+      name: 'refunds_of_charges',
+      columns: [refund.organizationId, refund.chargeId],
+      foreignColumns: [charges.organizationId, charges.id],
+    }),
+    foreignKey({
+      name: 'refunds_of_tickets',
+      columns: [refund.organizationId, refund.ticketId],
+      foreignColumns: [tickets.organizationId, tickets.id],
+    }),
     index().on(refund.paymentId),
     index().on(refund.ticketId),
     // Provider events identify a refund by its reference.
     index().on(refund.reference),
-    uniqueIndex('refunds_idempotency_key').on(refund.idempotencyKey),
+    uniqueIndex('refunds_idempotency_key_of_organization').on(refund.idempotencyKey, refund.organizationId),
     index('refunds_due').on(refund.dueAt).where(sql`${refund.status} = 'pending'`),
     // Money that a person has to give back.
     index('refunds_failed').on(refund.createdAt).where(sql`${refund.status} = 'failed'`),

@@ -41,7 +41,7 @@ const isAfter = (place: Place): SQL => sql`(${tickets.channelId}, ${tickets.crea
 // Whole payments, in either order of their tickets. Skips those that are locked.
 const anonymizePayments = (db: Database, organizationId: string, paymentIds: string[]): Promise<Anonymized> =>
   transaction(db, async (tx) => {
-    const locked = [...(await lockPayments(tx, paymentIds, 'skip')).keys()]
+    const locked = [...(await lockPayments(tx, organizationId, paymentIds, 'skip')).keys()]
     if (locked.length === 0) return { tickets: [], deliveryIds: [] }
     const found = await tx
       .select({ id: tickets.id })

@@ -13,10 +13,16 @@ const contains = (text: SQL | typeof tickets.email, part: SQL | typeof tickets.e
   sql`strpos(lower(${text}), lower(${part})) > 0`
 
 // Free texts of a payment: URLs of the channel, and a reference of the box office if it names the attendee.
-async function clearPayments(tx: Connection, paymentIds: string[], ticketIds: string[]): Promise<void> {
+async function clearPayments(
+  tx: Connection,
+  organizationId: string,
+  paymentIds: string[],
+  ticketIds: string[],
+): Promise<void> {
   const reference = sql`${payments.methodReference}`
   const namesAttendee = sql`exists (select from ${tickets}
-    where ${tickets.paymentId} = ${payments.id} and ${inArray(tickets.id, ticketIds)}
+    where ${tickets.organizationId} = ${organizationId} and ${tickets.paymentId} = ${payments.id}
+      and ${inArray(tickets.id, ticketIds)}
       and (${contains(reference, sql`${tickets.fullName}`)} or ${contains(reference, tickets.email)}))`
   await tx
     .update(payments)
@@ -29,6 +35,7 @@ async function clearPayments(tx: Connection, paymentIds: string[], ticketIds: st
     })
     .where(
       and(
+        eq(payments.organizationId, organizationId),
         inArray(payments.id, paymentIds),
         sql`num_nonnulls(${payments.redirectUrl}, ${payments.errorUrl}, ${payments.sessionUrl}, ${payments.methodReference}) > 0`,
       ),
@@ -36,7 +43,12 @@ async function clearPayments(tx: Connection, paymentIds: string[], ticketIds: st
 }
 
 // Metadata and a referral are the checkout's, on all of its tickets: those of others may name the attendee.
-async function clearOthers(tx: Connection, paymentIds: string[], names: string[]): Promise<void> {
+async function clearOthers(
+  tx: Connection,
+  organizationId: string,
+  paymentIds: string[],
+  names: string[],
+): Promise<void> {
   const named = (text: SQL) => sql`exists (select from unnest(${sql.param(names)}::text[]) as name
     where strpos(lower(${text}), lower(name)) > 0)`
   const [inMetadata, inReferral] = [named(sql`${tickets.metadata}::text`), named(sql`${tickets.referralId}`)]
@@ -46,17 +58,25 @@ async function clearOthers(tx: Connection, paymentIds: string[], names: string[]
       metadata: sql`case when not ${inMetadata} then ${tickets.metadata} end`,
       referralId: sql`case when not ${inReferral} then ${tickets.referralId} end`,
     })
-    .where(and(inArray(tickets.paymentId, paymentIds), or(inMetadata, inReferral)))
+    .where(
+      and(
+        eq(tickets.organizationId, organizationId),
+        inArray(tickets.paymentId, paymentIds),
+        or(inMetadata, inReferral),
+      ),
+    )
 }
 
 // Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
 // sent to one of those is left.
 export async function clearRecipients(
   tx: Connection,
+  organizationId: string,
   paymentIds: string[],
   recipients: string[],
 ): Promise<string[]> {
-  const isBorne = sql`exists (select from ${tickets} where ${tickets.paymentId} = ${deliveries.paymentId}
+  const isBorne = sql`exists (select from ${tickets} where ${tickets.organizationId} = ${organizationId}
+    and ${tickets.paymentId} = ${deliveries.paymentId}
     and (${tickets.email} = ${deliveries.recipient} or ${tickets.phone} = ${deliveries.recipient}))`
   const isUnsent = sql`${deliveries.status} in ('pending', 'dead')`
   const cleared = await tx
@@ -68,6 +88,7 @@ export async function clearRecipients(
     })
     .where(
       and(
+        eq(deliveries.organizationId, organizationId),
         inArray(deliveries.paymentId, paymentIds),
         hasRecipient,
         sql`not ${isBorne}`,
@@ -103,7 +124,7 @@ export async function anonymizeTickets(
     .for('update')
   if (former.length === 0) return { tickets: [], deliveryIds: [] }
   const paymentIds = [...new Set(former.map((ticket) => ticket.paymentId))]
-  await clearPayments(tx, paymentIds, ticketIds)
+  await clearPayments(tx, organizationId, paymentIds, ticketIds)
   const changed = await tx
     .update(tickets)
     .set({
@@ -123,16 +144,17 @@ export async function anonymizeTickets(
   )
   // Shorter names stand in almost any text.
   const names = former.flatMap((ticket) => (ticket.fullName.length > 2 ? [ticket.fullName] : []))
-  await clearOthers(tx, paymentIds, [...recipients, ...names])
+  await clearOthers(tx, organizationId, paymentIds, [...recipients, ...names])
   const mails = await tx
     .select({ id: deliveries.id })
     .from(deliveries)
     .where(
       and(
+        eq(deliveries.organizationId, organizationId),
         inArray(deliveries.paymentId, paymentIds),
         or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
       ),
     )
-  const cleared = await clearRecipients(tx, paymentIds, recipients)
+  const cleared = await clearRecipients(tx, organizationId, paymentIds, recipients)
   return { tickets: changed, deliveryIds: [...new Set([...mails.map(({ id }) => id), ...cleared])] }
 }

@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { encodeTime } from 'ulid'
 import { preparedSql } from '../../data/prepared.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
+import { isDistributed } from '../../database/distributed.ts'
 import { providerEvents } from '../payment/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 
@@ -10,29 +11,44 @@ const batchSize = 1_000
 
 const before = sql`now() - ${sql.placeholder('days')}::integer * interval '1 day'`
 
-const deleteEvents = preparedSql<{ id: string }>(
-  'delete_old_provider_events',
-  () => sql`delete from ${providerEvents} where (${providerEvents.provider}, ${providerEvents.id}) in (
-    select old.provider, old.id from ${providerEvents} as old where old.created_at < ${before}
-    order by old.created_at limit ${sql.raw(String(batchSize))} for update skip locked)
-  returning ${providerEvents.id}`,
-)
+const batch = sql.raw(String(batchSize))
+// Rows that another process deletes are left to it. A distributed database waits for them: it skips none of
+// several organizations.
+const skipLocked = sql`for update skip locked`
+
+const deletingEvents = (name: string, onLocked: SQL) => {
+  const { organizationId, provider, id } = providerEvents
+  return preparedSql<{ id: string }>(
+    name,
+    () => sql`delete from ${providerEvents} where (${organizationId}, ${provider}, ${id}) in (
+      select old.organization_id, old.provider, old.id from ${providerEvents} as old where old.created_at < ${before}
+      order by old.created_at limit ${batch} ${onLocked})
+    returning ${id}`,
+  )
+}
+const deleteEvents = deletingEvents('delete_old_provider_events', skipLocked)
+const deleteEventsAnywhere = deletingEvents('delete_old_provider_events_anywhere', sql``)
 
 /** Deletes events of providers that were received more than `days` ago, up to a batch. Returns their number.
  *  One that comes again after that is applied again, which changes nothing. */
 export const deleteProviderEvents = async (db: Database, days: number): Promise<number> =>
-  (await deleteEvents(db, { days })).length
+  (await (isDistributed(db) ? deleteEventsAnywhere : deleteEvents)(db, { days })).length
 
-const deleteDeliveries = preparedSql<{ id: string }>(
-  'delete_old_webhook_deliveries',
-  () => sql`delete from ${webhookDeliveries} where ${webhookDeliveries.webhookId} = ${sql.placeholder('webhookId')}
-    and ${webhookDeliveries.changeId} in (
-      select old.change_id from ${webhookDeliveries} as old
-      where old.webhook_id = ${sql.placeholder('webhookId')} and old.change_id < ${sql.placeholder('beforeId')}
-        and old.created_at < ${before} and old.status <> 'pending'
-      order by old.change_id limit ${sql.raw(String(batchSize))} for update skip locked)
-  returning ${webhookDeliveries.changeId} as id`,
-)
+const deletingDeliveries = (name: string, onLocked: SQL) => {
+  const { organizationId, webhookId, changeId } = webhookDeliveries
+  return preparedSql<{ id: string }>(
+    name,
+    () => sql`delete from ${webhookDeliveries} where ${webhookId} = ${sql.placeholder('webhookId')}
+      and (${organizationId}, ${changeId}) in (
+        select old.organization_id, old.change_id from ${webhookDeliveries} as old
+        where old.webhook_id = ${sql.placeholder('webhookId')} and old.change_id < ${sql.placeholder('beforeId')}
+          and old.created_at < ${before} and old.status <> 'pending'
+        order by old.change_id limit ${batch} ${onLocked})
+    returning ${changeId} as id`,
+  )
+}
+const deleteDeliveries = deletingDeliveries('delete_old_webhook_deliveries', skipLocked)
+const deleteDeliveriesAnywhere = deletingDeliveries('delete_old_webhook_deliveries_anywhere', sql``)
 
 /** Lists all webhooks, deleted ones too, with the identifier that changes of `days` ago have: identifiers are
  *  ordered by time, so that the primary key leads to what is old. */
@@ -52,4 +68,7 @@ export const deleteWebhookDeliveries = async (
   db: Database,
   { id, beforeId }: { id: string; beforeId: string },
   days: number,
-): Promise<number> => (await deleteDeliveries(db, { webhookId: id, beforeId, days })).length
+): Promise<number> => {
+  const remove = isDistributed(db) ? deleteDeliveriesAnywhere : deleteDeliveries
+  return (await remove(db, { webhookId: id, beforeId, days })).length
+}

@@ -1,4 +1,5 @@
-import { and, asc, eq, inArray, isNull, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, notInArray, or, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { checkIns, redemptions } from '../check-in/table.ts'
@@ -24,7 +25,10 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
   const old = tx
     .select({ paymentId: tickets.paymentId })
     .from(tickets)
-    .innerJoin(payments, eq(payments.id, tickets.paymentId))
+    .innerJoin(
+      payments,
+      and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
+    )
     .where(
       and(
         ofOrganization(organizationId),
@@ -48,13 +52,18 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
 }
 
 // Money that came too late, and scans of a ticket that was never paid, are facts that stay.
-const isReferredTo = sql`exists (select from ${charges} where ${charges.paymentId} = ${tickets.paymentId})
-  or exists (select from ${refunds} where ${refunds.paymentId} = ${tickets.paymentId})
-  or exists (select from ${invoices} where ${invoices.paymentId} = ${tickets.paymentId})
-  or exists (select from ${deliveries} where ${deliveries.paymentId} = ${tickets.paymentId})
-  or exists (select from ${checkIns} where ${checkIns.ticketId} = ${tickets.id})
-  or exists (select from ${redemptions} where ${redemptions.ticketId} = ${tickets.id})
-  or exists (select from ${retiredDocuments} where ${retiredDocuments.ticketId} = ${tickets.id})`
+function isReferredTo(organizationId: string): SQL | undefined {
+  const found = (table: PgTable & { organizationId: PgColumn }, isOf: SQL) =>
+    sql`exists (select from ${table} where ${table.organizationId} = ${organizationId} and ${isOf})`
+  return or(
+    ...[charges, refunds, invoices, deliveries].map((table) =>
+      found(table, sql`${table.paymentId} = ${tickets.paymentId}`),
+    ),
+    ...[checkIns, redemptions, retiredDocuments].map((table) =>
+      found(table, sql`${table.ticketId} = ${tickets.id}`),
+    ),
+  )
+}
 
 /** Deletes checkouts of an organization that were never paid and began more than `days` ago, up to a batch,
  *  with their tickets and idempotency keys. One that money, a scan or a mail refers to is anonymized instead.
@@ -69,7 +78,11 @@ export const deleteUnpaid = (
     if (ids.length === 0) return { payments: 0, tickets: [], deliveryIds: [] }
     const ofThese = and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, ids))
     const sold = await tx
-      .select({ id: tickets.id, paymentId: tickets.paymentId, isKept: sql<boolean>`${isReferredTo}` })
+      .select({
+        id: tickets.id,
+        paymentId: tickets.paymentId,
+        isKept: sql<boolean>`${isReferredTo(organizationId)}`,
+      })
       .from(tickets)
       .where(ofThese)
       .orderBy(asc(tickets.id))
@@ -82,11 +95,11 @@ export const deleteUnpaid = (
     )
     const gone = ids.filter((id) => !kept.has(id))
     if (gone.length > 0) {
-      await tx.delete(idempotencyKeys).where(inArray(idempotencyKeys.paymentId, gone))
-      await tx.update(providerEvents).set({ paymentId: null }).where(inArray(providerEvents.paymentId, gone))
-      await tx
-        .delete(tickets)
-        .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, gone)))
+      const isGone = (table: typeof idempotencyKeys | typeof providerEvents | typeof tickets) =>
+        and(eq(table.organizationId, organizationId), inArray(table.paymentId, gone))
+      await tx.delete(idempotencyKeys).where(isGone(idempotencyKeys))
+      await tx.update(providerEvents).set({ paymentId: null }).where(isGone(providerEvents))
+      await tx.delete(tickets).where(isGone(tickets))
       await tx
         .delete(payments)
         .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, gone)))

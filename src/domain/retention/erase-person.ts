@@ -2,6 +2,7 @@ import { and, inArray, sql } from 'drizzle-orm'
 import type { Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import { removeMails } from '../delivery/mail-folder.ts'
 import { lockPayments } from '../payment/lock-payment.ts'
 import { recordChanges } from '../sale/record-changes.ts'
@@ -40,10 +41,11 @@ const toFiles = (ids: Iterable<string>) => [...new Set(ids)]
  *  the person too. Returns the deliveries whose mails named the person. */
 const eraseTickets = (db: Database, found: Ticket[]): Promise<{ ids: string[]; deliveryIds: string[] }> =>
   transaction(db, async (tx) => {
+    const organizationId = found[0]?.organizationId ?? ''
     const paymentIds = [...new Set(found.map(({ paymentId }) => paymentId))]
-    await lockPayments(tx, paymentIds, 'wait')
+    await lockPayments(tx, organizationId, paymentIds, 'wait')
     const ids = found.map(({ id }) => id)
-    const { tickets, deliveryIds } = await anonymizeTickets(tx, found[0]?.organizationId ?? '', ids)
+    const { tickets, deliveryIds } = await anonymizeTickets(tx, organizationId, ids)
     await recordChanges(
       tx,
       tickets.map((ticket) => ticketChange('ticket.updated', ticket)),
@@ -54,15 +56,16 @@ const eraseTickets = (db: Database, found: Ticket[]): Promise<{ ids: string[]; d
 // Mails to a former holder, or to an address that was corrected since.
 async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
   const cleared: string[] = []
-  for await (const page of deliveriesTo(db, email)) {
-    const paymentIds = [...new Set(page.map(({ paymentId }) => paymentId))]
-    const recipients = page.map(({ recipient }) => recipient)
-    const ids = await transaction(db, async (tx) => {
-      await lockPayments(tx, paymentIds, 'wait')
-      return clearRecipients(tx, paymentIds, recipients)
-    })
-    cleared.push(...ids)
-  }
+  for await (const page of deliveriesTo(db, email))
+    for (const [organizationId, own] of groupBy(page, ({ organizationId }) => organizationId)) {
+      const paymentIds = [...new Set(own.map(({ paymentId }) => paymentId))]
+      const recipients = own.map(({ recipient }) => recipient)
+      const ids = await transaction(db, async (tx) => {
+        await lockPayments(tx, organizationId, paymentIds, 'wait')
+        return clearRecipients(tx, organizationId, paymentIds, recipients)
+      })
+      cleared.push(...ids)
+    }
   return cleared
 }
 

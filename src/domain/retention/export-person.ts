@@ -1,4 +1,5 @@
-import { inArray, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Database } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { changes } from '../change/table.ts'
@@ -40,6 +41,7 @@ export type PersonalData = { email: string; exported_at: Date } & Record<
 
 type Kind = Exclude<keyof PersonalData, 'email' | 'exported_at'>
 
+// Rows of a page of tickets, which are of one organization.
 async function findOf(db: Database, page: Ticket[]): Promise<Partial<Record<Kind, Row[]>>> {
   const ticketIds = page.map(({ id }) => id)
   const paymentIds = [...new Set(page.map(({ paymentId }) => paymentId))]
@@ -50,22 +52,24 @@ async function findOf(db: Database, page: Ticket[]): Promise<Partial<Record<Kind
     inArray(refunds.ticketId, ticketIds),
     sql`${inArray(refunds.paymentId, paymentIds)} and ${refunds.ticketId} is null`,
   )
+  const rowsOf = (
+    table: PgTable & { organizationId: PgColumn },
+    condition: SQL | undefined,
+  ): Promise<Row[]> =>
+    db
+      .select()
+      .from(table as PgTable)
+      .where(and(eq(table.organizationId, page[0]?.organizationId), condition))
   return {
     tickets: page,
-    payments: await db.select().from(payments).where(inArray(payments.id, paymentIds)),
-    charges: await db.select().from(charges).where(inArray(charges.paymentId, paymentIds)),
-    refunds: await db.select().from(refunds).where(ofRefund),
-    invoices: await db.select().from(invoices).where(inArray(invoices.paymentId, paymentIds)),
-    deliveries: await db
-      .select()
-      .from(deliveries)
-      .where(sql`${inArray(deliveries.paymentId, paymentIds)} and ${isToThem}`),
-    check_ins: await db.select().from(checkIns).where(inArray(checkIns.ticketId, ticketIds)),
-    redemptions: await db.select().from(redemptions).where(inArray(redemptions.ticketId, ticketIds)),
-    changes: await db
-      .select()
-      .from(changes)
-      .where(inArray(changes.subjectId, [...ticketIds, ...paymentIds])),
+    payments: await rowsOf(payments, inArray(payments.id, paymentIds)),
+    charges: await rowsOf(charges, inArray(charges.paymentId, paymentIds)),
+    refunds: await rowsOf(refunds, ofRefund),
+    invoices: await rowsOf(invoices, inArray(invoices.paymentId, paymentIds)),
+    deliveries: await rowsOf(deliveries, sql`${inArray(deliveries.paymentId, paymentIds)} and ${isToThem}`),
+    check_ins: await rowsOf(checkIns, inArray(checkIns.ticketId, ticketIds)),
+    redemptions: await rowsOf(redemptions, inArray(redemptions.ticketId, ticketIds)),
+    changes: await rowsOf(changes, inArray(changes.subjectId, [...ticketIds, ...paymentIds])),
   }
 }
 

@@ -65,7 +65,10 @@ export async function* deliveriesTo(db: Database, email: string): AsyncGenerator
 
 /** Lists those of these tickets that are paid or being paid, and whose event has not ended, by the database's
  *  clock. */
-export async function withEventAhead(db: Database, found: Pick<Ticket, 'id'>[]): Promise<string[]> {
+export async function withEventAhead(
+  db: Database,
+  found: Pick<Ticket, 'organizationId' | 'id'>[],
+): Promise<string[]> {
   const ids = found.map(({ id }) => id)
   const ahead = await db
     .select({ id: tickets.id })
@@ -73,6 +76,7 @@ export async function withEventAhead(db: Database, found: Pick<Ticket, 'id'>[]):
     .innerJoin(events, eq(events.id, tickets.eventId))
     .where(
       and(
+        inArray(tickets.organizationId, [...new Set(found.map(({ organizationId }) => organizationId))]),
         inArray(tickets.id, ids),
         inArray(tickets.status, ['held', 'active']),
         sql`${events.endDate} > now()`,

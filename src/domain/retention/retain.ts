@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { RetentionConfig } from '../../config/retention.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
@@ -73,19 +73,22 @@ async function retainOrganization(organization: string, run: Run): Promise<void>
 // Claims the organization that is longest overdue, for an hour.
 async function claimTurn(db: Database): Promise<string | null> {
   const { organizationId, dueAt } = retentionTurns
-  const due = db
-    .select({ organizationId })
-    .from(retentionTurns)
-    .where(lte(dueAt, nowMs))
-    .orderBy(dueAt, organizationId)
-    .limit(1)
-    .for('update', { skipLocked: true })
-  const [claimed] = await db
-    .update(retentionTurns)
-    .set({ dueAt: inSeconds(turnSeconds) })
-    .where(sql`${organizationId} = any(array(${due}))`)
-    .returning({ organizationId })
-  return claimed?.organizationId ?? null
+  for (;;) {
+    const [due] = await db
+      .select({ organizationId })
+      .from(retentionTurns)
+      .where(lte(dueAt, nowMs))
+      .orderBy(dueAt, organizationId)
+      .limit(1)
+    if (!due) return null
+    const claimed = await db
+      .update(retentionTurns)
+      .set({ dueAt: inSeconds(turnSeconds) })
+      .where(and(eq(organizationId, due.organizationId), lte(dueAt, nowMs)))
+      .returning({ organizationId })
+    // Else another process was first.
+    if (claimed.length > 0) return due.organizationId
+  }
 }
 
 /** Gives each organization that is due its turn: deletes its checkouts that were never paid, and anonymizes
@@ -93,9 +96,12 @@ async function claimTurn(db: Database): Promise<string | null> {
 export async function retainOrganizations(run: Run): Promise<void> {
   const { db, settings, stopping } = run
   if (settings.retainUnpaidDays === null && settings.retainPersonalMonths === null) return
-  await db.execute(sql`insert into ${retentionTurns} (organization_id) select ${organizations.id} from ${organizations}
-    where not exists (select from ${retentionTurns} where ${retentionTurns.organizationId} = ${organizations.id})
-    on conflict do nothing`)
+  const added = await db
+    .select({ organizationId: organizations.id })
+    .from(organizations)
+    .leftJoin(retentionTurns, eq(retentionTurns.organizationId, organizations.id))
+    .where(isNull(retentionTurns.organizationId))
+  if (added.length > 0) await db.insert(retentionTurns).values(added).onConflictDoNothing()
   while (!stopping.aborted) {
     const organizationId = await claimTurn(db)
     if (organizationId === null) return
@@ -126,8 +132,8 @@ export async function deleteOld(run: Run): Promise<void> {
 }
 
 /** Creates the job of retention. It may be called every second: each minute it looks for organizations that
- *  are due, and each hour it deletes what is old. The first time is a minute after the start. In small batches;
- *  stops after a batch when the process leaves (DECISIONS 160). */
+ *  are due, and each hour it deletes what is old. The first time is a minute after the start. In small
+ *  batches; stops after a batch when the process leaves (DECISIONS 160). */
 export function createRetention(options: RetentionOptions): (stopping: AbortSignal) => Promise<void> {
   let lookAt = performance.now() + lookSeconds * 1000
   let deleteAt = lookAt

@@ -1,20 +1,22 @@
 import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
-import { nowMs } from '../../database/clock.ts'
+import { claimByOrganization } from '../../data/leased-jobs.ts'
+import { nowMs, secondsFromNow } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import type { Services } from '../../request/context.ts'
+import { isPayment, type PaymentName } from '../payment/lock-payment.ts'
 import type { Session } from '../payment/provider.ts'
 import { type Payment, payments } from '../payment/table.ts'
 import { settlePayment } from './settle/settle-payment.ts'
 
 // Closes a session shortly before its hold ends, so that nobody can pay for places that are gone.
-const closeBefore = sql`interval '5 seconds'`
+const closeAt = secondsFromNow(sql`extract(epoch from (${payments.expiresAt} - now())) - 5`)
 
 /** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
  *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
  *  the payment's current status and its session. */
 export async function saveSession(
   db: Database,
-  paymentId: string,
+  payment: PaymentName,
   provider: string,
   { id, url }: Session,
 ): Promise<Pick<Payment, 'status' | 'sessionId' | 'sessionUrl'>> {
@@ -27,13 +29,13 @@ export async function saveSession(
       sessionUrl: url,
       sessionOpen: true,
       sessionDueAt: sql`case when ${payments.status} = 'pending'
-        then ${payments.expiresAt} - ${closeBefore} else now() end`,
+        then ${closeAt} else now() end`,
     })
-    .where(and(eq(payments.id, paymentId), isNull(payments.sessionId)))
+    .where(and(isPayment(payment), isNull(payments.sessionId)))
     .returning(columns)
   if (saved) return saved
-  const [earlier] = await db.select(columns).from(payments).where(eq(payments.id, paymentId))
-  if (!earlier) throw new Error(`payment ${paymentId} not found`)
+  const [earlier] = await db.select(columns).from(payments).where(isPayment(payment))
+  if (!earlier) throw new Error(`payment ${payment.id} not found`)
   return earlier
 }
 
@@ -68,13 +70,13 @@ export async function refreshSession(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
   payment: Payment,
 ): Promise<RefreshedSession> {
-  const { id, status } = payment
+  const { status } = payment
   const sessionId = openSessionOf(payment, provider)
   if (!sessionId) return { status, isOpen: false }
   const [claimed] = await db
     .update(payments)
     .set({ sessionAskedAt: sql`now()` })
-    .where(and(eq(payments.id, id), eq(payments.sessionOpen, true), mayAskAgain))
+    .where(and(isPayment(payment), eq(payments.sessionOpen, true), mayAskAgain))
     .returning({ id: payments.id })
   if (!claimed) return { status, isOpen: false }
   const answer = await catchFailure(provider.getSession(sessionId))
@@ -88,27 +90,39 @@ export async function refreshSession(
 const batchSize = 8
 
 // Retries back off with the age of the payment, for a provider that is down or a bank that takes days.
-const retryAt = sql`now() + least(interval '6 hours', greatest(interval '15 seconds', (now() - ${payments.createdAt}) / 8))`
+const retryAt = secondsFromNow(
+  sql`least(6 * 3600, greatest(15, extract(epoch from (now() - ${payments.createdAt})) / 8))`,
+)
 
-type ClaimedSession = Pick<Payment, 'id' | 'ticketRateId' | 'mode' | 'status' | 'sessionId'>
+type ClaimedSession = Pick<
+  Payment,
+  'id' | 'organizationId' | 'ticketRateId' | 'mode' | 'status' | 'sessionId'
+>
 
-function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
-  const { id, ticketRateId, mode, status, sessionId } = payments
-  const due = db
-    .select({ id: payments.id })
-    .from(payments)
-    .where(and(payments.sessionOpen, lte(payments.sessionDueAt, nowMs), eq(payments.provider, provider)))
-    .orderBy(asc(payments.sessionDueAt))
-    .limit(batchSize)
-    .for('update', { skipLocked: true })
-  return (
-    db
-      .update(payments)
-      .set({ sessionDueAt: retryAt })
-      // An array, so that the subquery runs once.
-      .where(sql`${payments.id} = any(array(${due}))`)
-      .returning({ id, ticketRateId, mode, status, sessionId })
-  )
+const { id, organizationId, ticketRateId, mode, status, sessionId } = payments
+
+async function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
+  const isDue = and(payments.sessionOpen, lte(payments.sessionDueAt, nowMs), eq(payments.provider, provider))
+  const due = db.select({ organizationId }).from(payments).where(isDue)
+  const found = await due.orderBy(asc(payments.sessionDueAt)).limit(batchSize)
+  return claimByOrganization(found, (ofOrganization, limit) => {
+    const isOfOrganization = eq(organizationId, ofOrganization)
+    const free = db
+      .select({ id })
+      .from(payments)
+      .where(and(isOfOrganization, isDue))
+      .orderBy(asc(payments.sessionDueAt))
+      .limit(limit)
+      .for('update', { skipLocked: true })
+    return (
+      db
+        .update(payments)
+        .set({ sessionDueAt: retryAt })
+        // An array, so that the subquery runs once.
+        .where(and(isOfOrganization, sql`${id} = any(array(${free}))`))
+        .returning({ id, organizationId, ticketRateId, mode, status, sessionId })
+    )
+  })
 }
 
 // Returns a function that settles the outcome, so that all calls to the provider end before anything is

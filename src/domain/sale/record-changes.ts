@@ -3,6 +3,7 @@ import { grants, integrations } from '../../auth/table.ts'
 import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import { ascendingIds } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { changes, type NewChange } from '../change/table.ts'
@@ -16,7 +17,9 @@ const nextId = ascendingIds('chg')
 
 // One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
 // rows.
-const toWebhooks = (join: SQL) => sql`select ${webhooks.id}, recorded.id from recorded ${join}
+const toWebhooks = (
+  join: SQL,
+) => sql`select recorded.organization_id, ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and ${webhooks.mode} = recorded.mode and recorded.type = any(${webhooks.types})`
 
 const record = preparedSql<{ id: string }>(
@@ -26,7 +29,8 @@ const record = preparedSql<{ id: string }>(
     insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, mode, data)
     select id, type::change_type, subject_id,
       row_number() over (partition by subject_id order by ordinality)
-        + coalesce((select max(sequence) from ${changes} as earlier where earlier.subject_id = given.subject_id), 0),
+        + coalesce((select max(sequence) from ${changes} as earlier
+          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id), 0),
       organization_id, channel_id, mode::key_mode, data
     from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
       as (id text, type text, subject_id text, organization_id text, channel_id text, mode text, data jsonb))
@@ -34,7 +38,7 @@ const record = preparedSql<{ id: string }>(
     returning id, type, organization_id, channel_id, mode
   ),
   sent as (
-    insert into ${webhookDeliveries} (webhook_id, change_id)
+    insert into ${webhookDeliveries} (organization_id, webhook_id, change_id)
     ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = recorded.channel_id`)}
     union all ${toWebhooks(sql`join ${grants} on recorded.channel_id is null
       and ${grants.organizationId} = recorded.organization_id
@@ -44,12 +48,20 @@ const record = preparedSql<{ id: string }>(
   ) select id from recorded`,
 )
 
-/** Writes changes to the outbox, in the transaction that makes them. The caller holds a row lock on each
- *  subject, which keeps their sequence numbers in order. Clients read them as a feed and receive them by
- *  webhook (DECISIONS 7). */
+/** Writes changes to the outbox, in a statement for each organization, in the transaction that makes them.
+ *  The caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read
+ *  them as a feed and receive them by webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
+  for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId))
+    await recordOwn(tx, organizationId, own)
   if (newChanges.length === 0) return
-  const rows = newChanges.map(({ type, subjectId, organizationId, channelId, mode = 'live', data }) => ({
+  announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
+  const { observer } = instruments
+  if (observer) onCommit(tx, () => observer.onChanges(newChanges))
+}
+
+async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {
+  const rows = newChanges.map(({ type, subjectId, channelId, mode = 'live', data }) => ({
     id: nextId(),
     type,
     subject_id: subjectId,
@@ -58,25 +70,26 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
     mode,
     data,
   }))
-  await record(tx, { rows: JSON.stringify(rows) })
-  announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
-  const { observer } = instruments
-  if (observer) onCommit(tx, () => observer.onChanges(newChanges))
+  await record(tx, { organizationId, rows: JSON.stringify(rows) })
 }
 
 const availabilityData = sql<
   Record<string, unknown>
 >`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
-/** Records a `rate.sold_out` or `rate.available` change for each ticket rate among these, in its mode, and
- *  lets the commit invalidate the catalogue, which shows prices that flip as well. */
-export async function recordAvailability(tx: Connection, flipped: StockFlip[]): Promise<void> {
+/** Records a `rate.sold_out` or `rate.available` change for each ticket rate of the organization among these,
+ *  in its mode, and lets the commit invalidate the catalogue, which shows prices that flip as well. */
+export async function recordAvailability(
+  tx: Connection,
+  organizationId: string,
+  flipped: StockFlip[],
+): Promise<void> {
   if (flipped.length === 0) return
   changesCatalogue(tx)
   const counted = flipped.map((flip) => ({ ...flip, of: ofStock(flip.id) }))
   const ids = counted.map(({ of }) => of.id)
   const rows = await tx
-    .select({ id: ticketRates.id, organizationId: ticketRates.organizationId, data: availabilityData })
+    .select({ id: ticketRates.id, data: availabilityData })
     .from(ticketRates)
     .where(inArray(ticketRates.id, ids))
   const rates = new Map(rows.map((rate) => [rate.id, rate]))
@@ -85,7 +98,7 @@ export async function recordAvailability(tx: Connection, flipped: StockFlip[]): 
     counted.flatMap(({ id: subjectId, usedUp, of: { id, mode } }) => {
       const rate = rates.get(id)
       if (!rate) return []
-      const { organizationId, data } = rate
+      const { data } = rate
       const type = usedUp ? 'rate.sold_out' : 'rate.available'
       const marked = mode === 'test' ? { ...data, test: true } : data
       return [{ type, subjectId, organizationId, channelId: null, mode, data: marked }] as const

@@ -1,8 +1,11 @@
-import { and, asc, getTableColumns, not } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, not, type SQL } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import { type Batch, loadMany, loadOne, type NamedFind, type Readers } from '../../data/batch-loader.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf } from '../../data/prepared.ts'
+import type { Database } from '../../database/database.ts'
+import { perDatabase } from '../../database/per-database.ts'
 import type { Loaders } from '../../request/loaders.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { loadOffers } from './offer-loaders.ts'
@@ -30,18 +33,21 @@ const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 /** Name of a statement in a mode: each mode has its own counters, and so its own text. */
 export const nameIn = (mode: Mode, name: string): string => (mode === 'test' ? `${name}_in_test` : name)
 
-/** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
-export const ratePrices: Record<Mode, Batch<Price>> = perMode((mode) => ({
+/** Query for prices of the rates `keys`, in order, whose counters match a condition. */
+export const pricesWhere = (mode: Mode, condition?: SQL): Batch<Price> => ({
   name: nameIn(mode, 'prices_by_ticket_rate_id'),
   rows: priceRows,
   query: (select, keys) =>
     select
       .from(prices)
       .innerJoin(stock, isStockOf(mode, prices.id))
-      .where(and(anyOf(prices.ticketRateId, keys), not(prices.removed)))
+      .where(and(condition, anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
   key: rateIdOf,
-}))
+})
+
+/** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
+export const ratePrices: Record<Mode, Batch<Price>> = perMode((mode) => pricesWhere(mode))
 const listedUnderRate = <Row extends { ticketRateId: string }>(
   name: string,
   child: typeof supplements | typeof questions,
@@ -135,3 +141,21 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
 export const ticketRateById = ({ catalogue }: Readers) =>
   loadOne(catalogue, rateByIdBatch[catalogue.scope.mode])
 export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch[catalogue.scope.mode])
+
+// Rates whose organization a process remembers.
+const maxRemembered = 20_000
+
+const organizationsOf = perDatabase(() => new LRUCache<string, string>({ max: maxRemembered }))
+
+/** Finds the organization of a rate, which never changes. Null if there is no such rate. */
+export async function organizationOfRate(db: Database, id: string): Promise<string | null> {
+  const remembered = organizationsOf(db)
+  const known = remembered.get(id)
+  if (known !== undefined) return known
+  const [rate] = await db
+    .select({ organizationId: ticketRates.organizationId })
+    .from(ticketRates)
+    .where(eq(ticketRates.id, id))
+  if (rate) remembered.set(id, rate.organizationId)
+  return rate?.organizationId ?? null
+}

@@ -1,19 +1,22 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
-import { anyOf, preparedSql } from '../../data/prepared.ts'
+import { anyOf, inOrganization, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { stock, stockId } from './table.ts'
 
-/** Row-locks counters and computes what is `left` of each. For use as a CTE named `locked`, in a statement
- *  that changes them. Rows are locked in order of their ids, which prevents deadlocks; rows locked by others
- *  are waited for, or skipped. */
-export const lockedStock = (ids: string, onLocked: 'wait' | 'skip'): SQL => sql`
+/** Condition that counters are of the organization of a statement. */
+export const isOfOrganization = inOrganization(stock.organizationId)
+
+/** Row-locks counters that match a condition and computes what is `left` of each. For use as a CTE named
+ *  `locked`, in a statement that changes them. Rows are locked in order of their ids, which prevents
+ *  deadlocks; rows locked by others are waited for, or skipped. */
+export const lockedStock = (ids: string, onLocked: 'wait' | 'skip', condition: SQL): SQL => sql`
   select ${stock.id}, ${stock.capacity}, ${stock.soldBefore}, ${stock.sold}, ${stock.held},
     ${stock.capacity} is null as unlimited,
     ${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} as "left"
-  from ${stock} where ${anyOf(stock.id, ids)}
+  from ${stock} where ${condition} and ${anyOf(stock.id, ids)}
   order by ${stock.id} for update ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}`
 
 /** Sets counters to their `locked` values plus the deltas. Sets all of them, because PostgreSQL first builds
@@ -53,24 +56,29 @@ const change = sql`${delta.held} + ${delta.sold}`
 const movement = preparedSql<StockFlip & { flipped: boolean }>(
   'move_stock',
   () => sql`
-  with locked as (${lockedStock('moves_id', 'wait')}),
+  with locked as (${lockedStock('moves_id', 'wait', isOfOrganization)}),
   fitting as (
     select bool_and(unlimited or ${change} <= "left") as fits
     from ${moves} join locked using (id)
   )
   update ${stock} set ${movedStock(delta)}
-  from ${moves} join locked using (id), fitting where ${stock.id} = moves.id and fitting.fits
+  from ${moves} join locked using (id), fitting
+  where ${isOfOrganization} and ${stock.id} = moves.id and fitting.fits
   returning ${stock.id}, "left" = ${change} as "usedUp",
     coalesce(("left" = ${change}) <> ("left" = 0), false) as flipped`,
 )
 
-/** Moves the counters of rates, prices and discounts: all of them, or none if a capacity does not allow it,
- *  and then returns null. Returns those that flipped between used up and available: pass them to
- *  `recordAvailability`. Rows are locked in order of their ids, which prevents deadlocks. Call it late in a
- *  transaction, because sales wait for these locks. */
-export async function moveStock(tx: Connection, moves: StockMove[]): Promise<StockFlip[] | null> {
+/** Moves the counters of an organization's rates, prices and discounts: all of them, or none if a capacity
+ *  does not allow it, and then returns null. Returns those that flipped between used up and available: pass
+ *  them to `recordAvailability`. Rows are locked in order of their ids, which prevents deadlocks. Call it
+ *  late in a transaction, because sales wait for these locks. */
+export async function moveStock(
+  tx: Connection,
+  organizationId: string,
+  moves: StockMove[],
+): Promise<StockFlip[] | null> {
   if (moves.length === 0) return []
-  const moved = await movement(tx, values(moves))
+  const moved = await movement(tx, { organizationId, ...values(moves) })
   if (moved.length === 0) return null
   announceOnCommit(
     tx,

@@ -8,8 +8,10 @@ import {
   type PgColumn,
   pgEnum,
   pgTable,
+  primaryKey,
   text,
   unique,
+  uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import type { Mode } from '../../shared/mode.ts'
@@ -22,7 +24,8 @@ import { organizationId } from '../organization/table.ts'
 export const stock = pgTable(
   'stock',
   {
-    id: text().primaryKey(),
+    organizationId: text('organization_id').notNull(),
+    id: text().notNull(),
     /** Total number of places; null if unlimited. */
     capacity: integer(),
     /** Sold elsewhere before the import: these places have no tickets here. */
@@ -31,6 +34,9 @@ export const stock = pgTable(
     held: integer().notNull().default(0),
   },
   (stock) => [
+    primaryKey({ columns: [stock.id, stock.organizationId] }),
+    // An import by the release before names it; the next one drops it. A distributed database has none.
+    uniqueIndex('stock_id').on(stock.id),
     check(
       'stock_never_negative',
       sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,
@@ -56,7 +62,7 @@ export const ofStock = (id: string): { mode: Mode; id: string } =>
 export const isStockOf = (mode: Mode, id: PgColumn): SQL =>
   mode === 'test' ? sql`${stock.id} = ${sql.raw(`'${testPrefix}'`)} || ${id}` : sql`${stock.id} = ${id}`
 
-const { id: _, ...left } = getTableColumns(stock)
+const { organizationId: _organization, id: _id, ...left } = getTableColumns(stock)
 /** Stock counters, to be read along with a rate or a price. */
 export const leftColumns = left
 
@@ -169,7 +175,7 @@ export const questions = pgTable(
 )
 
 export type Stock = typeof stock.$inferSelect
-export type Left = Omit<Stock, 'id'>
+export type Left = Omit<Stock, 'organizationId' | 'id'>
 /** A rate and a price as in the catalogue, without stock counters. */
 export type ListedRate = typeof ticketRates.$inferSelect
 export type ListedPrice = typeof prices.$inferSelect

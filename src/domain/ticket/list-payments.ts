@@ -1,4 +1,5 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
@@ -27,11 +28,14 @@ export type PaymentFilter = z.output<typeof paymentFilter>
 
 const shown = {
   rows: rowsOf({ ...getTableColumns(payments), ...placeColumns }),
-  from: sql`page cross join lateral (select * from ${payments} where ${payments.id} = page.payment_id limit 1) as "payments"`,
+  from: (isReached: (column: PgColumn) => SQL) => sql`page cross join lateral (
+    select * from ${payments} where ${payments.organizationId} = page.organization_id
+      and ${isReached(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
   rest: sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
     and ${isGiven(
       'paymentStatus',
-      sql`exists (select from ${payments} where ${payments.id} = ${tickets.paymentId}
+      sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
+        and ${payments.id} = ${tickets.paymentId}
         and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
     )}`,
 }
@@ -46,7 +50,8 @@ const search = createPageSearch<Payment>({
 const searchByEmail = createPageSearch<Payment>({
   ...shown,
   name: 'list_payments_with',
-  where: sql`not exists (select from ${tickets} as other where other.payment_id = ${tickets.paymentId}
+  where: sql`not exists (select from ${tickets} as other
+    where other.organization_id = ${tickets.organizationId} and other.payment_id = ${tickets.paymentId}
     and lower(other.email) = ${email} and other.id < ${tickets.id})`,
 })
 

@@ -1,7 +1,10 @@
+import pLimit from 'p-limit'
+import { maxReadAtOnce, reachedOrganizations } from '../../auth/reached-organizations.ts'
+import { isDistributed } from '../../database/distributed.ts'
 import type { Context } from '../../request/context.ts'
 import { isTime, type Place, type Placed, placeOf, readCursor, type SortKey } from './list-cursor.ts'
 import { type PathName, paths } from './list-paths.ts'
-import type { createPageSearch, Values } from './list-search.ts'
+import type { createPageSearch, Found, Range, Values } from './list-search.ts'
 
 /** Page that is asked for: the first rows after a cursor, or the last ones before one. */
 export type PageRequest = {
@@ -59,6 +62,29 @@ function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan): Bounds 
     : { lower: at(prefix), upper: at(afterPrefix(prefix)) }
 }
 
+// On a distributed database each organization is searched by itself, and the rows are merged here. The list
+// ends where the first of them stopped.
+async function searchEach<Row>(
+  search: (values: Values) => Promise<Found<Row>>,
+  sortKey: SortKey,
+  { isDescending, limit }: Range,
+  values: Values,
+  organizationIds: string[],
+): Promise<Found<Row>> {
+  const isFirst = (one: Place, other: Place) =>
+    isDescending ? isBefore(sortKey, other, one) : isBefore(sortKey, one, other)
+  const order = (one: Place, other: Place) => (isFirst(one, other) ? -1 : Number(isFirst(other, one)))
+  const found = await pLimit(maxReadAtOnce).map(organizationIds, (organizationId) =>
+    search({ ...values, organizationId }),
+  )
+  const [stoppedAt = null] = found.flatMap(({ stoppedAt }) => stoppedAt ?? []).sort(order)
+  const rows = found
+    .flatMap(({ rows }) => rows)
+    .filter((row) => !stoppedAt || !isFirst(stoppedAt, placeOf(row)))
+    .sort((one, other) => order(placeOf(one), placeOf(other)))
+  return { rows: rows.slice(0, limit), stoppedAt }
+}
+
 /** Reads a page of a list of the caller's sales. Refuses: INVALID, for a cursor of another order. */
 export async function readPage<Row>(
   search: ReturnType<typeof createPageSearch<Row>>,
@@ -82,7 +108,10 @@ export async function readPage<Row>(
   const { channelId, ownOrganizationIds, mode } = loaders.own.scope
   const values: Values = { ...filters, channelId, ownOrganizationIds, mode }
   const range = { lower, upper, isDescending: isDescending !== isBackward, limit: size + 1 }
-  const { rows, stoppedAt } = await search(db, path, values, range, isFiltered)
+  const searchRange = (values: Values) => search(db, path, values, range, isFiltered)
+  const { rows, stoppedAt } = isDistributed(db)
+    ? await searchEach(searchRange, sortKey, range, values, await reachedOrganizations(db, loaders.own.scope))
+    : await searchRange(values)
   const hasMore = rows.length > size
   const shown = rows.slice(0, size)
   const isStopped = !hasMore && stoppedAt !== null

@@ -1,14 +1,18 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Rows } from '../../data/json-rows.ts'
-import { isInMode, preparedSql } from '../../data/prepared.ts'
+import { inOrganization, isInMode, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { isTime, keyPrefix, type Place, type Placed, type SortKey } from './list-cursor.ts'
 import { type Path, type PathName, paths, sortKeys } from './list-paths.ts'
 import { tickets } from './table.ts'
 
+/** Tables that a list joins to `page`, whose columns of organizations match a condition. */
+type Joins = (isReached: (column: PgColumn) => SQL) => SQL
+
 /** Kind of rows that a list shows: their columns, and the query for them by the tickets of `page`. `where`
  *  keeps those tickets that stand for a row, and `rest` applies the filters that the path leaves open. */
-export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: SQL; where: SQL; rest: SQL }
+export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: Joins; where: SQL; rest: SQL }
 
 /** Columns that each kind of rows has: its place in the list. */
 export const placeColumns = {
@@ -31,8 +35,16 @@ const maxScanned = 10_000
 const placeKeyOf = (sortKey: SortKey) =>
   isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
 
-function pageStatement<Row>(path: Path, shown: Shown<Row>, isDescending: boolean, isFiltered: boolean): SQL {
+/** Form of a statement: its direction, whether filters are left open, and whether it reads one
+ *  organization. */
+type Form = { isDescending: boolean; isFiltered: boolean; isOwn: boolean }
+
+function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFiltered, isOwn }: Form): SQL {
   const { sortKey, parts, where, isSmall } = path
+  const isReached = (column: PgColumn) => (isOwn ? inOrganization(column) : sql`true`)
+  const reached = isOwn
+    ? sql`select * from (${parts}) as parts where organization_id = ${sql.placeholder('organizationId')}`
+    : parts
   const { key, type } = sortKeys[sortKey]
   const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
   const idOf = (side: Side) => sql`${sql.placeholder(`${side}Id`)}::text`
@@ -42,7 +54,8 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, isDescending: boolean
   const limited = sql`limit ${sql.placeholder('limit')}::integer`
   const place = sql`(${key}, ${tickets.id})`
   const inRange = sql`from ${tickets} where ${tickets.organizationId} = parts.organization_id
-    and ${isInMode(tickets.mode)} and ${tickets.channelId} = parts.channel_id and ${where}
+    and ${isReached(tickets.organizationId)} and ${isInMode(tickets.mode)}
+    and ${tickets.channelId} = parts.channel_id and ${where}
     and ${place} > (${keyOf('lower')}, ${idOf('lower')}) and ${place} < (${keyOf('upper')}, ${idOf('upper')})`
   const inOrder = orderBy(key, sql`${tickets.id}`)
   const isBounded = isFiltered && !isSmall
@@ -62,12 +75,12 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, isDescending: boolean
   const columns = Object.entries(shown.rows.fields).map(
     ([name, field]) => sql`${field.sql} as ${sql.identifier(name)}`,
   )
-  const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from}`
-  return sql`with parts as materialized (${parts}), stop as materialized (${stop}),
+  const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from(isReached)}`
+  return sql`with parts as materialized (${reached}), stop as materialized (${stop}),
     page as materialized (
-      select key, id, payment_id, ${sql.raw(`'${keyPrefix[sortKey]}'`)} || ${placeKeyOf(sortKey)} as place_key from (
+      select key, organization_id, id, payment_id, ${sql.raw(`'${keyPrefix[sortKey]}'`)} || ${placeKeyOf(sortKey)} as place_key from (
         select found.* from parts cross join lateral (
-          select ${key} as key, ${tickets.id}, ${tickets.paymentId} ${inRange} ${beforeStop}
+          select ${key} as key, ${tickets.organizationId}, ${tickets.id}, ${tickets.paymentId} ${inRange} ${beforeStop}
             and ${shown.where} ${isFiltered ? sql`and ${shown.rest}` : sql``}
           ${inOrder} ${limited}
         ) as found ${ordered} ${limited}
@@ -84,15 +97,16 @@ export type Values = Record<string, string | number | string[] | null>
 type PageRow = Record<string, string | null> & { stopKey: string | null; stopId: string | null }
 
 /** Creates the search for a page of a list, with a statement for each path and direction, with and without a
- *  filter beyond the path's own. Reads a bounded number of rows: those of the page for each channel, and with
- *  such a filter at most `maxScanned` of each. */
+ *  filter beyond the path's own, and for one organization if the values name it. Reads a bounded number of
+ *  rows: those of the page for each channel, and with such a filter at most `maxScanned` of each. */
 export function createPageSearch<Row>(shown: Shown<Row>) {
   const statements = new Map<string, ReturnType<typeof preparedSql<PageRow>>>()
-  const statementOf = (name: PathName, isDescending: boolean, isFiltered: boolean) => {
-    const full = `${shown.name}_by_${name}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
+  const statementOf = (name: PathName, form: Form) => {
+    const { isDescending, isFiltered, isOwn } = form
+    const full = `${shown.name}_by_${name}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}${isOwn ? '_own' : ''}`
     const known = statements.get(full)
     if (known) return known
-    const made = preparedSql<PageRow>(full, () => pageStatement(paths[name], shown, isDescending, isFiltered))
+    const made = preparedSql<PageRow>(full, () => pageStatement(paths[name], shown, form))
     statements.set(full, made)
     return made
   }
@@ -104,11 +118,8 @@ export function createPageSearch<Row>(shown: Shown<Row>) {
     isFiltered: boolean,
   ): Promise<Found<Row>> => {
     const { sortKey } = paths[path]
-    const [found] = await statementOf(
-      path,
-      isDescending,
-      isFiltered,
-    )(db, {
+    const isOwn = 'organizationId' in values
+    const [found] = await statementOf(path, { isDescending, isFiltered, isOwn })(db, {
       ...values,
       lowerKey: toSqlKey(sortKey, lower.key),
       lowerId: lower.id,

@@ -1,4 +1,5 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
@@ -54,7 +55,9 @@ export const ticketFilter = z.object({
 export type TicketFilter = z.output<typeof ticketFilter>
 
 const columns = { ...getTableColumns(tickets), ...placeColumns }
-const ofPage = sql`page cross join lateral (select * from ${tickets} where ${tickets.id} = page.id limit 1) as "tickets"`
+const ofPage = (isReached: (column: PgColumn) => SQL) => sql`page cross join lateral (
+  select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${isReached(tickets.organizationId)}
+    and ${tickets.id} = page.id limit 1) as "tickets"`
 
 const searchTickets = createPageSearch<Ticket>({
   name: 'list_tickets',
@@ -74,7 +77,9 @@ const searchLookups = createPageSearch<LookupTicket>({
     priceIncludes: prices.includes,
     priceAdditionalInfo: prices.additionalInfo,
   }),
-  from: sql`${ofPage} join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
+  from: (
+    isReached,
+  ) => sql`${ofPage(isReached)} join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
   where: sql`true`,
   rest: restOfFilter,

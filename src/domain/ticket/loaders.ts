@@ -1,10 +1,20 @@
-import { and, asc, eq, getTableColumns } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, type SQL } from 'drizzle-orm'
 import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
+import { readByOrganization } from '../../data/by-organization.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, findTogether, isOwn, rowStatement, type Scope } from '../../data/prepared.ts'
+import {
+  anyOf,
+  type Find,
+  findTogether,
+  inOrganization,
+  isOwn,
+  rowStatement,
+  type Scope,
+} from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
+import { isDistributed } from '../../database/distributed.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { events } from '../event/table.ts'
@@ -22,7 +32,7 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
 
 /** Query for tickets by id with everything that the REST lookup shows. One join, because a second statement
  *  would double the cost. */
-const findTickets: Find<LookupTicket> = {
+const ticketsWhere = (condition?: SQL): Find<LookupTicket> => ({
   rows: lookupRows,
   query: (select, keys) =>
     select
@@ -30,8 +40,10 @@ const findTickets: Find<LookupTicket> = {
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, tickets.eventId))
       .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(anyOf(tickets.id, keys)),
-}
+      .where(and(condition, anyOf(tickets.id, keys))),
+})
+const findTickets = ticketsWhere()
+const findOwnTickets = ticketsWhere(inOrganization(tickets.organizationId))
 
 // Coalesces the lookups of all callers, so it is unscoped.
 const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
@@ -39,9 +51,24 @@ const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
+// The same for lookups of organizations, each of which finds its tickets on one server.
+const ownTicketCoalesced = readByOrganization<LookupTicket>(async (db, organizationId, keys) => {
+  const found = await rowStatement(db, 'ticket_of_organization', findOwnTickets).execute({
+    organizationId,
+    keys,
+  })
+  return new Map(found.map((ticket) => [ticket.id, ticket]))
+})
+
 /** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. */
-export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
-  isIdentifier(id) ? ticketCoalesced(db, id) : null
+export async function findTicket(
+  db: Database,
+  id: string,
+  { ownOrganizationIds: [own] }: Pick<Scope, 'ownOrganizationIds'> = { ownOrganizationIds: [] },
+): Promise<LookupTicket | null> {
+  if (!isIdentifier(id)) return null
+  return own !== undefined && isDistributed(db) ? ownTicketCoalesced(db, own, id) : ticketCoalesced(db, id)
+}
 
 /** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event
  *  if the organization has revoked the grant. */
@@ -66,7 +93,7 @@ const byPaymentId: Batch<Ticket> = {
 }
 
 export const ticketById = ({ own: { db, scope } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(db, id), scope))))
+  new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(db, id, scope), scope))))
 export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
 
 /** Creates the context of a request for one ticket, which it reads with the key. */

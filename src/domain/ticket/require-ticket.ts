@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, type SQL } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -13,11 +13,18 @@ export async function requireTicket(id: string, { loaders }: Context): Promise<L
   return ticket
 }
 
+/** Primary key of a ticket. */
+export type TicketName = Pick<Ticket, 'id' | 'organizationId'>
+
+/** Condition that matches a ticket by its primary key. */
+export const isTicket = ({ id, organizationId }: TicketName): SQL | undefined =>
+  and(eq(tickets.organizationId, organizationId), eq(tickets.id, id))
+
 /** Reads a ticket and locks its row until the transaction ends. If the payment is locked too, lock the
  *  payment first. */
-export async function lockTicket(tx: Connection, ticketId: string): Promise<Ticket> {
-  const [ticket] = await tx.select().from(tickets).where(eq(tickets.id, ticketId)).for('update')
-  if (!ticket) throw new Error(`ticket ${ticketId} not found`)
+export async function lockTicket(tx: Connection, named: TicketName): Promise<Ticket> {
+  const [ticket] = await tx.select().from(tickets).where(isTicket(named)).for('update')
+  if (!ticket) throw new Error(`ticket ${named.id} not found`)
   return ticket
 }
 

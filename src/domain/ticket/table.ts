@@ -23,7 +23,6 @@ import { listIndexes } from './list-indexes-table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
-
 export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelled', 'expired'])
 
 export type Answer = { questionId: string; answer: string }
@@ -53,7 +52,7 @@ const amount = (name: string) => minorUnits(name).notNull()
 export const tickets = pgTable(
   'tickets',
   {
-    id: text().primaryKey(),
+    id: text().notNull(),
     paymentId: text('payment_id').notNull(),
     /** Index of the ticket in its checkout. */
     position: integer().notNull(),
@@ -120,6 +119,7 @@ export const tickets = pgTable(
       .$onUpdate(() => nowMs),
   },
   (ticket) => [
+    primaryKey({ columns: [ticket.id, ticket.organizationId] }),
     // Composite keys check in one lookup what single ones would need several for: organization, channel and
     // rate are those of the payment, the event is that of the rate, and the price belongs to the rate.
     foreignKey({
@@ -141,11 +141,11 @@ export const tickets = pgTable(
     ...listIndexes(ticket),
     // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
     // tickets have codes of their own.
-    uniqueIndex('tickets_qr_code_in_event_by_mode')
-      .on(ticket.qrCode, ticket.eventId, ticket.mode)
+    uniqueIndex('tickets_code_in_event')
+      .on(ticket.qrCode, ticket.eventId, ticket.mode, ticket.organizationId)
       .where(sql`${ticket.status} <> 'expired'`),
-    uniqueIndex('tickets_document_token')
-      .on(ticket.documentToken)
+    uniqueIndex('tickets_document_token_of_organization')
+      .on(ticket.documentToken, ticket.organizationId)
       .where(sql`${ticket.documentToken} is not null`),
     check('tickets_admit_no_more_than_they_may', sql`${ticket.entered} between 0 and ${ticket.admits}`),
     check(
@@ -173,14 +173,16 @@ export const retiredDocuments = pgTable(
   {
     organizationId: text('organization_id').notNull(),
     token: text().notNull(),
-    ticketId: text('ticket_id')
-      .notNull()
-      .references(() => tickets.id),
+    ticketId: text('ticket_id').notNull(),
     createdAt: createdAt(),
   },
   (document) => [
-    primaryKey({ columns: [document.organizationId, document.token] }),
-    index().on(document.token),
+    primaryKey({ columns: [document.token, document.organizationId] }),
+    foreignKey({
+      name: 'retired_documents_of_tickets',
+      columns: [document.organizationId, document.ticketId],
+      foreignColumns: [tickets.organizationId, tickets.id],
+    }),
     index().on(document.ticketId),
   ],
 )

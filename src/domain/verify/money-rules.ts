@@ -4,33 +4,43 @@ export const moneyRules = {
     select id from payments where session_open and status not in ('pending', 'processing')
       and (session_due_at is null or session_due_at > now() + interval '6 hours')`,
   'a test sale was paid at a real provider': `
-    select charges.id from charges join payments on payments.id = payment_id
+    select charges.id from charges
+    join payments on payments.organization_id = charges.organization_id and payments.id = payment_id
     where payments.mode = 'test' and charges.provider not in ('sandbox', 'box_office')`,
   'a charge has neither a ticket nor a refund': `
-    select charges.id from charges join payments on payments.id = charges.payment_id
-    where not exists (select from refunds where refunds.charge_id = charges.id)
-      and (paid_at is null
-        or not exists (select from tickets where payment_id = payments.id and activated_at is not null))`,
+    select charges.id from charges
+    join payments on payments.organization_id = charges.organization_id and payments.id = charges.payment_id
+    where not exists (select from refunds
+        where refunds.organization_id = charges.organization_id and refunds.charge_id = charges.id)
+      and (paid_at is null or not exists (select from tickets where activated_at is not null
+        and tickets.organization_id = payments.organization_id and payment_id = payments.id))`,
   'refunds exceed the charge': `
-    select charge_id from refunds join charges on charges.id = charge_id where status <> 'failed'
-    group by charge_id, charges.amount having sum(refunds.amount) > charges.amount`,
+    select charge_id from refunds
+    join charges on charges.organization_id = refunds.organization_id and charges.id = charge_id
+    where status <> 'failed'
+    group by refunds.organization_id, charge_id, charges.amount having sum(refunds.amount) > charges.amount`,
   'refunded amount of a ticket differs from its refund attempts': `
     select tickets.id from tickets left join (
-      select ticket_id, sum(amount) as amount from refunds where status = 'succeeded' group by ticket_id
-    ) as refunded on refunded.ticket_id = tickets.id
+      select organization_id, ticket_id, sum(amount) as amount from refunds where status = 'succeeded'
+      group by organization_id, ticket_id
+    ) as refunded on refunded.organization_id = tickets.organization_id and refunded.ticket_id = tickets.id
     where refunded_amount <> coalesce(refunded.amount, 0)`,
   'refunded amount of a payment differs from its refund attempts': `
-    select payments.id from payments left join refunds on refunds.payment_id = payments.id
+    select payments.id from payments
+    left join refunds on refunds.organization_id = payments.organization_id and refunds.payment_id = payments.id
       and refunds.status = 'succeeded' and reason not in ('PAID_TWICE', 'AMOUNT_MISMATCH')
       and (ticket_id is not null or paid_at is null)
-    group by payments.id having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
+    group by payments.organization_id, payments.id, refunded_amount, total_amount
+    having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
   'the box office has taken money without a charge, or has a charge of another amount': `
     select payments.id from payments
-    left join charges on charges.payment_id = payments.id and charges.provider = 'box_office'
+    left join charges on charges.organization_id = payments.organization_id
+      and charges.payment_id = payments.id and charges.provider = 'box_office'
     where case when method is not null and total_amount > 0 then charges.amount is distinct from total_amount
       else charges.id is not null end`,
   'a refund by hand is not settled': `
-    select refunds.id from refunds join charges on charges.id = charge_id
+    select refunds.id from refunds
+    join charges on charges.organization_id = refunds.organization_id and charges.id = charge_id
     where charges.provider = 'box_office' and refunds.status <> 'succeeded'`,
   'a sale of the organization itself was not paid at once, or is open at a provider': `
     select id from payments where channel_id = organization_id
@@ -45,11 +55,12 @@ export const moneyRules = {
     where coalesce(last, 0) <> coalesce(issued, 0)`,
   'a paid checkout has no invoice': `
     select payments.id from payments left join (
-      select payment_id, count(*) as invoices from invoices where kind in ('invoice', 'test_invoice')
-      group by payment_id
-    ) as issued on issued.payment_id = payments.id
+      select organization_id, payment_id, count(*) as invoices from invoices
+      where kind in ('invoice', 'test_invoice') group by organization_id, payment_id
+    ) as issued on issued.organization_id = payments.organization_id and issued.payment_id = payments.id
     where paid_at is not null and total_amount > 0 and invoices is distinct from 1`,
   'a ticket refund has no corrective invoice': `
     select id from refunds where ticket_id is not null and status = 'succeeded' and not exists (
-      select from invoices where refund_id = refunds.id and kind in ('corrective', 'test_corrective'))`,
+      select from invoices where invoices.organization_id = refunds.organization_id
+        and refund_id = refunds.id and kind in ('corrective', 'test_corrective'))`,
 }

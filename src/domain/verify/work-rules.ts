@@ -1,10 +1,11 @@
 /** Rules of changes and of work that is done later. Each query returns the rows that break one. */
 export const workRules = {
   'the change sequence of a subject has a gap': `
-    select subject_id from changes group by subject_id having min(sequence) <> 1 or max(sequence) <> count(*)`,
+    select subject_id from changes group by organization_id, subject_id having min(sequence) <> 1 or max(sequence) <> count(*)`,
   'a webhook hears of another mode': `
     select change_id from webhook_deliveries join webhooks on webhooks.id = webhook_id
-      join changes on changes.id = change_id where webhooks.mode <> changes.mode`,
+      join changes on changes.organization_id = webhook_deliveries.organization_id and changes.id = change_id
+    where webhooks.mode <> changes.mode`,
   // A webhook takes what began after its last change. A minute is more than a transaction takes to see it, and
   // deliveries are kept for a day at least.
   'a change was not queued for a webhook that takes it': `
@@ -13,7 +14,8 @@ export const workRules = {
       and changes.mode = webhooks.mode and type = any(types)
       and (changes.channel_id = webhooks.channel_id or changes.organization_id = integrations.organization_id)
     where webhooks.status = 'enabled' and not exists (
-      select from webhook_deliveries where webhook_id = webhooks.id and change_id = changes.id)`,
+      select from webhook_deliveries where webhook_deliveries.organization_id = changes.organization_id
+        and webhook_id = webhooks.id and change_id = changes.id)`,
   'pending work is not due within two days': `
     ${['refunds', 'deliveries', 'webhook_deliveries']
       .map(

@@ -14,7 +14,13 @@ const selectDeliveries = (db: Connection) =>
   db
     .select({ delivery: webhookDeliveries, change: changes })
     .from(webhookDeliveries)
-    .innerJoin(changes, eq(changes.id, webhookDeliveries.changeId))
+    .innerJoin(
+      changes,
+      and(
+        eq(changes.organizationId, webhookDeliveries.organizationId),
+        eq(changes.id, webhookDeliveries.changeId),
+      ),
+    )
 
 /** Opaque cursor of a delivery in its list. */
 export const toCursor = ({ change }: DeliveryWithChange): string =>

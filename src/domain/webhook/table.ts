@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { check, foreignKey, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { channels, integrations, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { nowMs } from '../../database/clock.ts'
@@ -53,12 +53,11 @@ export const webhookDeliveryStatus = pgEnum('webhook_delivery_status', ['pending
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {
+    organizationId: text('organization_id').notNull(),
     webhookId: text('webhook_id')
       .notNull()
       .references(() => webhooks.id),
-    changeId: text('change_id')
-      .notNull()
-      .references(() => changes.id),
+    changeId: text('change_id').notNull(),
     status: webhookDeliveryStatus().notNull().default('pending'),
     ...dueColumns(),
     /** HTTP status of the last response. */
@@ -67,7 +66,12 @@ export const webhookDeliveries = pgTable(
     deliveredAt: timestampMs('delivered_at'),
   },
   (delivery) => [
-    primaryKey({ columns: [delivery.webhookId, delivery.changeId] }),
+    primaryKey({ columns: [delivery.webhookId, delivery.changeId, delivery.organizationId] }),
+    foreignKey({
+      name: 'webhook_deliveries_of_changes',
+      columns: [delivery.organizationId, delivery.changeId],
+      foreignColumns: [changes.organizationId, changes.id],
+    }),
     index('webhook_deliveries_due')
       .on(delivery.webhookId, delivery.dueAt)
       .where(sql`${delivery.status} = 'pending'`),

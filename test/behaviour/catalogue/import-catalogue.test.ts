@@ -186,7 +186,7 @@ test('import never touches what this service sold or holds, nor shrinks what was
     const rows = await sale.db.select().from(stock)
     return rows.find(({ id }) => id === rate._id)
   }
-  const here = { id: rate._id, sold: 1, held: 2 }
+  const here = { organizationId: 'org_1', id: rate._id, sold: 1, held: 2 }
   expect(await countersAfter(again({ sold: 3, available: 7 }))).toEqual({
     ...here,
     capacity: 10,

@@ -44,6 +44,8 @@ test('stripe session has the whole amount, outlives the hold and contains no per
       mode: 'payment',
       client_reference_id: checkout.payment_id,
       'metadata[payment_id]': checkout.payment_id,
+      'metadata[organization_id]': 'org_1',
+      'payment_intent_data[metadata][organization_id]': 'org_1',
       'payment_intent_data[metadata][payment_id]': checkout.payment_id,
       'line_items[0][quantity]': '1',
       'line_items[0][price_data][currency]': 'eur',

@@ -73,7 +73,9 @@ test('refund of a whole ticket shows on the ticket, the payment and its invoice,
     ticket: { id, status: 'ACTIVATED', refunded: 22 },
   })
   const charge = `test_${checkout.payment_id}`
-  expect(providerCalls).toEqual([{ id: refund?.id, charge, amount: 2200, currency: 'EUR' }])
+  expect(providerCalls).toEqual([
+    { id: refund?.id, organizationId: 'org_1', charge, amount: 2200, currency: 'EUR' },
+  ])
   expect(await countersOf(sale)).toEqual(counters)
   expect(await refunds.changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.paid', 'payment.refunded'])
   expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated'])

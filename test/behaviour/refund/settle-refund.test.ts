@@ -27,7 +27,7 @@ const few = aRate({
 })
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100), few] })] })
 
-type RefundCall = { id: string }
+type RefundCall = { id: string; organizationId: string }
 const succeeds = async ({ id }: RefundCall): Promise<RefundOutcome> => ({
   kind: 'succeeded',
   reference: `re_${id}`,
@@ -152,8 +152,8 @@ test('refund that the provider refuses has failed, and may be made again', async
 })
 
 test.each([
-  ['by our id', ({ id }: RefundCall) => ({ id })],
-  ['by its reference', ({ id }: RefundCall) => ({ reference: `re_${id}` })],
+  ['by our id', ({ organizationId, id }: RefundCall) => ({ organizationId, id })],
+  ['by its reference', ({ organizationId, id }: RefundCall) => ({ organizationId, reference: `re_${id}` })],
 ])('refund decided later, reported %s, is settled once', async (_how, name) => {
   const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
@@ -190,8 +190,8 @@ test('refund not decided yet is polled until it is', async () => {
 
 test('settlement of an unknown refund changes nothing', async () => {
   const reported = { kind: 'succeeded', reference: 're_unknown' } as const
-  expect(await settle({ id: 'ref_unknown' }, reported)).toBeNull()
-  expect(await settle({ reference: 're_unknown' }, reported)).toBeNull()
+  expect(await settle({ organizationId: 'org_1', id: 'ref_unknown' }, reported)).toBeNull()
+  expect(await settle({ organizationId: 'org_1', reference: 're_unknown' }, reported)).toBeNull()
 })
 
 test('refund call that never answers times out and is retried', async () => {
@@ -210,13 +210,13 @@ test('refund call that never answers times out and is retried', async () => {
 test('refund webhook before the response to the call settles it, and the response changes nothing', async () => {
   const checkout = await refunds.buyTickets(sale)
   outcome = async (refund) => {
-    await settle({ id: refund.id }, { kind: 'succeeded', reference: `re_${refund.id}` })
+    await settle(refund, { kind: 'succeeded', reference: `re_${refund.id}` })
     return succeeds(refund)
   }
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
   expect(refund?.status).toBe('SUCCEEDED')
   outcome = async (refund) => {
-    await settle({ id: refund.id }, { kind: 'succeeded', reference: `re_${refund.id}` })
+    await settle(refund, { kind: 'succeeded', reference: `re_${refund.id}` })
     return unreachable()
   }
   const other = await refunds.buyTickets(sale)

@@ -81,9 +81,13 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
     .update(payments)
     .set({ sessionOpen: true, sessionDueAt: sql`now()`, sessionId: 'cs_1' })
     .where(eq(payments.id, inSession.payment_id))
-  await sale.db
-    .insert(providerEvents)
-    .values({ provider: 'stripe', id: 'evt_left', type: 'expired', paymentId: left.payment_id })
+  await sale.db.insert(providerEvents).values({
+    organizationId: 'org_1',
+    provider: 'stripe',
+    id: 'evt_left',
+    type: 'expired',
+    paymentId: left.payment_id,
+  })
   const before = [await countOf(payments), await countOf(tickets)]
   const counters = await countersOf(sale)
   await age(31)
@@ -196,12 +200,12 @@ test('old webhook deliveries, provider events and mails are deleted', async () =
   await sale.db.execute(sql`with old as (
     insert into changes (id, type, subject_id, sequence, organization_id, data)
     select 'chg_0000000000' || n, 'rate.available', 'rate_old', n, 'org_1', '{}' from generate_series(1, 3) as n returning id
-  ) insert into webhook_deliveries (webhook_id, change_id, status, created_at, delivered_at)
-    select webhooks.id, old.id, (array['delivered', 'dead', 'pending'])[right(old.id, 1)::integer]::webhook_delivery_status,
+  ) insert into webhook_deliveries (organization_id, webhook_id, change_id, status, created_at, delivered_at)
+    select 'org_1', webhooks.id, old.id, (array['delivered', 'dead', 'pending'])[right(old.id, 1)::integer]::webhook_delivery_status,
       ${old}, now() from webhooks, old`)
   await sale.db
     .insert(providerEvents)
-    .values({ provider: 'stripe', id: 'evt_old', type: 'x', createdAt: old })
+    .values({ organizationId: 'org_1', provider: 'stripe', id: 'evt_old', type: 'x', createdAt: old })
   const files = ['dlv_01arz3ndektsv4rrffq69g5fav.eml', 'dlv_01arz3ndektsv4rrffq69g5faw.eml.part', 'notes.eml']
   for (const file of files) {
     await writeFile(join(folder, file), '')

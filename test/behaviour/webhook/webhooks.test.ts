@@ -272,7 +272,9 @@ test('webhook deleted while a sale is queued for it does not fail the sale', asy
   const [delivery] = await sale.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
   // Queues as a transaction would that read the webhook before it was deleted.
   await sale.db.delete(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
-  await sale.db.insert(webhookDeliveries).values({ webhookId: id, changeId: delivery?.changeId ?? '' })
+  await sale.db
+    .insert(webhookDeliveries)
+    .values({ organizationId: 'org_1', webhookId: id, changeId: delivery?.changeId ?? '' })
   await sendDueWebhooks(sale)
   expect(receiver.take()).toEqual([])
   receiver.close()

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 /** An empty and a migrated database, which the set-up of a project provides for tests to copy. */
 export type Templates = { empty: string; template: string } & (
   | { kind: 'pglite'; folder: string }
-  | { kind: 'postgres'; server: string; prefix: string }
+  | { kind: 'postgres' | 'citus'; server: string; prefix: string }
 )
 
 declare module 'vitest' {

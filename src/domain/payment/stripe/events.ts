@@ -66,8 +66,12 @@ const eventBody = z.object({
 })
 
 // An account may serve other applications as well: objects without our metadata are ignored.
-const ownSession = z.object({ metadata: z.object({ payment_id: word.optional() }).nullish() })
-const ownRefund = z.object({ metadata: z.object({ refund_id: word.optional() }).nullish() })
+const ownSession = z.object({
+  metadata: z.object({ payment_id: word.optional(), organization_id: word.optional() }).nullish(),
+})
+const ownRefund = z.object({
+  metadata: z.object({ refund_id: word.optional(), organization_id: word.optional() }).nullish(),
+})
 
 const sessionBody = z.object({
   id: word,
@@ -89,16 +93,18 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
 // Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id`
 // on some pages.
 function aboutSession(object: object, knownOutcome?: Outcome): ProviderEvent['about'] {
-  const paymentId = read(ownSession, object).metadata?.payment_id
+  const { payment_id: paymentId, organization_id: organizationId = null } =
+    read(ownSession, object).metadata ?? {}
   if (!paymentId) return null
   const session = read(sessionBody, object)
   const outcome = knownOutcome ?? sessionOutcome(session)
-  return outcome && { kind: 'session', id: session.id, paymentId, outcome }
+  return outcome && { kind: 'session', id: session.id, paymentId, organizationId, outcome }
 }
 
 function aboutRefund(object: object): ProviderEvent['about'] {
-  const id = read(ownRefund, object).metadata?.refund_id
-  return id ? { kind: 'refund', id, outcome: refundOutcome(read(refundBody, object)) } : null
+  const { refund_id: id, organization_id: organizationId = null } = read(ownRefund, object).metadata ?? {}
+  if (!id) return null
+  return { kind: 'refund', id, organizationId, outcome: refundOutcome(read(refundBody, object)) }
 }
 
 function aboutOf({ type, data: { object } }: z.output<typeof eventBody>): ProviderEvent['about'] {

@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe'
 import type { StripeSettings } from '../../../config/stripe.ts'
-import type { Order, Outcome, PaymentProvider, RefundOutcome, Session } from '../provider.ts'
+import type { Order, Outcome, PaymentProvider, RefundOrder, RefundOutcome, Session } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
 import { idempotently, throwStripeFailure } from './failure.ts'
 import { refundOutcome, sessionOutcome, toStripe } from './outcome.ts'
@@ -14,11 +14,11 @@ const interactive = { timeout: 4_000, maxNetworkRetries: 0 }
 // value.
 const longerThanHoldSeconds = 35 * 60
 
-const sessionParams = ({ id, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({
+const sessionParams = ({ id, organizationId, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({
   mode: 'payment' as const,
   client_reference_id: id,
-  metadata: { payment_id: id },
-  payment_intent_data: { metadata: { payment_id: id } },
+  metadata: { payment_id: id, organization_id: organizationId },
+  payment_intent_data: { metadata: { payment_id: id, organization_id: organizationId } },
   line_items: [
     {
       quantity: 1,
@@ -78,7 +78,7 @@ async function expireSession(stripe: Stripe, sessionId: string): Promise<Outcome
 
 async function refund(
   stripe: Stripe,
-  { id, charge, amount, currency }: Parameters<PaymentProvider['refund']>[0],
+  { id, organizationId, charge, amount, currency }: RefundOrder,
 ): Promise<RefundOutcome> {
   try {
     // An idempotency key only repeats the first response, and is forgotten after a day. Stripe's list is
@@ -89,7 +89,7 @@ async function refund(
     const params = {
       payment_intent: charge,
       amount: toStripe(amount, currency),
-      metadata: { refund_id: id },
+      metadata: { refund_id: id, organization_id: organizationId },
     }
     return refundOutcome(
       await idempotently(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey })),

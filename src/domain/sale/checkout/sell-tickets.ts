@@ -1,8 +1,9 @@
 import { and } from 'drizzle-orm'
-import { coalesceReads } from '../../../data/coalesce.ts'
+import { readByOrganization } from '../../../data/by-organization.ts'
 import { checkReplay, type Idempotency } from '../../../data/idempotency.ts'
-import { anyOf, statement } from '../../../data/prepared.ts'
+import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
+import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
 import { busy, Refusal } from '../../../shared/errors.ts'
 import { findDiscount } from '../../discount/loaders.ts'
@@ -10,7 +11,7 @@ import { findPayment, paymentById } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { ticketsByPaymentId } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
-import { priceById } from '../../ticket-rate/loaders.ts'
+import { organizationOfRate, priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsOf, expireHoldsWith } from '../release/release-holds.ts'
 import type { Checkout, HoldJob } from './hold/hold-rows.ts'
@@ -28,24 +29,28 @@ export type Order = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & {
   plan(terms: Terms | null): CheckoutPlan | Promise<CheckoutPlan>
 }
 
-const findCompletedKey = coalesceReads(async (db, ids) => {
+const findCompletedKey = readByOrganization(async (db, organizationId, ids) => {
   const found = await statement(db, 'idempotency_keys', (db) =>
     db
       .select()
       .from(idempotencyKeys)
-      .where(and(anyOf(idempotencyKeys.id, 'ids'), isFresh)),
-  ).execute({ ids })
+      .where(and(inOrganization(idempotencyKeys.organizationId), anyOf(idempotencyKeys.id, 'ids'), isFresh)),
+  ).execute({ organizationId, ids })
   return new Map(found.map((key) => [key.id, key]))
 })
 
-async function replay({ id, requestHash }: Idempotency, ctx: Context): Promise<CheckoutAnswer | null> {
-  const found = await findCompletedKey(ctx.db, id)
+async function replay(
+  { id, requestHash }: Idempotency,
+  organizationId: string,
+  ctx: Context,
+): Promise<CheckoutAnswer | null> {
+  const found = await findCompletedKey(ctx.db, organizationId, id)
   const key = checkReplay(found, requestHash, 'This key was already used for another checkout.')
   if (!key) return null
   const isPublic = ctx.caller?.kind === 'publishable'
   // A browser sees no payment but by its address, and the one that it made under this key.
   const payment = isPublic
-    ? await findPayment(ctx.db, key.paymentId)
+    ? await findPayment(ctx.db, organizationId, key.paymentId)
     : await ctx.loaders.load(paymentById, key.paymentId)
   if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
   const tickets = isPublic ? [] : await ctx.loaders.load(ticketsByPaymentId, payment.id)
@@ -62,7 +67,7 @@ async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean
   const current = await readTerms(rate.id, ctx)
   if (!current) return false
   if (current.hasOverdueHolds) {
-    await expireHoldsOf(ctx.db, rate.id)
+    await expireHoldsOf(ctx.db, rate)
     // Even if another process was faster and this call expired nothing.
     return true
   }
@@ -80,7 +85,7 @@ async function mayApplyAfterExpiry(
   if (reason?.code !== 'DISCOUNT_USED_UP' || !discountCode) return false
   const discount = await findDiscount(ctx, rate.organizationId, discountCode)
   if (!discount) return false
-  if (await expireHoldsWith(ctx.db, discount.id)) return true
+  if (await expireHoldsWith(ctx.db, discount)) return true
   return (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available
 }
 
@@ -93,15 +98,18 @@ async function trySale(
   { input, idempotency, seller, plan: planTickets }: Order,
   ctx: Context,
 ): Promise<Attempt | null> {
-  const [replayed, terms] = await Promise.all([
-    idempotency && replay(idempotency, ctx),
-    readTerms(input.ticketRateId, ctx),
-  ])
+  const terms = await readTerms(input.ticketRateId, ctx)
+  // A channel that may not sell the rate any more still gets the answer of a checkout that it made before.
+  const organizationId =
+    idempotency && (terms?.rate.organizationId ?? (await organizationOfRate(ctx.db, input.ticketRateId)))
+  const replayed = organizationId && (await replay(idempotency, organizationId, ctx))
   if (replayed) return { answer: replayed, prices: [] }
   try {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
-    const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
+    const namesOrganization = isDistributed(ctx.db)
+    const job = { plan, input, idempotency, seller, holdMinutes, namesOrganization }
+    const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome
     return (
       outcome && { answer: { ...outcome, replayed: false }, prices: plan.tickets.map(({ price }) => price) }

@@ -1,9 +1,19 @@
-import { and, eq, getTableColumns } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL } from 'drizzle-orm'
 import type { Readers } from '../../../data/batch-loader.ts'
+import { readByOrganization } from '../../../data/by-organization.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { anyOf, type Find, type Finds, type Found, findTogether } from '../../../data/prepared.ts'
+import {
+  anyOf,
+  type Find,
+  type Finds,
+  type Found,
+  findTogether,
+  inOrganization,
+} from '../../../data/prepared.ts'
+import type { Database } from '../../../database/database.ts'
+import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { groupBy } from '../../../shared/group-by.ts'
@@ -12,7 +22,15 @@ import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
-import { nameIn, rateColumns, ratePrices, rateQuestions, rateSupplements } from '../../ticket-rate/loaders.ts'
+import {
+  nameIn,
+  organizationOfRate,
+  pricesWhere,
+  rateColumns,
+  ratePrices,
+  rateQuestions,
+  rateSupplements,
+} from '../../ticket-rate/loaders.ts'
 import {
   isStockOf,
   type Price,
@@ -54,7 +72,7 @@ const saleRows = fewRowsOf({
 })
 // Rate with its event, organization and location.
 type SaleRow = ReturnType<typeof saleRows.read>[number]
-const sales = (mode: Mode): Find<SaleRow> => ({
+const sales = (mode: Mode, condition?: SQL): Find<SaleRow> => ({
   rows: saleRows,
   query: (select, keys) =>
     select
@@ -63,16 +81,16 @@ const sales = (mode: Mode): Find<SaleRow> => ({
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(anyOf(ticketRates.id, keys)),
+      .where(and(condition, anyOf(ticketRates.id, keys))),
 })
-const overdueHolds: Find<{ ticketRateId: string }> = {
+const overdueHolds = (condition?: SQL): Find<{ ticketRateId: string }> => ({
   rows: fewRowsOf({ ticketRateId: payments.ticketRateId }),
   query: (select, keys) =>
     select
       .from(payments)
-      .where(and(anyOf(payments.ticketRateId, keys), isOverdue))
+      .where(and(condition, anyOf(payments.ticketRateId, keys), isOverdue))
       .groupBy(payments.ticketRateId),
-}
+})
 
 const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, (row) => row.ticketRateId)
 
@@ -80,7 +98,18 @@ type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
 // Queries for the terms of rates by rate id, with the counters of a mode. Convert their rows with `toTerms`.
 const findTerms = perMode(
-  (mode): Finds<Parts> => [sales(mode), ratePrices[mode], rateSupplements, rateQuestions, overdueHolds],
+  (mode): Finds<Parts> => [sales(mode), ratePrices[mode], rateSupplements, rateQuestions, overdueHolds()],
+)
+
+// The same for rates of one organization.
+const findOwnTerms = perMode(
+  (mode): Finds<Parts> => [
+    sales(mode, inOrganization(stock.organizationId)),
+    pricesWhere(mode, inOrganization(stock.organizationId)),
+    rateSupplements,
+    rateQuestions,
+    overdueHolds(inOrganization(payments.organizationId)),
+  ],
 )
 
 // Groups rows by rate id.
@@ -113,9 +142,27 @@ const readTermsTogether = perMode((mode) =>
   ),
 )
 
+const readOwnTerms = perMode((mode) =>
+  readByOrganization<Terms>(async (db, organizationId, ids) =>
+    toTerms(
+      await findTogether(db, nameIn(mode, 'terms_of_organization'), findOwnTerms[mode], {
+        organizationId,
+        keys: ids,
+      }),
+    ),
+  ),
+)
+
+// A distributed database has the counters of a rate on the server of its organization.
+async function findTermsOf(db: Database, mode: Mode, id: string): Promise<Terms | null> {
+  if (!isDistributed(db)) return readTermsTogether[mode](db, id)
+  const organizationId = await organizationOfRate(db, id)
+  return organizationId === null ? null : readOwnTerms[mode](db, organizationId, id)
+}
+
 /** Loads the terms of rates without permission checks: use `readTerms`. */
 const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map((id) => readTermsTogether[scope.mode](db, id))))
+  new Loader((ids) => Promise.all(ids.map((id) => findTermsOf(db, scope.mode, id))))
 
 /** Reads the terms of a rate, which the request may have prefetched. Null if there is no such rate, or the
  *  caller may not sell it. */

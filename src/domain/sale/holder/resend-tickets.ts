@@ -4,7 +4,7 @@ import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { maxResends, queueAgain, secondsUntilResend } from '../../delivery/queue-again.ts'
 import { paymentById } from '../../payment/loaders.ts'
-import { lockPayment } from '../../payment/lock-payment.ts'
+import { lockPayment, type PaymentName } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
@@ -14,12 +14,15 @@ import { statusRefusal } from './holder-rules.ts'
 /** Tickets that are sent again, and the number of mails and messages that were queued for them. */
 export type Resent = { tickets: Ticket[]; deliveries: number }
 
-async function findPaymentId({ ticketId, paymentId }: TicketResending, ctx: Context): Promise<string> {
-  if (ticketId != null) return (await requireTicket(ticketId, ctx)).paymentId
+async function findPaymentOf({ ticketId, paymentId }: TicketResending, ctx: Context): Promise<PaymentName> {
+  if (ticketId != null) {
+    const { organizationId, paymentId: id } = await requireTicket(ticketId, ctx)
+    return { organizationId, id }
+  }
   const payment = await ctx.loaders.load(paymentById, paymentId ?? '')
   if (!payment)
     throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })
-  return payment.id
+  return payment
 }
 
 /** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a
@@ -29,21 +32,27 @@ async function findPaymentId({ ticketId, paymentId }: TicketResending, ctx: Cont
  *  again five times within 24 hours, by the database's clock (DECISIONS 9). */
 export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {
   requireConfidential(ctx)
-  const paymentId = await findPaymentId(input, ctx)
+  const payment = await findPaymentOf(input, ctx)
   const { ticketId } = input
   const resent = await transaction(ctx.db, async (tx) => {
-    const { status } = await lockPayment(tx, paymentId)
+    const { status } = await lockPayment(tx, payment)
     const locked = await tx
       .select()
       .from(tickets)
-      .where(and(eq(tickets.paymentId, paymentId), ticketId != null ? eq(tickets.id, ticketId) : undefined))
+      .where(
+        and(
+          eq(tickets.organizationId, payment.organizationId),
+          eq(tickets.paymentId, payment.id),
+          ticketId != null ? eq(tickets.id, ticketId) : undefined,
+        ),
+      )
       .orderBy(asc(tickets.id))
       .for('update')
     const active = locked
       .filter((ticket) => ticket.status === 'active' && !isAnonymized(ticket))
       .sort((one, other) => one.position - other.position)
     const [first] = locked
-    if (!first) throw new Error(`payment ${paymentId} is ${status} and has no tickets`)
+    if (!first) throw new Error(`payment ${payment.id} is ${status} and has no tickets`)
     if (active.length === 0) throw statusRefusal(first, 'resent')
     const retryAfter = await secondsUntilResend(tx, active)
     if (retryAfter !== null)

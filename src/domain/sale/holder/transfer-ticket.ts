@@ -1,19 +1,17 @@
-import { eq } from 'drizzle-orm'
 import { makeOnce } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import { newQrCode } from '../../../shared/ids.ts'
+import { newQrCode, renewDocumentToken } from '../../../shared/ids.ts'
 import { queueTransfer } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { clearedAttendee } from '../../ticket/anonymized.ts'
-import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
+import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
 import { retiredDocuments, type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { recordChanges } from '../record-changes.ts'
-import { newToken } from '../settle/record-paid.ts'
 import type { TicketTransfer } from './holder-input.ts'
 import { readHolderTerms, statusRefusal } from './holder-rules.ts'
 
@@ -33,9 +31,9 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
       phone: to.phone ?? null,
       language: to.language ?? language,
       qrCode: newQrCode(),
-      documentToken: newToken,
+      documentToken: renewDocumentToken(documentToken),
     })
-    .where(eq(tickets.id, id))
+    .where(isTicket(former))
     .returning()
   if (!given) throw new Error(`ticket ${id} was not transferred under its lock`)
   await tx.insert(retiredDocuments).values({ organizationId, token: documentToken, ticketId: id })
@@ -53,12 +51,13 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
  *  its rate, EVENT_ENDED by the database's clock (DECISIONS 9). */
 export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
-  const { id, paymentId } = await requireTicket(to.ticketId, ctx)
+  const found = await requireTicket(to.ticketId, ctx)
+  const { organizationId, paymentId } = found
   const transfer = () =>
     transaction(ctx.db, async (tx) => {
       // Deliveries refer to the payment, which is locked before the ticket.
-      await lockPayment(tx, paymentId)
-      const locked = await lockTicket(tx, id)
+      await lockPayment(tx, { organizationId, id: paymentId })
+      const locked = await lockTicket(tx, found)
       if (locked.status !== 'active') throw statusRefusal(locked, 'transferred')
       if (isHolder(to, locked)) return locked
       requireUnused(locked)

@@ -1,10 +1,9 @@
-import { eq } from 'drizzle-orm'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
-import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
+import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
@@ -29,11 +28,12 @@ function differences(ticket: Ticket, given: Partial<Ticket>, language: string): 
  *  (DECISIONS 9). */
 export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
-  const { id, paymentId } = await requireTicket(ticketId, ctx)
+  const found = await requireTicket(ticketId, ctx)
+  const { organizationId, paymentId } = found
   const ticket = await transaction(ctx.db, async (tx) => {
     // A settlement reads the addresses that it queues mails for under this lock.
-    await lockPayment(tx, paymentId)
-    const locked = await lockTicket(tx, id)
+    await lockPayment(tx, { organizationId, id: paymentId })
+    const locked = await lockTicket(tx, found)
     const isLive = locked.status === 'held' || locked.status === 'active'
     if (!isLive || isAnonymized(locked)) throw statusRefusal(locked, 'updated')
     requireUnused(locked)
@@ -45,9 +45,9 @@ export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ct
     const [updated] = await tx
       .update(tickets)
       .set({ ...changed, searchName })
-      .where(eq(tickets.id, id))
+      .where(isTicket(found))
       .returning()
-    if (!updated) throw new Error(`ticket ${id} was not updated under its lock`)
+    if (!updated) throw new Error(`ticket ${found.id} was not updated under its lock`)
     await recordChanges(tx, [ticketChange('ticket.updated', updated)])
     return updated
   })

@@ -20,18 +20,26 @@ export type Decision = { status: Payment['status']; sendTo?: string; isOpen?: bo
 const maxNameCharacters = 250
 
 const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string): Order => {
-  const { id, totalAmount, currency, expiresAt } = payment
+  const { id, organizationId, totalAmount, currency, expiresAt } = payment
   const name = `${event.name} · ${rateName}`.slice(0, maxNameCharacters)
-  return { id, totalAmount, currency, expiresAt, name, pageUrl: paymentUrl(payment, publicUrl) }
+  return {
+    id,
+    organizationId,
+    totalAmount,
+    currency,
+    expiresAt,
+    name,
+    pageUrl: paymentUrl(payment, publicUrl),
+  }
 }
 
 async function pay({ db, provider, publicUrl }: PaymentServices, found: FoundPayment): Promise<Decision> {
-  const { id, status, sessionUrl } = found.payment
+  const { status, sessionUrl } = found.payment
   if (sessionUrl && openSessionOf(found.payment, provider)) return { status, sendTo: sessionUrl }
   // Outside any transaction: a slow provider must not hold a row lock.
   const outcome = await provider.charge(toOrder(found, publicUrl()))
   if (outcome.kind !== 'session') return settlePayment(db, { payment: found.payment, outcome })
-  const saved = await saveSession(db, id, provider.name, outcome)
+  const saved = await saveSession(db, found.payment, provider.name, outcome)
   const decision = { status: saved.status, sendTo: saved.sessionUrl ?? outcome.url }
   if (saved.sessionId === outcome.id) return decision
   // Another request saved its session first: close this one, which no buyer is sent to.

@@ -1,10 +1,11 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { statement } from '../../../data/prepared.ts'
+import { inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { changes } from '../../change/table.ts'
 import { hasRecipient } from '../../delivery/anonymized-recipient.ts'
 import { documentUrl } from '../../delivery/document-url.ts'
 import { deliveries } from '../../delivery/table.ts'
+import type { Payment } from '../../payment/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices } from '../../ticket-rate/table.ts'
 
@@ -25,16 +26,23 @@ const documentsByPayment = (db: Database) =>
         position: tickets.position,
         name: prices.name,
         status: tickets.status,
+        organizationId: tickets.organizationId,
         documentToken: tickets.documentToken,
         // The document of a ticket that was given to another person is that person's.
         isGiven: sql<boolean>`exists (${db
           .select({ one: sql`1` })
           .from(changes)
-          .where(and(eq(changes.subjectId, tickets.id), eq(changes.type, 'ticket.transferred')))})`,
+          .where(
+            and(
+              inOrganization(changes.organizationId),
+              eq(changes.subjectId, tickets.id),
+              eq(changes.type, 'ticket.transferred'),
+            ),
+          )})`,
       })
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(eq(tickets.paymentId, paymentId))
+      .where(and(inOrganization(tickets.organizationId), eq(tickets.paymentId, paymentId)))
       .orderBy(asc(tickets.position)),
   )
 
@@ -46,6 +54,7 @@ const recipientsByPayment = (db: Database) =>
       .from(deliveries)
       .where(
         and(
+          inOrganization(deliveries.organizationId),
           eq(deliveries.paymentId, paymentId),
           eq(deliveries.kind, 'tickets'),
           eq(deliveries.occasion, ''),
@@ -68,10 +77,10 @@ function maskRecipient(recipient: string): string {
  *  cancelled ticket, and one that was given to another person, has no URL. */
 export async function findDocuments(
   db: Database,
-  payment: { id: string; sendResourcers: boolean },
+  payment: Pick<Payment, 'id' | 'organizationId' | 'sendResourcers'>,
   publicUrl: string,
 ): Promise<Documents> {
-  const values = { paymentId: payment.id }
+  const values = { organizationId: payment.organizationId, paymentId: payment.id }
   const [rows, recipients] = await Promise.all([
     documentsByPayment(db).execute(values),
     payment.sendResourcers ? recipientsByPayment(db).execute(values) : [],

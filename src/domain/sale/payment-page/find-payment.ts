@@ -1,22 +1,27 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { readByOrganization } from '../../../data/by-organization.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
-import { anyOf, statement } from '../../../data/prepared.ts'
+import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
+import { isDistributed } from '../../../database/distributed.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { discounts } from '../../discount/table.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
+import { organizationOfPage } from '../../payment/loaders.ts'
+import type { PaymentName } from '../../payment/lock-payment.ts'
+import { readPageToken } from '../../payment/payment-url.ts'
 import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
 import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts'
 
-// Buyers come in a rush: reads in the same turn of the event loop share one statement.
-const paymentsByTokens = (db: Database) =>
-  statement(db, 'payments_by_tokens', (db) =>
+const findPayments = (name: string, isOf: (column: PgColumn) => SQL | undefined) => (db: Database) =>
+  statement(db, name, (db) =>
     db
       .select({
         payment: payments,
@@ -26,7 +31,13 @@ const paymentsByTokens = (db: Database) =>
         refundReason: sql<AutomaticReason | null>`(${db
           .select({ reason: refunds.reason })
           .from(refunds)
-          .where(and(eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons)))
+          .where(
+            and(
+              isOf(refunds.organizationId),
+              eq(refunds.paymentId, payments.id),
+              inArray(refunds.reason, automaticReasons),
+            ),
+          )
           .orderBy(asc(refunds.createdAt))
           .limit(1)})`,
         rateName: ticketRates.name,
@@ -44,8 +55,10 @@ const paymentsByTokens = (db: Database) =>
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(anyOf(payments.pageToken, 'tokens')),
+      .where(and(isOf(payments.organizationId), anyOf(payments.pageToken, 'tokens'))),
   )
+const paymentsByTokens = findPayments('payments_by_tokens', () => undefined)
+const paymentsByOwnTokens = findPayments('payments_of_organization_by_tokens', inOrganization)
 
 // No personal data: anybody with the page's address can see it.
 const linesByPayments = (db: Database) =>
@@ -66,30 +79,36 @@ const linesByPayments = (db: Database) =>
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))
       .leftJoin(discounts, eq(discounts.id, tickets.discountId))
-      .where(anyOf(tickets.paymentId, 'paymentIds'))
+      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.paymentId, 'paymentIds')))
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
   )
 
 export type FoundPayment = Awaited<ReturnType<ReturnType<typeof paymentsByTokens>['execute']>>[number]
 export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['execute']>>[number]
 
-const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) => {
-  const found = await paymentsByTokens(db).execute({ tokens })
-  return new Map(found.map((row) => [row.payment.pageToken, row]))
-})
+const toMap = (found: FoundPayment[]) => new Map(found.map((row) => [row.payment.pageToken, row]))
 
-const linesByPayment = coalesceReads<TicketLine[]>(async (db, paymentIds) =>
-  groupBy(await linesByPayments(db).execute({ paymentIds }), ({ paymentId }) => paymentId),
+// Buyers come in a rush: reads in the same turn of the event loop share one statement.
+const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) =>
+  toMap(await paymentsByTokens(db).execute({ tokens })),
+)
+const paymentByOwnToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
+  toMap(await paymentsByOwnTokens(db).execute({ organizationId, tokens })),
 )
 
-/** Reports whether a text has the form of a page token. */
-export const isPageToken = (token: string) => /^[0-9A-Za-z]{43}$/.test(token)
+const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
+  groupBy(await linesByPayments(db).execute({ organizationId, paymentIds }), ({ paymentId }) => paymentId),
+)
 
 /** Finds the payment whose page has this token, with its event and rate. The token is the permission: there
  *  is no caller. Null if there is none. A malformed token costs no SQL. */
-export const findPayment = async (db: Database, token: string): Promise<FoundPayment | null> =>
-  isPageToken(token) ? paymentByToken(db, token) : null
+export async function findPayment(db: Database, token: string): Promise<FoundPayment | null> {
+  const read = readPageToken(token)
+  if (!read || !isDistributed(db)) return read && paymentByToken(db, token)
+  const organizationId = await organizationOfPage(db, read)
+  return organizationId === null ? null : paymentByOwnToken(db, organizationId, token)
+}
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */
-export const readLines = async (db: Database, paymentId: string): Promise<TicketLine[]> =>
-  (await linesByPayment(db, paymentId)) ?? []
+export const readLines = async (db: Database, { id, organizationId }: PaymentName): Promise<TicketLine[]> =>
+  (await linesByPayment(db, organizationId, id)) ?? []

@@ -9,10 +9,11 @@ import { loadMessages, translate } from '../../../language/translate.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
 import { Refusal } from '../../../shared/errors.ts'
+import { readPageToken } from '../../payment/payment-url.ts'
 import { providerOf } from '../../payment/provider-of.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
 import { findDocuments } from './find-documents.ts'
-import { type FoundPayment, findPayment, isPageToken, readLines } from './find-payment.ts'
+import { type FoundPayment, findPayment, readLines } from './find-payment.ts'
 import { buyerUrl, outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
 
@@ -79,7 +80,7 @@ export async function addPaymentPage(
       return sendPage(reply, 200, undecidedPage(language, found, 'pending'))
     if (status === 'pending') {
       if (sendTo) return reply.redirect(sendTo, 303)
-      const lines = await readLines(db, found.payment.id)
+      const lines = await readLines(db, found.payment)
       return sendPage(reply, 200, pendingPage(language, found, lines, provider))
     }
     // The payment may have just changed: its current row decides where the buyer goes.
@@ -105,7 +106,7 @@ export async function addPaymentPage(
     // A wildcard, so that addresses of the wrong length or depth get an error page, too.
     const tokenOf = (request: FastifyRequest) => {
       const token = readToken(request)
-      return isPageToken(token) ? token : null
+      return readPageToken(token) ? token : null
     }
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get<{ Querystring: { paid?: string } }>('/pay/*', options, (request, reply) =>

@@ -1,9 +1,9 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
-import { lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
+import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
@@ -24,13 +24,13 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
   const [cancelled] = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(and(eq(tickets.id, ticket.id), ticketCanBecome('cancelled')))
+    .where(and(isTicket(ticket), ticketCanBecome('cancelled')))
     .returning()
   if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)
   await recordChanges(tx, [ticketChange('ticket.cancelled', cancelled)])
-  const flipped = await moveStock(tx, stockMoves([cancelled], { sold: -1 }))
+  const flipped = await moveStock(tx, cancelled.organizationId, stockMoves([cancelled], { sold: -1 }))
   if (!flipped) throw new Error(`stock of ticket ${ticket.id} was not released`)
-  await recordAvailability(tx, flipped)
+  await recordAvailability(tx, cancelled.organizationId, flipped)
   return cancelled
 }
 
@@ -39,9 +39,9 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
  *  (DECISIONS 5, 9). */
 export async function cancelTicket(ticketId: string, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
-  const { id } = await requireTicket(ticketId, ctx)
+  const found = await requireTicket(ticketId, ctx)
   const ticket = await transaction(ctx.db, async (tx) => {
-    const locked = await lockTicket(tx, id)
+    const locked = await lockTicket(tx, found)
     return locked.status === 'cancelled' ? locked : recordCancelled(tx, locked)
   })
   ctx.loaders.clear()

@@ -6,11 +6,11 @@ import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
-import { lockPayment } from '../../payment/lock-payment.ts'
+import { lockPayment, type PaymentName } from '../../payment/lock-payment.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { lockTicket } from '../../ticket/require-ticket.ts'
+import { lockTicket, type TicketName } from '../../ticket/require-ticket.ts'
 import type { LookupTicket, Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
@@ -26,17 +26,31 @@ type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> 
 
 // Finds the charge that paid for the tickets. Extra charges are refunded in full by themselves; of this one
 // at most a surplus is.
-async function findPayingCharge(tx: Connection, paymentId: string): Promise<Charge> {
+async function findPayingCharge(
+  tx: Connection,
+  { id: paymentId, organizationId }: PaymentName,
+): Promise<Charge> {
   const fullRefund = tx
     .select({ one: sql`1` })
     .from(refunds)
     .where(
-      and(eq(refunds.chargeId, charges.id), isNull(refunds.ticketId), eq(refunds.amount, charges.amount)),
+      and(
+        eq(refunds.organizationId, charges.organizationId),
+        eq(refunds.chargeId, charges.id),
+        isNull(refunds.ticketId),
+        eq(refunds.amount, charges.amount),
+      ),
     )
   const [charge] = await tx
     .select()
     .from(charges)
-    .where(and(eq(charges.paymentId, paymentId), notExists(fullRefund)))
+    .where(
+      and(
+        eq(charges.organizationId, organizationId),
+        eq(charges.paymentId, paymentId),
+        notExists(fullRefund),
+      ),
+    )
     .orderBy(asc(charges.createdAt), asc(charges.id))
     .limit(1)
   if (!charge) throw new Error(`payment ${paymentId} has no charge to refund`)
@@ -44,11 +58,17 @@ async function findPayingCharge(tx: Connection, paymentId: string): Promise<Char
 }
 
 // Adds up the refunds of a ticket that have succeeded or are pending.
-async function sumRefunds(tx: Connection, ticketId: string): Promise<number> {
+async function sumRefunds(tx: Connection, { id: ticketId, organizationId }: TicketName): Promise<number> {
   const [sum] = await tx
     .select({ amount: sql<number>`coalesce(sum(${refunds.amount}), 0)::float8` })
     .from(refunds)
-    .where(and(eq(refunds.ticketId, ticketId), inArray(refunds.status, ['pending', 'succeeded'])))
+    .where(
+      and(
+        eq(refunds.organizationId, organizationId),
+        eq(refunds.ticketId, ticketId),
+        inArray(refunds.status, ['pending', 'succeeded']),
+      ),
+    )
   return sum?.amount ?? 0
 }
 
@@ -64,7 +84,7 @@ export async function openRefund(
 ): Promise<RefundAttempt> {
   if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment.status, 'refunded'))
   const { currency } = ticket
-  const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (await sumRefunds(tx, ticket.id)))
+  const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (await sumRefunds(tx, ticket)))
   const amount = requested ?? refundable
   if (amount === 0 || amount > refundable)
     throw new Refusal({
@@ -77,7 +97,7 @@ export async function openRefund(
     .values({
       id: newId('ref'),
       paymentId: payment.id,
-      chargeId: (await findPayingCharge(tx, payment.id)).id,
+      chargeId: (await findPayingCharge(tx, payment)).id,
       ticketId: ticket.id,
       organizationId: ticket.organizationId,
       channelId: ticket.channelId,
@@ -100,7 +120,7 @@ type Opened = { refund: RefundAttempt; isNew: boolean }
 async function settleByHand(tx: Connection, { provider }: Payment, opened: Opened): Promise<Opened> {
   if (!opened.isNew || provider !== ownProvider) return opened
   const { id } = opened.refund
-  const refund = await settleRefund(tx, { id }, { kind: 'succeeded', reference: id })
+  const refund = await settleRefund(tx, opened.refund, { kind: 'succeeded', reference: id })
   if (!refund) throw new Error(`refund ${id} not found in the transaction that opened it`)
   return { refund, isNew: false }
 }
@@ -111,15 +131,16 @@ async function settleByHand(tx: Connection, { provider }: Payment, opened: Opene
  *  instead of failing: its row is committed, so a background job settles it and the client must not repeat
  *  the request. Returns the refund's current row. */
 export async function startRefund(
-  { id, paymentId }: Pick<LookupTicket, 'id' | 'paymentId'>,
+  ticket: Pick<LookupTicket, 'id' | 'organizationId' | 'paymentId'>,
   ctx: Context,
   open: (tx: Connection, payment: Payment, ticket: Ticket) => Promise<Opened>,
 ): Promise<RefundAttempt> {
   const { db, provider } = ctx.services
   const { refund, isNew } = await makeOnce(() =>
     refundTransaction(db, async (tx) => {
-      const payment = await lockPayment(tx, paymentId)
-      return settleByHand(tx, payment, await open(tx, payment, await lockTicket(tx, id)))
+      const { organizationId, paymentId } = ticket
+      const payment = await lockPayment(tx, { organizationId, id: paymentId })
+      return settleByHand(tx, payment, await open(tx, payment, await lockTicket(tx, ticket)))
     }),
   )
   const attempt = async () => (isNew ? requestProviderRefund(db, provider, refund) : refund)

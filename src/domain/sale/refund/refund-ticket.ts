@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { checkReplay, hashIdempotency, type Idempotency, inMode } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
@@ -30,8 +30,15 @@ function toMinorAmount({ amount }: RefundInput, currency: string): number | unde
   return toMinor(amount, currency)
 }
 
-async function findReplay(tx: Connection, { id, requestHash }: Idempotency): Promise<RefundAttempt | null> {
-  const [made] = await tx.select().from(refunds).where(eq(refunds.idempotencyKey, id))
+async function findReplay(
+  tx: Connection,
+  organizationId: string,
+  { id, requestHash }: Idempotency,
+): Promise<RefundAttempt | null> {
+  const [made] = await tx
+    .select()
+    .from(refunds)
+    .where(and(eq(refunds.organizationId, organizationId), eq(refunds.idempotencyKey, id)))
   return checkReplay(made, requestHash, 'This key was already used for another refund.')
 }
 
@@ -45,7 +52,7 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
   const amount = toMinorAmount(input, ticket.currency)
   const key = hashIdempotency(inMode(ctx, integrationId), input.idempotencyKey, [ticket.id, amount ?? null])
   return startRefund(ticket, ctx, async (tx, payment, ticket) => {
-    const earlier = key && (await findReplay(tx, key))
+    const earlier = key && (await findReplay(tx, ticket.organizationId, key))
     if (earlier) return { refund: earlier, isNew: false }
     const columns = key && { idempotencyKey: key.id, requestHash: key.requestHash }
     const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...columns })

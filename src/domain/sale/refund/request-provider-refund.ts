@@ -8,7 +8,7 @@ import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { providerOf } from '../../payment/provider-of.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { refundTransaction, settleRefund } from './settle-refund.ts'
+import { isRefund, refundTransaction, settleRefund } from './settle-refund.ts'
 
 /** Lease of a refund attempt; longer than any attempt takes. */
 export const leaseSeconds = 60
@@ -39,14 +39,17 @@ export async function requestProviderRefund(
   maxSeconds = 5,
 ): Promise<RefundAttempt> {
   const provider = providerOf({ provider: liveProvider }, refund)
-  const [charge] = await db.select().from(charges).where(eq(charges.id, refund.chargeId))
+  const [charge] = await db
+    .select()
+    .from(charges)
+    .where(and(eq(charges.organizationId, refund.organizationId), eq(charges.id, refund.chargeId)))
   if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
-  const { id, amount, currency } = refund
+  const { id, organizationId, amount, currency } = refund
   const call = async (): Promise<RefundOutcome> => {
     // Only the provider that took the charge can refund it. Another would not know it, and the sandbox would
     // pretend to.
     if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
-    return provider.refund({ id, charge: charge.reference, amount, currency })
+    return provider.refund({ id, organizationId, charge: charge.reference, amount, currency })
   }
   const outcome = await withTimeout(maxSeconds, call()).catch((error: unknown) => ({
     kind: 'unknown' as const,
@@ -55,7 +58,7 @@ export async function requestProviderRefund(
   if (outcome.kind === 'unknown') return postpone(db, refund, { lastError: outcome.lastError })
   if (outcome.kind === 'pending')
     return postpone(db, refund, { lastError: null, reference: outcome.reference })
-  return (await refundTransaction(db, (tx) => settleRefund(tx, { id }, outcome))) ?? refund
+  return (await refundTransaction(db, (tx) => settleRefund(tx, refund, outcome))) ?? refund
 }
 
 // Leaves a refund alone that was decided in the meantime.
@@ -64,7 +67,7 @@ async function postpone(
   refund: RefundAttempt,
   update: Partial<Pick<RefundAttempt, 'lastError' | 'reference'>>,
 ): Promise<RefundAttempt> {
-  const isThis = eq(refunds.id, refund.id)
+  const isThis = isRefund(refund)
   const [postponed] = await db
     .update(refunds)
     .set({ ...update, dueAt: inSeconds(backoff(refund.attempts, retrySeconds)) })

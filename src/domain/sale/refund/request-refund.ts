@@ -10,11 +10,20 @@ import type { Ticket } from '../../ticket/table.ts'
 import { recordCancelled } from './cancel-ticket.ts'
 import { openRefund, startRefund } from './open-refund.ts'
 
-async function findWarrantyRefund(tx: Connection, ticketId: string): Promise<RefundAttempt | null> {
+async function findWarrantyRefund(
+  tx: Connection,
+  { id, organizationId }: Ticket,
+): Promise<RefundAttempt | null> {
   const [last] = await tx
     .select()
     .from(refunds)
-    .where(and(eq(refunds.ticketId, ticketId), eq(refunds.reason, 'WARRANTY')))
+    .where(
+      and(
+        eq(refunds.organizationId, organizationId),
+        eq(refunds.ticketId, id),
+        eq(refunds.reason, 'WARRANTY'),
+      ),
+    )
     .orderBy(desc(refunds.createdAt), desc(refunds.id))
     .limit(1)
   return last ?? null
@@ -51,7 +60,7 @@ async function checkWarranty(
 export async function requestRefund(ticketId: string, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
   return startRefund(await requireTicket(ticketId, ctx), ctx, async (tx, payment, ticket) => {
-    const earlier = await findWarrantyRefund(tx, ticket.id)
+    const earlier = await findWarrantyRefund(tx, ticket)
     if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
     const refund = await openRefund(tx, payment, ticket, {

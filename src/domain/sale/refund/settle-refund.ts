@@ -1,25 +1,36 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 import type { Connection } from '../../../database/database.ts'
 import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
-import { lockPayment } from '../../payment/lock-payment.ts'
+import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { isTicket } from '../../ticket/require-ticket.ts'
 import { type Refund, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../record-changes.ts'
 
 /** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
 export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
 
-/** Identifies a refund by its id, or by its provider's reference. */
-export type RefundName = { id: string } | { reference: string }
+/** Identifies a refund of an organization by its id, or by its provider's reference. */
+export type RefundName = Pick<RefundAttempt, 'organizationId'> & ({ id: string } | { reference: string })
+
+/** Condition that matches a refund by its primary key. */
+export const isRefund = ({
+  id,
+  organizationId,
+}: Pick<RefundAttempt, 'id' | 'organizationId'>): SQL | undefined =>
+  and(eq(refunds.organizationId, organizationId), eq(refunds.id, id))
 
 const findRefund = async (tx: Connection, name: RefundName): Promise<RefundAttempt | undefined> => {
   const isNamed = 'id' in name ? eq(refunds.id, name.id) : eq(refunds.reference, name.reference)
-  const [found] = await tx.select().from(refunds).where(isNamed)
+  const [found] = await tx
+    .select()
+    .from(refunds)
+    .where(and(eq(refunds.organizationId, name.organizationId), isNamed))
   return found
 }
 
@@ -33,13 +44,13 @@ function changeOf(outcome: RefundOutcome) {
 // Returns false if the payment's status does not allow it.
 async function updatePayment(
   tx: Connection,
-  { id }: Payment,
+  payment: Payment,
   to: { status: 'partially_refunded' | 'refunded'; refundedAmount: number },
 ): Promise<boolean> {
   const [refunded] = await tx
     .update(payments)
     .set(to)
-    .where(and(eq(payments.id, id), canBecome(to.status)))
+    .where(and(isPayment(payment), canBecome(to.status)))
     .returning()
   if (refunded) await recordChanges(tx, [paymentChange('payment.refunded', refunded)])
   return refunded !== undefined
@@ -53,6 +64,7 @@ async function recordTicketRefund(
   at: Date,
 ): Promise<void> {
   const entry: Refund = { channelId, amount, at: at.toISOString() }
+  const isRefunded = isTicket({ id: ticketId, organizationId: payment.organizationId })
   await tx
     .update(tickets)
     .set({
@@ -60,7 +72,7 @@ async function recordTicketRefund(
       refundedAt: at,
       refunds: sql`${tickets.refunds} || ${JSON.stringify([entry])}::text::jsonb`,
     })
-    .where(eq(tickets.id, ticketId))
+    .where(isRefunded)
   const refundedAmount = payment.refundedAmount + amount
   const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
   if (!(await updatePayment(tx, payment, { status, refundedAmount })))
@@ -74,7 +86,7 @@ async function recordTicketRefund(
     .set({
       correctiveInvoiceReferences: sql`array_append(${tickets.correctiveInvoiceReferences}, ${reference}::text)`,
     })
-    .where(eq(tickets.id, ticketId))
+    .where(isRefunded)
 }
 
 // Records the consequences of a successful refund: the new state of the payment and the ticket, the
@@ -104,15 +116,15 @@ export async function settleRefund(
 ): Promise<RefundAttempt | null> {
   const found = await findRefund(tx, name)
   if (!found) return null
-  const payment = await lockPayment(tx, found.paymentId)
+  const payment = await lockPayment(tx, { id: found.paymentId, organizationId: found.organizationId })
   const [settled] = await tx
     .update(refunds)
     .set(changeOf(outcome))
-    .where(and(eq(refunds.id, found.id), eq(refunds.status, 'pending')))
+    .where(and(isRefund(found), eq(refunds.status, 'pending')))
     .returning()
   if (!settled) {
     if (outcome.kind === 'failed')
-      await tx.update(refunds).set({ lastError: outcome.code }).where(eq(refunds.id, found.id))
+      await tx.update(refunds).set({ lastError: outcome.code }).where(isRefund(found))
     return (await findRefund(tx, found)) ?? null
   }
   if (settled.succeededAt) await recordRefunded(tx, payment, settled, settled.succeededAt)

@@ -1,10 +1,12 @@
-import { coalesceReads } from '../../../data/coalesce.ts'
-import { anyOf, statement } from '../../../data/prepared.ts'
+import { and, eq } from 'drizzle-orm'
+import { readByOrganization } from '../../../data/by-organization.ts'
+import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
 import { payments, providerEvents } from '../../payment/table.ts'
-import { refundTransaction, settleRefund } from '../refund/settle-refund.ts'
+import { refunds } from '../../refund/table.ts'
+import { isRefund, type RefundName, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Settlement } from './settlement.ts'
 
@@ -14,33 +16,57 @@ type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 
-// An event carries no more than a payment's id, but settlements are batched by rate.
-const findPayment = coalesceReads<Settlement['payment']>(async (db, ids) => {
+const { id, organizationId, ticketRateId, mode } = payments
+
+// An event carries no more than a payment's key, but settlements are batched by rate.
+const findPayment = readByOrganization<Settlement['payment']>(async (db, organizationId, ids) => {
   const found = await statement(db, 'rates_of_payments', (db) =>
     db
-      .select({ id: payments.id, ticketRateId: payments.ticketRateId, mode: payments.mode })
+      .select(columns)
       .from(payments)
-      .where(anyOf(payments.id, 'ids')),
-  ).execute({ ids })
+      .where(and(inOrganization(payments.organizationId), anyOf(payments.id, 'ids'))),
+  ).execute({ organizationId, ids })
   return new Map(found.map((payment) => [payment.id, payment]))
 })
+const columns = { id, organizationId, ticketRateId, mode }
 
-const receiveRefund = (
+// A session that was opened by an earlier version tells no organization.
+const findPaymentById = async (db: Database, paymentId: string): Promise<Settlement['payment'] | null> => {
+  const [found] = await db.select(columns).from(payments).where(eq(payments.id, paymentId))
+  return found ?? null
+}
+
+async function findRefund(
+  db: Database,
+  { id, organizationId }: Subject<'refund'>,
+): Promise<RefundName | null> {
+  const isNamed = organizationId === null ? eq(refunds.id, id) : isRefund({ id, organizationId })
+  const [found] = await db
+    .select({ id: refunds.id, organizationId: refunds.organizationId })
+    .from(refunds)
+    .where(isNamed)
+  return found ?? null
+}
+
+async function receiveRefund(
   db: Database,
   provider: string,
   { id, type }: ProviderEvent,
-  refund: Subject<'refund'>,
-): Promise<EventResult> =>
-  refundTransaction(db, async (tx) => {
+  about: Subject<'refund'>,
+): Promise<EventResult> {
+  const refund = await findRefund(db, about)
+  if (!refund) return 'unknown'
+  return refundTransaction(db, async (tx) => {
     // Waits for another transaction that is inserting the same event.
     const written = await tx
       .insert(providerEvents)
-      .values({ provider, id, type, paymentId: null })
+      .values({ organizationId: refund.organizationId, provider, id, type, paymentId: null })
       .onConflictDoNothing()
       .returning({ id: providerEvents.id })
     if (written.length === 0) return 'repeated'
-    return (await settleRefund(tx, refund, refund.outcome)) ? 'done' : 'unknown'
+    return (await settleRefund(tx, refund, about.outcome)) ? 'done' : 'unknown'
   })
+}
 
 /** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
  *  delivered. An event that arrives out of order makes only changes that are still allowed (see
@@ -53,7 +79,11 @@ export async function receiveEvent(
   const { id, type, about } = event
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
-  const payment = await findPayment(db, about.paymentId)
+  const { organizationId, paymentId } = about
+  const payment =
+    organizationId === null
+      ? await findPaymentById(db, paymentId)
+      : await findPayment(db, organizationId, paymentId)
   // A test payment has no session at a real provider, which therefore can't know it.
   if (!payment || (payment.mode === 'test' && provider !== sandboxProvider.name)) return 'unknown'
   const { isRepeated } = await settlePayment(db, {

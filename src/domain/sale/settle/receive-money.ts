@@ -1,9 +1,10 @@
-import { and, eq, inArray, ne } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Connection } from '../../../database/database.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import type { Payment } from '../../payment/table.ts'
 import { mayBecome } from '../../payment/transitions.ts'
+import { isTicket } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
 import { releaseHolds } from '../release/release-holds.ts'
@@ -19,8 +20,8 @@ import {
   surplusOf,
 } from './settlement.ts'
 
-// Gives new codes to expired tickets whose codes other tickets have taken in the meantime.
-async function renewTakenCodes(tx: Connection, paymentIds: string[]): Promise<void> {
+// Gives new codes to expired tickets of a payment whose codes other tickets have taken in the meantime.
+async function renewTakenCodes(tx: Connection, { id: paymentId, organizationId }: Payment): Promise<void> {
   const other = alias(tickets, 'other')
   const taken = await tx
     .select({ id: tickets.id })
@@ -28,14 +29,22 @@ async function renewTakenCodes(tx: Connection, paymentIds: string[]): Promise<vo
     .innerJoin(
       other,
       and(
+        eq(other.organizationId, tickets.organizationId),
         eq(other.eventId, tickets.eventId),
         eq(other.qrCode, tickets.qrCode),
         eq(other.mode, tickets.mode),
         ne(other.id, tickets.id),
       ),
     )
-    .where(and(inArray(tickets.paymentId, paymentIds), ne(other.status, 'expired')))
-  for (const { id } of taken) await tx.update(tickets).set({ qrCode: newQrCode() }).where(eq(tickets.id, id))
+    .where(
+      and(
+        eq(tickets.organizationId, organizationId),
+        eq(tickets.paymentId, paymentId),
+        ne(other.status, 'expired'),
+      ),
+    )
+  for (const { id } of taken)
+    await tx.update(tickets).set({ qrCode: newQrCode() }).where(isTicket({ id, organizationId }))
 }
 
 // Null if the charge can pay for its payment.
@@ -51,9 +60,11 @@ async function loadPayables(
   open: LockedSettlement[],
   from: 'held' | 'expired',
 ): Promise<Payable<SoldTicket>[]> {
-  if (open.length === 0) return []
+  const [first] = open
+  if (!first) return []
   const sold = await findSold(
     tx,
+    first.payment.organizationId,
     open.map(({ payment }) => payment.id),
     from,
   )
@@ -69,10 +80,10 @@ async function loadPayables(
 // lock. Returns its current status (DECISIONS 11).
 async function refuseMismatch(
   tx: Connection,
-  { id, status }: Pick<Payment, 'id' | 'status'>,
+  { id, organizationId, status }: Pick<Payment, 'id' | 'organizationId' | 'status'>,
 ): Promise<Payment['status']> {
   if (!mayBecome(status, 'failed')) return status
-  await releaseHolds(tx, [{ id, status: 'failed' }])
+  await releaseHolds(tx, [{ id, organizationId, status: 'failed' }])
   return 'failed'
 }
 
@@ -89,7 +100,9 @@ export async function receiveMoney(
     throw new Error('a late or mismatching charge was received together with others')
   const statuses = new Map(settlements.map(({ payment }) => [payment.id, payment.status]))
   const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>
-    outcome.kind === 'paid' ? [{ paymentId: payment.id, ...outcome.money }] : [],
+    outcome.kind === 'paid'
+      ? [{ organizationId: payment.organizationId, paymentId: payment.id, ...outcome.money }]
+      : [],
   )
   const chargeOf = new Map((await recordCharges(tx, reported)).map((charge) => [charge.paymentId, charge]))
   const charged = settlements.flatMap((locked) => {
@@ -101,11 +114,7 @@ export async function receiveMoney(
   )
   const open = charged.filter(({ reason }) => !reason)
   const from = open.some(isLate) ? 'expired' : 'held'
-  if (from === 'expired')
-    await renewTakenCodes(
-      tx,
-      open.map(({ payment }) => payment.id),
-    )
+  for (const { payment } of from === 'expired' ? open : []) await renewTakenCodes(tx, payment)
   const paid = await recordPaid(tx, await loadPayables(tx, open, from), from)
   for (const { payment, charge } of open) {
     const surplus = surplusOf(payment, charge) ?? 0

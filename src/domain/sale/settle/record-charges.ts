@@ -33,7 +33,8 @@ export async function chargeAtBoxOffice(tx: Connection, payments: Payment[]): Pr
   if (taken.length === 0) return
   await recordCharges(
     tx,
-    taken.map(({ id, totalAmount, currency }) => ({
+    taken.map(({ id, organizationId, totalAmount, currency }) => ({
+      organizationId,
       paymentId: id,
       provider: ownProvider,
       reference: id,

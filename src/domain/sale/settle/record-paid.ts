@@ -1,10 +1,11 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, preparedRows, preparedSql } from '../../../data/prepared.ts'
+import { anyOf, inOrganization, preparedRows, preparedSql } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
+import { newDocumentToken } from '../../../shared/ids.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
@@ -42,6 +43,7 @@ const find = preparedRows('tickets_to_be_sold', {
       .from(tickets)
       .where(
         and(
+          inOrganization(tickets.organizationId),
           anyOf(tickets.paymentId, 'paymentIds'),
           eq(tickets.status, sql`${sql.placeholder('status')}::text::ticket_status`),
         ),
@@ -49,13 +51,15 @@ const find = preparedRows('tickets_to_be_sold', {
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
 })
 
-/** Finds the tickets of payments in a given status, in order of position, grouped by payment id. */
+/** Finds the tickets of an organization's payments in a given status, in order of position, grouped by
+ *  payment id. */
 export async function findSold(
   tx: Connection,
+  organizationId: string,
   paymentIds: string[],
   status: Ticket['status'],
 ): Promise<Map<string, SoldTicket[]>> {
-  return groupBy(await find(tx, { paymentIds, status }), ({ paymentId }) => paymentId)
+  return groupBy(await find(tx, { organizationId, paymentIds, status }), ({ paymentId }) => paymentId)
 }
 
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
@@ -74,12 +78,14 @@ export async function recordPaid<Sold extends SoldTicket>(
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
 ): Promise<Payable<Sold>[] | null> {
-  if (payables.length === 0) return []
+  const [first] = payables
+  if (!first) return []
+  const { organizationId } = first.payment
   const sold = payables.flatMap(({ tickets }) => tickets)
   const moves = stockMoves(sold, moveOf[from])
   // For expired tickets the counters decide whether anything happens at all. For held ones they are locked as
   // late as possible, because all checkouts of the rate wait for them.
-  const claimed = from === 'expired' ? await moveStock(tx, moves) : []
+  const claimed = from === 'expired' ? await moveStock(tx, organizationId, moves) : []
   if (!claimed) return null
   await recordChanges(
     tx,
@@ -89,19 +95,18 @@ export async function recordPaid<Sold extends SoldTicket>(
     ]),
   )
   await queueDeliveries(tx, payables)
-  if (from === 'held' && !(await moveStock(tx, moves)))
+  if (from === 'held' && !(await moveStock(tx, organizationId, moves)))
     throw new Error('stock of held tickets could not be sold')
-  await recordAvailability(tx, claimed)
-  return writePaid(tx, payables, from)
+  await recordAvailability(tx, organizationId, claimed)
+  return writePaid(tx, organizationId, payables, from)
 }
 
-type ActivatedTicket = { id: string; documentToken: string; now: number }
+type ActivatedTicket = { id: string; now: number }
 
 const markedRows = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 const { id, invoiceReference, endsSession } = markedRows.cells
-
-/** SQL for a new document token: 244 random bits from the database's cryptographic source, for each row. */
-export const newToken = sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`
+const issuedRows = arrayRows('issued', { ticketId: 'text', documentToken: 'text' })
+const { ticketId, documentToken } = issuedRows.cells
 
 // Marks payments as paid and activates their tickets.
 const mark = preparedSql<ActivatedTicket>(
@@ -110,18 +115,24 @@ const mark = preparedSql<ActivatedTicket>(
   with paid as (
     update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${invoiceReference},
       session_open = session_open and not ${endsSession}
-    from ${markedRows.rows} where ${payments.id} = ${id} and ${canBecome('paid')}
+    from ${markedRows.rows}
+    where ${inOrganization(payments.organizationId)} and ${payments.id} = ${id} and ${canBecome('paid')}
     returning ${payments.id}, ${payments.invoiceReference}
+  ),
+  activated as (
+    update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${documentToken},
+      invoice_reference = paid.invoice_reference, updated_at = ${nowMs}
+    from paid, ${issuedRows.rows}
+    where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
+      and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
+    returning ${tickets.id}, ${tickets.activatedAt}
   )
-  update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${newToken},
-    invoice_reference = paid.invoice_reference, updated_at = ${nowMs}
-  from paid where ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
-  returning ${tickets.id}, ${tickets.documentToken} as "documentToken",
-    (extract(epoch from ${nowMs}) * 1000)::float8 as now`,
+  select id, (extract(epoch from activated_at) * 1000)::float8 as now from activated`,
 )
 
 async function writePaid<Sold extends SoldTicket>(
   tx: Connection,
+  organizationId: string,
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
 ): Promise<Payable<Sold>[]> {
@@ -131,18 +142,28 @@ async function writePaid<Sold extends SoldTicket>(
     endsSession,
     invoiceReference: references.get(id) ?? null,
   }))
-  const activated = await mark(tx, { ...markedRows.values(marked), from })
+  const issued = payables.flatMap(({ payment, tickets }) =>
+    tickets.map(({ id }) => ({ ticketId: id, documentToken: newDocumentToken(payment.pageToken) })),
+  )
+  const activated = await mark(tx, {
+    organizationId,
+    ...markedRows.values(marked),
+    ...issuedRows.values(issued),
+    from,
+  })
   const [first] = activated
   if (!first) throw new Error('no payment was marked as paid')
   const at = new Date(first.now)
-  const tokens = new Map(activated.map(({ id, documentToken }) => [id, documentToken]))
+  const isActivated = new Set(activated.map(({ id }) => id))
+  const tokens = new Map(issued.map(({ ticketId, documentToken }) => [ticketId, documentToken]))
   return payables.map(({ payment, tickets }) => {
     const invoiceReference = references.get(payment.id) ?? null
     return {
       payment: { ...payment, status: 'paid', paidAt: at, invoiceReference },
       tickets: tickets.map((ticket) => {
         const documentToken = tokens.get(ticket.id)
-        if (!documentToken) throw new Error(`ticket ${ticket.id} of a paid payment was not activated`)
+        if (!documentToken || !isActivated.has(ticket.id))
+          throw new Error(`ticket ${ticket.id} of a paid payment was not activated`)
         return { ...ticket, status: 'active', activatedAt: at, documentToken, invoiceReference }
       }),
     }

@@ -1,4 +1,4 @@
-import { and, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { deferred } from '../../../data/batch-queue.ts'
 import type { Connection, Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
@@ -18,11 +18,14 @@ import {
 
 type Outcome = SettlementResult | typeof deferred
 
+// Settlements of one rate are of one organization.
+const organizationOf = ([first]: Settlement[]): string => first?.payment.organizationId ?? ''
+
 // Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
 // settlements that have to run alone.
 async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'wait' | 'skip') {
   const ids = [...new Set(group.map(({ payment }) => payment.id))]
-  const locked = await lockPayments(tx, ids, onLocked)
+  const locked = await lockPayments(tx, organizationOf(group), ids, onLocked)
   const taken = new Map<Settlement, LockedSettlement>()
   for (const settlement of group) {
     const payment = locked.get(settlement.payment.id)
@@ -42,7 +45,7 @@ async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'w
 // same events.
 async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<LockedSettlement[]> {
   const events = taken.flatMap(({ settlement: { event, payment } }) =>
-    event ? [{ ...event, paymentId: payment.id }] : [],
+    event ? [{ ...event, organizationId: payment.organizationId, paymentId: payment.id }] : [],
   )
   if (events.length === 0) return taken
   const inserted = await tx
@@ -56,18 +59,26 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
 
 // Marks the sessions that have ended. A charge of another session than the buyer's makes the buyer's due to be
 // closed at the provider.
-async function closeSessionsOf(tx: Connection, settlements: LockedSettlement[]): Promise<void> {
+async function closeSessionsOf(
+  tx: Connection,
+  organizationId: string,
+  settlements: LockedSettlement[],
+): Promise<void> {
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
   const own = idsOf(ended.filter(isOwn))
   const others = idsOf(ended.filter((locked) => !isOwn(locked)))
+  const isOfOrganization = eq(payments.organizationId, organizationId)
   if (own.length > 0)
     await tx
       .update(payments)
       .set({ sessionOpen: false })
-      .where(and(inArray(payments.id, own), payments.sessionOpen))
+      .where(and(isOfOrganization, inArray(payments.id, own), payments.sessionOpen))
   if (others.length > 0)
-    await tx.update(payments).set({ sessionDueAt: sql`now()` }).where(inArray(payments.id, others))
+    await tx
+      .update(payments)
+      .set({ sessionDueAt: sql`now()` })
+      .where(and(isOfOrganization, inArray(payments.id, others)))
 }
 
 /** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
@@ -86,7 +97,7 @@ export async function settleGroup(
     const withCharge = effective.filter(({ settlement }) => settlement.outcome.kind === 'paid')
     const statuses =
       withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, effective)
-    await closeSessionsOf(tx, effective)
+    await closeSessionsOf(tx, organizationOf(group), effective)
     return group.map((settlement): Outcome => {
       const locked = taken.get(settlement)
       if (!locked) return deferred

@@ -4,7 +4,7 @@ import type { Charge, Payment } from '../../payment/table.ts'
 
 /** Outcome of a payment, reported by its buyer or its provider. */
 export type Settlement = {
-  payment: Pick<Payment, 'id' | 'ticketRateId' | 'mode'>
+  payment: Pick<Payment, 'id' | 'organizationId' | 'ticketRateId' | 'mode'>
   outcome: Outcome
   /** Provider session that had this outcome. */
   sessionId?: string

@@ -1,13 +1,17 @@
-import { eq, sql } from 'drizzle-orm'
-import { preparedSql } from '../../../data/prepared.ts'
-import { inSeconds, nowMs } from '../../../database/clock.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { inOrganization, preparedSql, textArrayParam } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
+import { isDistributed } from '../../../database/distributed.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
 import { firstBatch } from './pace.ts'
 
 /** A change that is leased to this process for sending. */
 export type ClaimedDelivery = {
+  organizationId: string
   webhookId: string
   url: string
   /** Live secrets, newest first. */
@@ -22,69 +26,129 @@ export type ClaimedDelivery = {
 /** Webhooks of which more than `firstBatch` are claimed, and how many. */
 type Batches = { webhookIds: string[]; sizes: number[] }
 type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: Batches }
+type Asked = Omit<Limits, 'batches'> & { pacedIds: string[]; sizes: number[] }
+
+const { organizationId, webhookId, changeId, status, dueAt, attempts } = webhookDeliveries
+const isDue = sql`${status} = 'pending' and ${dueAt} <= ${nowMs}`
+const placeholder = sql.placeholder
 
 // Deliveries that are claimed of one webhook at a time; only one while it is failing.
-const shareOf = ({ webhookIds, sizes }: Batches) => sql`case when ${webhooks.failingSince} is null then
-  coalesce((select size from unnest(${sql.param(webhookIds)}::text[], ${sql.param(sizes)}::integer[]) as paced(id, size)
+const share = sql`case when ${webhooks.failingSince} is null then
+  coalesce((select size from unnest(${textArrayParam('pacedIds')}, ${placeholder('sizes')}::integer[]) as paced(id, size)
     where paced.id = ${webhooks.id}), ${sql.raw(String(firstBatch))}) else 1 end`
+
+const isReady = sql`${webhooks.status} = 'enabled'
+  and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
+  and not ${webhooks.id} = any(${textArrayParam('except')})`
+
+// Random order, so that no webhook is always last when there is more than the limit.
+const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks} where ${isReady} order by random()) as asked`
+
+// Takes a share of each of some webhooks, oldest first. Rows that another process is claiming are left to it.
+const claimOf = (asked: SQL, isOf: (column: PgColumn) => SQL, limit: SQL) => sql`
+  with taken as (
+    update ${webhookDeliveries} set attempts = ${attempts} + 1,
+      due_at = now() + ${placeholder('leaseSeconds')}::float8 * interval '1 second'
+    from (
+      select due.* from ${asked} cross join lateral (
+        select ${organizationId}, ${webhookId}, ${changeId} from ${webhookDeliveries}
+        where ${isOf(organizationId)} and ${webhookId} = asked.id and ${isDue}
+        order by ${dueAt}, ${changeId} limit asked.share for update skip locked
+      ) as due limit ${limit}
+    ) as free
+    where ${isOf(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
+      and ${changeId} = free.change_id
+    returning ${organizationId}, ${webhookId}, ${changeId}, ${attempts}
+  )
+  select taken.organization_id as "organizationId", taken.webhook_id as "webhookId", ${webhooks.url}, ${webhooks.secret},
+    case when ${webhooks.previousSecretUntil} > ${nowMs} then ${webhooks.previousSecret} end as "previousSecret",
+    ${webhooks.failingSince} is not null as "isFailing", taken.attempts,
+    ${changes.id}, ${changes.type}, ${changes.subjectId} as "subjectId", ${changes.sequence}, ${changes.data}::text as data,
+    (extract(epoch from ${changes.createdAt}) * 1000)::float8 as "createdAt"
+  from taken join ${webhooks} on ${webhooks.id} = taken.webhook_id
+  join ${changes} on ${isOf(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
+    and ${changes.id} = taken.change_id`
+
+const claim = preparedSql<Claimed>('claim_webhook_deliveries', () =>
+  claimOf(ready, () => sql`true`, sql`${placeholder('limit')}::integer`),
+)
+
+// On a distributed database, an organization at a time.
+const claimOwn = preparedSql<Claimed>('claim_webhook_deliveries_of_organization', () =>
+  claimOf(
+    sql`unnest(${textArrayParam('webhookIds')}, ${placeholder('counts')}::integer[]) as asked(id, share)`,
+    inOrganization,
+    sql`all`,
+  ),
+)
+
+/** Number of due deliveries of a webhook and an organization, no more than its share. */
+type Due = { organizationId: string; webhookId: string; count: number }
+
+// No server has all deliveries of a webhook, so none can stop at its share: each counts all that are due.
+const findDue = preparedSql<Due>(
+  'due_webhook_deliveries',
+  () => sql`
+  select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
+    least(count(*), ${share})::integer as count
+  from ${webhookDeliveries} join ${webhooks} on ${webhooks.id} = ${webhookId}
+  where ${isDue} and ${isReady} group by 1, 2, ${webhooks.id}, ${webhooks.failingSince} limit ${placeholder('limit')}::integer`,
+)
+
+async function claimDistributed(db: Database, { leaseSeconds, limit, ...asked }: Asked): Promise<Claimed[]> {
+  const found = await findDue(db, { ...asked, limit })
+  const claimed: Claimed[] = []
+  for (const [organizationId, due] of groupBy(found, ({ organizationId }) => organizationId)) {
+    if (claimed.length >= limit) break
+    const webhookIds = due.map(({ webhookId }) => webhookId)
+    const counts = due.map(({ count }) => Math.min(count, limit - claimed.length))
+    claimed.push(...(await claimOwn(db, { organizationId, leaseSeconds, webhookIds, counts })))
+  }
+  return claimed
+}
+
+type Claimed = Pick<ClaimedDelivery, 'organizationId' | 'webhookId' | 'url' | 'isFailing' | 'attempts'> &
+  Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence'> & {
+    secret: string
+    previousSecret: string | null
+    data: string
+    createdAt: number
+  }
+
+const toClaimed = ({ secret, previousSecret, data, createdAt, ...row }: Claimed): ClaimedDelivery => ({
+  organizationId: row.organizationId,
+  webhookId: row.webhookId,
+  url: row.url,
+  secrets: previousSecret === null ? [secret] : [secret, previousSecret],
+  isFailing: row.isFailing,
+  attempts: row.attempts,
+  change: {
+    id: row.id,
+    type: row.type,
+    subjectId: row.subjectId,
+    sequence: row.sequence,
+    data: JSON.parse(data),
+    createdAt: new Date(createdAt),
+  },
+})
 
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
 export async function claimDeliveries(
   db: Database,
-  { limit, leaseSeconds, except, batches }: Limits,
+  { batches, ...limits }: Limits,
 ): Promise<ClaimedDelivery[]> {
-  // Random order, so that no webhook is always last when there is more than the limit.
-  const ready = sql`(select ${webhooks.id}, ${shareOf(batches)} as share from ${webhooks}
-    where ${webhooks.status} = 'enabled' and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
-      and not ${webhooks.id} = any(${sql.param(except)}::text[])
-    order by random()) as ready`
-  const due = sql`(select ${webhookDeliveries}.ctid as row from ${webhookDeliveries}
-    where ${webhookDeliveries.webhookId} = ready.id and ${webhookDeliveries.status} = 'pending'
-      and ${webhookDeliveries.dueAt} <= ${nowMs}
-    order by ${webhookDeliveries.dueAt}, ${webhookDeliveries.changeId} limit ready.share
-    for update skip locked) as due`
-  const taken = db.$with('taken').as(
-    db
-      .update(webhookDeliveries)
-      .set({ attempts: sql`${webhookDeliveries.attempts} + 1`, dueAt: inSeconds(leaseSeconds) })
-      .where(sql`ctid = any(array(select due.row from ${ready} cross join lateral ${due} limit ${limit}))`)
-      .returning({
-        webhookId: webhookDeliveries.webhookId,
-        changeId: webhookDeliveries.changeId,
-        attempts: webhookDeliveries.attempts,
-      }),
-  )
-  return db
-    .with(taken)
-    .select({
-      webhookId: taken.webhookId,
-      url: webhooks.url,
-      secrets: sql<string[]>`array_remove(array[${webhooks.secret},
-        case when ${webhooks.previousSecretUntil} > ${nowMs} then ${webhooks.previousSecret} end], null)`,
-      isFailing: sql<boolean>`${webhooks.failingSince} is not null`,
-      attempts: taken.attempts,
-      change: {
-        id: changes.id,
-        type: changes.type,
-        subjectId: changes.subjectId,
-        sequence: changes.sequence,
-        data: changes.data,
-        createdAt: changes.createdAt,
-      },
-    })
-    .from(taken)
-    .innerJoin(webhooks, eq(webhooks.id, taken.webhookId))
-    .innerJoin(changes, eq(changes.id, taken.changeId))
+  const asked = { ...limits, pacedIds: batches.webhookIds, sizes: batches.sizes }
+  const claimed = isDistributed(db) ? await claimDistributed(db, asked) : await claim(db, asked)
+  return claimed.map(toClaimed)
 }
 
 const release = preparedSql('give_back_webhook_deliveries', () => {
-  const { webhookId, changeId, attempts, status } = webhookDeliveries
   return sql`
   update ${webhookDeliveries} set attempts = ${attempts} - 1, due_at = now()
-  from unnest(${sql.placeholder('webhookIds')}::text[], ${sql.placeholder('changeIds')}::text[],
-    ${sql.placeholder('attempts')}::integer[]) as taken(webhook_id, change_id, attempts)
-  where ${webhookId} = taken.webhook_id and ${changeId} = taken.change_id and ${attempts} = taken.attempts
+  from unnest(${placeholder('organizationIds')}::text[], ${placeholder('webhookIds')}::text[], ${placeholder('changeIds')}::text[],
+    ${placeholder('attempts')}::integer[]) as taken(organization_id, webhook_id, change_id, attempts)
+  where ${organizationId} = taken.organization_id and ${webhookId} = taken.webhook_id and ${changeId} = taken.change_id and ${attempts} = taken.attempts
     and ${status} = 'pending'`
 })
 
@@ -92,6 +156,7 @@ const release = preparedSql('give_back_webhook_deliveries', () => {
 export async function releaseDeliveries(db: Database, claimed: ClaimedDelivery[]): Promise<void> {
   if (claimed.length === 0) return
   await release(db, {
+    organizationIds: claimed.map(({ organizationId }) => organizationId),
     webhookIds: claimed.map(({ webhookId }) => webhookId),
     changeIds: claimed.map(({ change }) => change.id),
     attempts: claimed.map(({ attempts }) => attempts),

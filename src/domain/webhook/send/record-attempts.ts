@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { preparedSql } from '../../../data/prepared.ts'
-import { nowMs } from '../../../database/clock.ts'
+import { nowMs, secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
@@ -20,11 +20,12 @@ const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
   update ${webhookDeliveries} set status = tried.status::webhook_delivery_status,
-    due_at = now() + tried.again * interval '1 second', last_status = tried.last_status, last_error = tried.last_error,
+    due_at = ${secondsFromNow(sql`tried.again`)}, last_status = tried.last_status, last_error = tried.last_error,
     delivered_at = case when tried.status = 'delivered' then now() else ${deliveredAt} end
-  from jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried(webhook_id text, change_id text,
+  from jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried(organization_id text, webhook_id text, change_id text,
     attempts integer, status text, again float8, last_status integer, last_error text)
-  where ${webhookDeliveries.webhookId} = tried.webhook_id and ${webhookDeliveries.changeId} = tried.change_id
+  where ${webhookDeliveries.organizationId} = tried.organization_id
+    and ${webhookDeliveries.webhookId} = tried.webhook_id and ${webhookDeliveries.changeId} = tried.change_id
     and ${attempts} = tried.attempts and ${status} = 'pending'`
 })
 
@@ -40,7 +41,7 @@ const recordWebhooks = preparedSql('record_webhooks', () => {
   return sql`
   update ${webhooks} set failing_since = case when not of.works then coalesce(${failingSince}, now()) end,
     paused_until = case when of.works and of.pause = 0 then ${pausedUntil}
-      else now() + greatest(of.pause, case when of.works then 0 else ${breakSeconds(failingSince)} end) * interval '1 second' end,
+      else ${secondsFromNow(sql`greatest(of.pause, case when of.works then 0 else ${breakSeconds(failingSince)} end)`)} end,
     status = case when of.gone or ${hasFailed} then 'disabled' else ${webhooks.status} end,
     disabled_reason = case when of.gone then 'GONE' when ${hasFailed} then 'FAILING' end
   from jsonb_to_recordset(${sql.placeholder('of')}::text::jsonb) as of(id text, url text, works boolean, gone boolean,
@@ -62,6 +63,7 @@ const webhookOf = (attempts: Attempt[]) => ({
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
   const rows = tried.map(({ claimed, verdict }) => ({
+    organization_id: claimed.organizationId,
     webhook_id: claimed.webhookId,
     change_id: claimed.change.id,
     attempts: claimed.attempts,

@@ -1,5 +1,5 @@
 import type { Idempotency } from '../../../../data/idempotency.ts'
-import { newId, newQrCode, newSecret } from '../../../../shared/ids.ts'
+import { newId, newQrCode, newSecret, toOrganizationToken } from '../../../../shared/ids.ts'
 import type { Mode } from '../../../../shared/mode.ts'
 import type { Payment } from '../../../payment/table.ts'
 import { searchNameOf } from '../../../ticket/search-name.ts'
@@ -16,6 +16,8 @@ export type HoldJob = {
   idempotency: Idempotency | null
   seller: Seller
   holdMinutes: number
+  /** True if the addresses of its pages name the organization, which leads to its server. */
+  namesOrganization: boolean
 }
 
 /** Way of selling. A sale at the box office and an invitation are paid at once. */
@@ -29,7 +31,7 @@ export type Checkout = { payment: Payment; tickets: Ticket[] }
 // Placeholder until `setTimes`: the database's clock decides.
 const unsetTime = new Date(0)
 
-const toPayment = ({ plan, input, seller }: HoldJob): Payment => ({
+const toPayment = ({ plan, input, seller, namesOrganization }: HoldJob): Payment => ({
   id: newId('pay'),
   channelId: seller.channelId,
   organizationId: plan.rate.organizationId,
@@ -40,7 +42,7 @@ const toPayment = ({ plan, input, seller }: HoldJob): Payment => ({
   totalAmount: plan.totalAmount,
   currency: plan.currency,
   conditionsChanged: plan.conditionsChanged,
-  pageToken: newSecret(),
+  pageToken: namesOrganization ? toOrganizationToken(newSecret(), plan.rate.organizationId) : newSecret(),
   redirectUrl: input.redirectUrl ?? null,
   errorUrl: input.errorUrl ?? null,
   sendResourcers: input.sendResourcers ?? false,
@@ -164,7 +166,8 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
   for (const ticket of tickets) ticket.createdAt = ticket.updatedAt = now
 }
 
-/** Stock that checkouts of one mode take from their rates, prices and discounts, with one entry for each of these. */
+/** Stock that checkouts of one mode take from their rates, prices and discounts, with one entry for each of
+ *  these. */
 export const movesOf = (jobs: HoldJob[]): StockMove[] =>
   stockMoves(
     jobs.flatMap(({ plan: { rate, tickets }, seller: { mode } }) =>
@@ -177,6 +180,15 @@ export const movesOf = (jobs: HoldJob[]): StockMove[] =>
     ),
     { held: 1 },
   )
+
+/** Organization that jobs of a statement sell for. Throws if there are several: their rows may lie on
+ *  different servers. */
+export function organizationOf(jobs: HoldJob[]): string {
+  const [organizationId, ...others] = new Set(jobs.map(({ plan }) => plan.rate.organizationId))
+  if (organizationId === undefined || others.length > 0)
+    throw new Error('checkouts of several organizations were held together')
+  return organizationId
+}
 
 /** True for a total of 0 (DECISIONS 4), and for what the organization sells or gives away itself. */
 export const isPaidAtOnce = ({ plan, seller }: HoldJob): boolean =>

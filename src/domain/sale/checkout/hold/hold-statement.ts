@@ -7,7 +7,7 @@ import type { Connection } from '../../../../database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idempotencyKeys, payments } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
-import { lockedStock, movedStock } from '../../../ticket-rate/move-stock.ts'
+import { isOfOrganization, lockedStock, movedStock } from '../../../ticket-rate/move-stock.ts'
 import { stock } from '../../../ticket-rate/table.ts'
 import {
   type Checkout,
@@ -15,6 +15,7 @@ import {
   defaultedTicketColumns,
   type HoldJob,
   movesOf,
+  organizationOf,
   setTimes,
   toCheckout,
 } from './hold-rows.ts'
@@ -44,12 +45,12 @@ const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 // The statement's snapshot is older than the locks that it waits for. PostgreSQL reads the counters again
 // under the lock, but a key or a code that another transaction has committed since stays unseen: it violates
 // a unique index, which fails the whole statement.
-function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
+function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = isOfOrganization): SQL {
   const { holdMinutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
   return sql`
   with moves as (select ${list(Object.values(moves.cells))} from ${moves.rows}),
-  locked as (${lockedStock('moves_id', onLocked)}),
+  locked as (${lockedStock('moves_id', onLocked, condition)}),
   unused as (
     select "ticketRateId", bool_and(pg_try_advisory_xact_lock(hashtextextended("id", 0))) as keys
     from ${keys.rows} group by "ticketRateId"
@@ -71,7 +72,8 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<='): SQL {
   new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: nowMs })}),
   moved as (
     update ${stock} set ${movedStock(added)}
-    from moves join held using ("ticketRateId") join locked using ("id") where ${stock.id} = moves.id
+    from moves join held using ("ticketRateId") join locked using ("id")
+    where ${condition} and ${stock.id} = moves.id
   )
   select "ticketRateId", (extract(epoch from ${nowMs}) * 1000)::float8 as now from held`
 }
@@ -80,6 +82,7 @@ type Held = { ticketRateId: string; now: number }
 const statements = {
   optimistic: preparedSql<Held>('hold_optimistic', () => holdStatement('wait', '<')),
   optimisticSkipLocked: preparedSql<Held>('hold_optimistic_skip_locked', () => holdStatement('skip', '<')),
+  optimisticOfMany: preparedSql<Held>('hold_optimistic_of_many', () => holdStatement('skip', '<', sql`true`)),
   exact: preparedSql<Held>('hold_exact', () => holdStatement('wait', '<=')),
 }
 
@@ -87,13 +90,17 @@ const statements = {
  *  `optimistic` waits for locked stock. It holds all jobs of a rate if some of the rate and of each price
  *  remains, and else none of them: whoever takes the last place must also record that the rate is sold out.
  *  `optimisticSkipLocked` does the same, and holds nothing of a rate whose stock is locked.
+ *  `optimisticOfMany` does so for jobs of several organizations, on a database that is not distributed.
  *  `exact` may take the last place. The caller has locked the stock, checked that the jobs fit, and records
  *  what they use up. */
 type HoldMode = keyof typeof statements
 
-/** Holds the stock of planned checkouts of one mode and writes their rows, in one statement. Holds all jobs of a rate or,
- *  if the mode does not allow it or an idempotency key is locked, none of them. Returns the checkout of each
- *  job, in order, or null. Fails as a whole on a duplicate idempotency key or ticket code. */
+const ofRate = ({ id, organizationId }: HoldJob['plan']['rate']) => ({ ticketRateId: id, organizationId })
+
+/** Holds the stock of planned checkouts of one mode, and of one organization unless the mode says otherwise,
+ *  and writes their rows, in one statement. Holds all jobs of a rate or, if the mode does not allow it or an
+ *  idempotency key is locked, none of them. Returns the checkout of each job, in order, or null. Fails as a
+ *  whole on a duplicate idempotency key or ticket code. */
 export async function writeHolds(
   connection: Connection,
   jobs: HoldJob[],
@@ -101,6 +108,7 @@ export async function writeHolds(
 ): Promise<(Checkout | null)[]> {
   const drafts = jobs.map(toCheckout)
   const held = await statements[mode](connection, {
+    ...(mode !== 'optimisticOfMany' && { organizationId: organizationOf(jobs) }),
     ...moves.values(
       [...groupBy(jobs, ({ plan }) => plan.rate.id)].flatMap(([ticketRateId, jobs]) =>
         movesOf(jobs).map((move) => ({ ...move, ticketRateId })),
@@ -108,9 +116,7 @@ export async function writeHolds(
     ),
     ...keys.values(
       jobs.flatMap(({ idempotency, plan }, index) =>
-        idempotency
-          ? [{ ...idempotency, ticketRateId: plan.rate.id, paymentId: drafts[index]?.payment.id }]
-          : [],
+        idempotency ? [{ ...idempotency, ...ofRate(plan.rate), paymentId: drafts[index]?.payment.id }] : [],
       ),
     ),
     ...newPayments.values(drafts.map(({ payment }) => payment)),

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, ne, not, sql } from 'drizzle-orm'
 import type { Idempotency } from '../../../../data/idempotency.ts'
-import { anyOf } from '../../../../data/prepared.ts'
+import { anyOf, inOrganization } from '../../../../data/prepared.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
 import type { Refusal } from '../../../../shared/errors.ts'
@@ -11,7 +11,7 @@ import { stock } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../record-changes.ts'
 import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
-import { type Checkout, type HoldJob, isPaidAtOnce, movesOf } from './hold-rows.ts'
+import { type Checkout, type HoldJob, isPaidAtOnce, movesOf, organizationOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
 
@@ -19,23 +19,34 @@ import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
  *  that the plan saw is gone, or another request has completed a checkout under the same idempotency key. */
 export type HoldOutcome = Checkout | Refusal | null
 
+// A row can't tell that a checkout under the same key is in progress: whoever inserts it second waits. The
+// join takes the lock where the keys of the organization lie, which is where `writeHolds` takes it.
+const askedKeys = sql`unnest(${sql.placeholder('ids')}::text[]) as asked(id)
+  left join ${idempotencyKeys} as kept on kept.organization_id = ${sql.placeholder('organizationId')} and kept.id = asked.id`
+
 /** Locks idempotency keys until the transaction ends. Returns those that it can't have. */
-async function lockKeys(tx: Connection, keys: Idempotency[]): Promise<TakenKeys> {
+async function lockKeys(tx: Connection, organizationId: string, keys: Idempotency[]): Promise<TakenKeys> {
   if (keys.length === 0) return new Map()
   const ids = [...new Set(keys.map(({ id }) => id))]
   const locked = await tx
-    .select({ id: sql<string>`id`, taken: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(id, 0))` })
-    .from(sql`unnest(${sql.placeholder('ids')}::text[]) as id`)
+    .select({
+      id: sql<string>`asked.id`,
+      taken: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(asked.id, 0))`,
+    })
+    .from(askedKeys)
     .prepare('lock_idempotency_keys')
-    .execute({ ids })
+    .execute({ organizationId, ids })
   // Keys older than 24 hours no longer count.
-  await tx.delete(idempotencyKeys).where(and(inArray(idempotencyKeys.id, ids), not(isFresh)))
+  const isOfOrganization = eq(idempotencyKeys.organizationId, organizationId)
+  await tx
+    .delete(idempotencyKeys)
+    .where(and(isOfOrganization, inArray(idempotencyKeys.id, ids), not(isFresh)))
   const completed = await tx
     .select({ id: idempotencyKeys.id })
     .from(idempotencyKeys)
-    .where(anyOf(idempotencyKeys.id, 'ids'))
+    .where(and(inOrganization(idempotencyKeys.organizationId), anyOf(idempotencyKeys.id, 'ids')))
     .prepare('kept_idempotency_keys')
-    .execute({ ids })
+    .execute({ organizationId, ids })
   return new Map([
     ...locked.filter(({ taken }) => !taken).map(({ id }) => [id, 'in progress'] as const),
     ...completed.map(({ id }) => [id, 'completed'] as const),
@@ -47,12 +58,13 @@ async function findTakenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<stri
   const codes = jobs.flatMap(requestedCodes)
   const [first] = jobs
   if (codes.length === 0 || !first) return new Set()
-  const { eventId } = first.plan.rate
+  const { organizationId, eventId } = first.plan.rate
   const taken = await tx
     .select({ qrCode: tickets.qrCode })
     .from(tickets)
     .where(
       and(
+        eq(tickets.organizationId, organizationId),
         eq(tickets.eventId, eventId),
         inArray(tickets.qrCode, codes),
         eq(tickets.mode, first.seller.mode),
@@ -69,11 +81,11 @@ async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, n
   const rows = await tx
     .select()
     .from(stock)
-    .where(anyOf(stock.id, 'ids'))
+    .where(and(inOrganization(stock.organizationId), anyOf(stock.id, 'ids')))
     .orderBy(asc(stock.id))
     .for('update')
     .prepare('lock_stock')
-    .execute({ ids: movesOf(jobs).map(({ id }) => id) })
+    .execute({ organizationId: organizationOf(jobs), ids: movesOf(jobs).map(({ id }) => id) })
   return new Map(rows.map((row) => [row.id, leftOf(row) ?? Number.POSITIVE_INFINITY]))
 }
 
@@ -97,9 +109,9 @@ async function payAtOnce(
   return checkouts.map((checkout) => checkout && (paid.get(checkout.payment.id) ?? checkout))
 }
 
-/** Holds planned checkouts of one rate and mode, job by job, first come, first served: a small one may fit where a
- *  large one before it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job
- *  is held whole or not at all, and a refusal of one affects no other.
+/** Holds planned checkouts of one rate and mode, job by job, first come, first served: a small one may fit
+ *  where a large one before it did not. Takes one transaction, which waits for the lock of the rate's stock.
+ *  Each job is held whole or not at all, and a refusal of one affects no other.
  *
  *  A rule across checkouts (tickets per buyer, say) belongs here, under the lock, and nowhere else: only here
  *  can it read what every other checkout of the rate has done. Add its jobs to `needsExact`, so that no
@@ -109,6 +121,7 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
   return transaction(db, async (tx) => {
     const keys = await lockKeys(
       tx,
+      organizationOf(jobs),
       jobs.flatMap(({ idempotency }) => idempotency ?? []),
     )
     const left = await lockStock(tx, jobs)
@@ -122,7 +135,7 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
       movesOf(fitting).map(({ id }) => id),
     )
     const usedUp = movesOf(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
-    await recordAvailability(tx, usedUp)
+    await recordAvailability(tx, organizationOf(jobs), usedUp)
     const checkouts = await payAtOnce(tx, fitting, held)
     return decisions.map((decision) => {
       if (decision !== 'taken') return decision

@@ -3,7 +3,7 @@
 //   holdTogether(job) ──► queue, by rate
 //      │
 //      ▼  try together
-//   1. holdManyRates, `optimisticSkipLocked`: all idle rates in one statement ──────────► held
+//   1. holdManyRates, `optimisticOfMany`:     all idle rates in one statement ──────────► held
 //      │
 //      ▼  what is locked, or may not fit, waits alone
 //   2. holdOneRate, `optimistic`: the jobs of one rate in one statement ────────────────► held
@@ -19,6 +19,7 @@
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
 import { announce } from '../../../../database/announcements.ts'
 import { type Database, isDuplicate, isTransient, isUnavailable } from '../../../../database/database.ts'
+import { isDistributed } from '../../../../database/distributed.ts'
 import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
@@ -58,13 +59,16 @@ async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]
   return held
 }
 
-/** Holds jobs of any rates in one statement. Defers all jobs of a rate if it can't hold one of them, which
- *  keeps them in order: first come, first served. */
+/** Holds jobs of any rates in one statement, those of one organization if the database is distributed. Defers
+ *  all jobs of a rate if it can't hold one of them, which keeps them in order: first come, first served. */
 async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
   const alone = jobs.filter((job) => needsExact(job) || hasDiscount(job))
   const rateIds = new Set(alone.map(({ plan }) => plan.rate.id))
   const optimistic = jobs.filter(({ plan }) => !rateIds.has(plan.rate.id))
-  const held = optimistic.length > 0 ? await writeHolds(db, optimistic, 'optimisticSkipLocked') : []
+  const held =
+    optimistic.length > 0
+      ? await writeHolds(db, optimistic, isDistributed(db) ? 'optimisticSkipLocked' : 'optimisticOfMany')
+      : []
   const checkouts = new Map(optimistic.map((job, index) => [job, held[index]]))
   announce(db, 'stock', rateStockOf(optimistic))
   return jobs.map((job) => checkouts.get(job) ?? deferred)
@@ -83,6 +87,7 @@ const queueOf = perDatabase((db) =>
       {
         name: 'holds',
         mixed: (jobs) => holdManyRates(db, jobs),
+        familyOf: ({ plan }) => (isDistributed(db) ? plan.rate.organizationId : ''),
         alone: (jobs) => holdOneRate(db, jobs),
         concernsAll: (error) => isUnavailable(error) && !isTransient(error),
         busy: () => busy('Too many checkouts of this rate at once. Try again.'),

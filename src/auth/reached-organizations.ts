@@ -1,0 +1,23 @@
+import { sql } from 'drizzle-orm'
+import { preparedSql, type Scope } from '../data/prepared.ts'
+import type { Database } from '../database/database.ts'
+import { channelOrganizations } from './table.ts'
+
+const ofChannel = preparedSql<{ id: string }>(
+  'organizations_of_channel',
+  () => sql`select ${channelOrganizations.organizationId} as id from ${channelOrganizations}
+    where ${channelOrganizations.channelId} = ${sql.placeholder('channelId')}`,
+)
+
+/** Finds the organizations that a caller has sales of: all that ever granted the channel, or the
+ *  integration's own. */
+export async function reachedOrganizations(
+  db: Database,
+  { channelId, ownOrganizationIds }: Pick<Scope, 'channelId' | 'ownOrganizationIds'>,
+): Promise<string[]> {
+  if (!channelId) return ownOrganizationIds
+  return (await ofChannel(db, { channelId })).map(({ id }) => id)
+}
+
+/** Organizations of a caller that are read at once where each is read by itself. */
+export const maxReadAtOnce = 4

@@ -1,0 +1,81 @@
+import { type Distribution, distributedComment } from './database.ts'
+import type { MigrationSession } from './migrate.ts'
+
+const noExtension =
+  'The database has no Citus extension. Install Citus on every server, run «create extension citus» in this database on each, and add the workers (citus_set_coordinator_host, citus_add_node): docs/scaling.md shows how.'
+
+// Tables whose primary key contains the organization are spread by it, and lie together for each. Every
+// server has a copy of all others, and of who may sell for whom. Leases of processes stay where the processes
+// ask.
+const tables = `
+  select class.oid::regclass::text as name,
+    class.relname not in ('grants', 'channel_organizations') and exists (select from pg_attribute
+      where attrelid = class.oid and attnum = any(key.conkey) and attname = 'organization_id') as is_sold,
+    exists (select from pg_dist_partition where logicalrelid = class.oid) as is_done
+  from pg_class as class join pg_constraint as key on key.conrelid = class.oid and key.contype = 'p'
+  where class.relnamespace = 'public'::regnamespace and class.relkind = 'r' and class.relname <> 'leaders'
+  order by is_sold, name`
+
+// Unique indexes that no server could hold alone: they are of the release before, whose processes do not run
+// on a distributed database.
+const looseIndexes = (name: string) => `
+  select format('drop index %s', indexrelid::regclass) as statement from pg_index
+  where indrelid = '${name}'::regclass and indisunique and not indisprimary and not exists (select from pg_attribute
+    where attrelid = indrelid and attnum = any(indkey) and attname = 'organization_id')`
+
+// A foreign key can't join a table that is distributed to one that is not yet: all are taken off, kept in a
+// table, and put back at the end.
+const keptKeys = 'drizzle.kept_foreign_keys'
+const keepKeys = [
+  `create table if not exists ${keptKeys} (name text, of text, definition text, primary key (of, name))`,
+  `insert into ${keptKeys} select conname, conrelid::regclass::text, pg_get_constraintdef(oid) from pg_constraint
+    where contype = 'f' and connamespace = 'public'::regnamespace on conflict do nothing`,
+]
+const missingKeys = `
+  select format('alter table %s add constraint %I %s', of, name, definition) as statement from ${keptKeys} as kept
+  where not exists (select from pg_constraint where conname = name and conrelid = of::regclass)`
+const presentKeys = `
+  select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement from pg_constraint
+  where contype = 'f' and connamespace = 'public'::regnamespace and conparentid = 0`
+
+// Triggers do not run on distributed tables: those of revisions do what an import does itself there.
+const triggers = `
+  select format('drop trigger %I on %s', tgname, tgrelid::regclass) as statement from pg_trigger
+  where not tgisinternal and tgrelid::regclass::text in (select relname from pg_class where relnamespace = 'public'::regnamespace)
+    and tgname !~ 'citus'`
+
+async function runEach(session: MigrationSession, query: string): Promise<void> {
+  for (const { statement } of await session.run(query)) await session.run(String(statement))
+}
+
+/** Distributes the tables over the servers of a Citus cluster, with all that they contain. Each step is
+ *  committed by itself, and a repetition goes on where the last one ended; one that finds everything done
+ *  changes nothing. Nothing may sell meanwhile. Throws without the extension. */
+export async function distribute(session: MigrationSession): Promise<Distribution> {
+  const [extension] = await session.run(`select from pg_extension where extname = 'citus'`)
+  if (!extension) throw new Error(noExtension)
+  const [payments] = await session.run(`select obj_description('payments'::regclass, 'pg_class') as comment`)
+  const found = (await session.run(tables)) as { name: string; is_sold: boolean; is_done: boolean }[]
+  const open = found.filter(({ is_done }) => !is_done)
+  const distribution = { distributed: 0, reference: 0, done: found.length - open.length }
+  if (payments?.comment === distributedComment && open.length === 0) return distribution
+  for (const statement of keepKeys) await session.run(statement)
+  await runEach(session, presentKeys)
+  await runEach(session, triggers)
+  const first = found.find(({ is_sold }) => is_sold)?.name
+  for (const { name, is_sold } of open) {
+    if (is_sold) await runEach(session, looseIndexes(name))
+    const colocated = name === first ? '' : `, colocate_with => '${first}'`
+    await session.run(
+      is_sold
+        ? `select create_distributed_table('${name}', 'organization_id'${colocated})`
+        : `select create_reference_table('${name}')`,
+    )
+    await session.run(`select truncate_local_data_after_distributing_table('${name}')`)
+    distribution[is_sold ? 'distributed' : 'reference']++
+  }
+  await runEach(session, missingKeys)
+  await session.run(`comment on table payments is '${distributedComment}'`)
+  await session.run(`drop table ${keptKeys}`)
+  return distribution
+}

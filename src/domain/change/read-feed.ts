@@ -1,0 +1,135 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import pLimit from 'p-limit'
+import { maxReadAtOnce, reachedOrganizations } from '../../auth/reached-organizations.ts'
+import { channelOrganizations } from '../../auth/table.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { type Find, type Finds, type Found, findTogether, inOrganization } from '../../data/prepared.ts'
+import type { Database } from '../../database/database.ts'
+import { isDistributed } from '../../database/distributed.ts'
+import { type Change, changes } from './table.ts'
+
+const parameter = sql.placeholder
+
+// A feed consists of parts, each ordered by one organization's positions. A channel has two parts per
+// organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
+// separate so that the second does not advance while the grant is revoked. An integration has one part, with
+// all changes of its organization.
+const partsOf = (condition: SQL) => sql`(
+  select ${channelOrganizations.number}::bigint * 2 + kind as part, ${channelOrganizations.organizationId} as organization_id,
+    case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
+    kind = 0 or ${channelOrganizations.organizationId} = any(${parameter('organizationIds')}::text[]) as is_open
+  from ${channelOrganizations} cross join (values (0), (1)) as kinds(kind)
+  where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${condition}
+  union all select 0, id, null, true from unnest(${parameter('ownOrganizationIds')}::text[]) as own(id)
+) as parts`
+
+const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
+
+// Of the caller's mode: the index that orders a feed begins with the organization and the mode.
+const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
+
+/** Organizations whose changes a statement reads: the parts of the feed, and the condition for changes. */
+type Reach = { parts: SQL; changes: SQL }
+const all: Reach = { parts: partsOf(sql`true`), changes: sql`true` }
+const one: Reach = {
+  parts: partsOf(inOrganization(channelOrganizations.organizationId)),
+  changes: sql`organization_id = ${parameter('organizationId')}`,
+}
+
+// Changes after the cursor. Each part is an index scan that stops at the limit.
+const changesAfter = (from: SQL, limit: SQL, reach: Reach) => {
+  const next = (isOfPart: SQL) => sql`
+    select found.*, parts.part from ${from} left join ${cursorPositions} on heard.part = parts.part cross join lateral (
+      select * from ${changes} where organization_id = parts.organization_id and ${reach.changes} and ${isOfMode} and ${isOfPart}
+        and feed_position > coalesce(heard.position, 0)
+      order by feed_position limit ${limit}
+    ) as found where parts.is_open`
+  return sql`(
+    ${next(sql`parts.audience is not null and coalesce(channel_id, '') = parts.audience`)}
+    union all ${next(sql`parts.audience is null`)}
+  ) as found`
+}
+
+// Merges organizations by time while keeping each one's order: `reached` is the latest time among a change
+// and those before it in the same organization. A page of n changes can only contain the n organizations
+// whose next change is earliest, so the others are not read.
+const limit = sql`${parameter('limit')}::integer`
+const mergedOf = (reach: Reach) => sql`(
+  with early as materialized (
+    select organization_id from ${changesAfter(reach.parts, sql`1`, reach)} group by organization_id
+    order by (array_agg(created_at order by feed_position))[1], organization_id limit ${limit}
+  )
+  select *, max(created_at) over (partition by organization_id order by feed_position) as reached
+  from ${changesAfter(sql`early join ${reach.parts} on parts.organization_id = early.organization_id`, limit, reach)}
+) as changes`
+
+/** A change, its part, and the latest time among it and those before it in its organization. */
+type NextChange = Change & { part: number; reached: number }
+type CursorChange = { part: number; position: number; id: string | null }
+
+// Changes at the positions of the cursor, to verify it with.
+const cursorChanges = (reach: Reach): Find<CursorChange> => ({
+  rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
+  query: (select) =>
+    select.from(sql`(select heard.part, heard.position, ${changes}.id from ${cursorPositions} left join ${reach.parts} on parts.part = heard.part
+      left join ${changes} on ${changes}.organization_id = parts.organization_id and ${reach.changes} and ${changes}.${isOfMode}
+        and ${changes}.feed_position = heard.position) as told`),
+})
+
+const nextChanges = (reach: Reach): Find<NextChange> => ({
+  rows: rowsOf({
+    ...getTableColumns(changes),
+    part: sql<number>`part`,
+    reached: sql<number>`(extract(epoch from reached) * 1000)::float8`,
+  }),
+  query: (select) =>
+    select
+      .from(mergedOf(reach))
+      .orderBy(sql`reached, organization_id, feed_position`)
+      .limit(parameter('limit')),
+})
+
+// Organizations with committed changes for the caller that have no position yet.
+const withoutPosition = (reach: Reach): Find<{ organizationId: string }> => ({
+  rows: rowsOf({ organizationId: sql<string>`organization_id` }),
+  query: (select) =>
+    select.from(sql`(select distinct organization_id from ${reach.parts} where is_open and exists (
+      select from ${changes} where organization_id = parts.organization_id and feed_position is null and ${isOfMode}
+        and (parts.audience is null or coalesce(channel_id, '') = parts.audience))) as waiting`),
+})
+
+type Read = [CursorChange, NextChange, { organizationId: string }]
+const findsOf = (reach: Reach): Finds<Read> => [
+  cursorChanges(reach),
+  nextChanges(reach),
+  withoutPosition(reach),
+]
+const findsOfAll = findsOf(all)
+const findsOfOne = findsOf(one)
+
+type Values = { limit: number; channelId: string; ownOrganizationIds: string[] } & Record<string, unknown>
+
+// On a distributed database each organization is read by itself, and their changes are merged here.
+async function readDistributed(db: Database, values: Values): Promise<Found<Read>> {
+  const { limit } = values
+  const ids = await reachedOrganizations(db, values)
+  const read = await pLimit(maxReadAtOnce).map(ids, (organizationId) =>
+    findTogether<Read>(db, 'changes_of_organization', findsOfOne, { ...values, organizationId }),
+  )
+  const found = read.flatMap(([, next]) => next)
+  const isBefore = (one: NextChange, other: NextChange) =>
+    one.reached - other.reached ||
+    (one.organizationId < other.organizationId ? -1 : Number(one.organizationId > other.organizationId)) ||
+    Number(one.feedPosition) - Number(other.feedPosition)
+  return [
+    // Each finds those of its own parts, and null for the others.
+    read.flatMap(([last]) => last.filter(({ id }) => id !== null)),
+    found.sort(isBefore).slice(0, limit),
+    read.flatMap(([, , waiting]) => waiting),
+  ]
+}
+
+/** Reads the changes at the positions of a cursor, the next ones after it, and the organizations that have
+ *  changes without a position. */
+export const readFeed = (db: Database, values: Values): Promise<Found<Read>> =>
+  isDistributed(db) ? readDistributed(db, values) : findTogether<Read>(db, 'changes', findsOfAll, values)

@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OpenDatabase } from '../../src/database/database.ts'
+import { isDistributed } from '../../src/database/distributed.ts'
+import { anEntry, countersOf, mustCheckOut } from '../support/checkouts.ts'
+import { commandRunner } from '../support/commands.ts'
+import { aCatalogueOfTwo } from '../support/factories.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { brokenInvariants } from '../support/invariants.ts'
+import { openPageBuyer } from '../support/payment-page-buyer.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// A database that has sold, and becomes a distributed one.
+
+let database: TestDatabase
+let opened: OpenDatabase
+const commands = commandRunner(() => opened)
+
+const buy = (sale: Sale, number: number, paid: boolean) =>
+  mustCheckOut(sale, { ticket_rate_id: `rate_${number}`, tickets: [anEntry(`price_${number}`)] }).then(
+    async (checkout) => {
+      if (paid) await openPageBuyer(sale).pay(checkout)
+      return checkout
+    },
+  )
+const countRows = async (table: string) => {
+  const [row] = (await opened.db.execute(
+    sql.raw(`select count(*)::integer as count from ${table}`),
+  )) as unknown as {
+    count: number
+  }[]
+  return row?.count
+}
+const tables = ['stock', 'payments', 'tickets', 'changes', 'invoices', 'events', 'keys']
+
+beforeAll(async () => {
+  database = await createTestDatabase({ empty: true })
+  opened = await database.open()
+  await opened.migrate()
+})
+afterAll(async () => {
+  await opened?.close()
+  await database?.drop()
+})
+
+test('a database that has sold is distributed, goes on after an interruption, and sells on', async () => {
+  const before = await openSale(aCatalogueOfTwo(10), { database })
+  for (const number of [1, 1, 2]) await buy(before, number, true)
+  await buy(before, 2, false)
+  const counters = await countersOf(before)
+  const { channel, integration } = before
+  await before.close()
+  const counts = await Promise.all(tables.map(countRows))
+
+  // Ends before the last table, and before the foreign keys are put back, as when the connection is lost.
+  await opened.db.execute(sql`create table zones (organization_id text primary key, name text unique)`)
+  expect((await commands.fail('distribute')).code).toBe(1)
+  await opened.db.execute(sql`drop table zones`)
+  const first = await commands.json<{ distributed: number; reference: number; done: number }>('distribute')
+  expect(first.distributed + first.reference + first.done).toBe(33)
+  expect(await Promise.all(tables.map(countRows))).toEqual(counts)
+  const again = await commands.json('distribute')
+  expect(again).toEqual({ distributed: 0, reference: 0, done: 33 })
+  expect(await commands.succeed('distribute')).toBe('The tables are distributed already.')
+
+  await opened.whyUnready()
+  expect(isDistributed(opened.db)).toBe(true)
+  const [{ keys } = { keys: 0 }] = (await opened.db.execute(
+    sql`select count(*)::integer as keys from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
+  )) as unknown as { keys: number }[]
+  expect(keys).toBeGreaterThan(40)
+
+  const { startGateway } = await import('../support/harness.ts')
+  const gateway = await startGateway({ database })
+  const after: Sale = { ...gateway, channel, integration }
+  expect(await countersOf(after)).toEqual(counters)
+  for (const number of [1, 2]) await buy(after, number, true)
+  expect(await brokenInvariants(after.db)).toEqual([])
+  await after.close()
+})

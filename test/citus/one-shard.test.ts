@@ -1,0 +1,174 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
+import { scanTicket } from '../support/door.ts'
+import type { SeenStatement } from '../support/explain.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  integrationHeaders,
+} from '../support/factories.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { openPageBuyer } from '../support/payment-page-buyer.ts'
+import { ticketOf } from '../support/refunds.ts'
+import { openSale, type Sale } from '../support/sale.ts'
+
+// Two organizations whose sales lie on different workers of the cluster.
+
+let database: TestDatabase
+let sale: Sale
+let organizationIds: string[]
+const seen: SeenStatement[] = []
+
+// Worker that has an organization's rows.
+async function workerOf(db: Database, organizationId: string): Promise<string> {
+  const rows = (await db.execute(sql`select nodename || ':' || nodeport as node
+    from pg_dist_placement join pg_dist_node using (groupid)
+    where shardid = get_shard_id_for_distribution_column('payments', ${organizationId}::text)`)) as unknown as {
+    node: string
+  }[]
+  return rows[0]?.node ?? ''
+}
+
+async function chooseOrganizations(): Promise<string[]> {
+  const { db, close } = await database.open()
+  const first = await workerOf(db, 'org_1')
+  let number = 2
+  while ((await workerOf(db, `org_${number}`)) === first) number++
+  await close()
+  return ['org_1', `org_${number}`]
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  organizationIds = await chooseOrganizations()
+  sale = await openSale(
+    aCatalogue({
+      organizations: organizationIds.map((_id) => anOrganization({ _id })),
+      events: organizationIds.map((organization_id) =>
+        anEvent({
+          organization_id,
+          location_id: undefined,
+          ticket_rates: [
+            aRate({ _id: `rate_${organization_id}`, prices: [aPrice({ _id: `price_${organization_id}` })] }),
+          ],
+        }),
+      ),
+    }),
+    { database, onStatement: (text, parameters) => void seen.push({ text, parameters }) },
+  )
+})
+afterAll(async () => {
+  await sale?.close()
+  await database?.drop()
+})
+
+const buy = (organizationId: string, headers = {}) =>
+  mustCheckOut(
+    sale,
+    { ticket_rate_id: `rate_${organizationId}`, tickets: [anEntry(`price_${organizationId}`)] },
+    headers,
+  )
+const pay = async (checkout: Checkout) => {
+  const { statusCode } = await openPageBuyer(sale).pay(checkout)
+  expect(statusCode).toBeLessThan(400)
+}
+
+// Literals, because Citus explains no parameters of a statement that inserts what it selects.
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const text = Array.isArray(value)
+    ? `{${value.map((each) => (each === null ? 'null' : JSON.stringify(String(each)))).join(',')}}`
+    : value instanceof Date
+      ? value.toISOString()
+      : String(value)
+  return `'${text.replaceAll("'", "''")}'`
+}
+async function planOf({ text, parameters }: SeenStatement): Promise<string> {
+  const statement = text.replace(/\$(\d+)/g, (_, number) => literal(parameters[Number(number) - 1]))
+  const rows = (await sale.db.execute(sql.raw(`explain ${statement}`))) as unknown as {
+    'QUERY PLAN': string
+  }[]
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+/** Numbers of tasks of the statements of some work, without those that read only what every server has. */
+async function tasksOf(work: () => Promise<unknown>): Promise<number[]> {
+  seen.length = 0
+  await work()
+  const statements = seen.splice(0)
+  const counts: number[] = []
+  for (const statement of statements) {
+    const found = [...(await planOf(statement)).matchAll(/Task Count: (\d+)/g)].map(([, count]) =>
+      Number(count),
+    )
+    counts.push(...found)
+  }
+  seen.length = 0
+  return counts
+}
+
+const expectOneEach = (counts: number[]) => {
+  expect(counts.length).toBeGreaterThan(0)
+  expect(new Set(counts)).toEqual(new Set([1]))
+}
+
+test('the organizations lie on different workers', async () => {
+  const workers = await Promise.all(organizationIds.map((id) => workerOf(sale.db, id)))
+  expect(new Set(workers).size).toBe(2)
+})
+
+test('a checkout, with and without an idempotency key, touches one shard', async () => {
+  for (const id of organizationIds) {
+    await buy(id)
+    expectOneEach(await tasksOf(() => buy(id)))
+    expectOneEach(await tasksOf(() => buy(id, { 'idempotency-key': `once-${id}` })))
+  }
+})
+
+test('a payment touches one shard', async () => {
+  for (const id of organizationIds) {
+    const checkout = await buy(id)
+    expectOneEach(await tasksOf(() => pay(checkout)))
+  }
+})
+
+test('a lookup and a check-in of an organization touch one shard', async () => {
+  for (const id of organizationIds) {
+    const checkout = await buy(id)
+    await pay(checkout)
+    const { v1, v2 } = await integrationHeaders(sale.db, id)
+    const ticketId = ticketOf(checkout)
+    for (const headers of [v1, v2])
+      expectOneEach(
+        await tasksOf(async () => {
+          const answer = await sale.rest('GET', `/integrations/tickets/${ticketId}`, { headers })
+          expect(answer.statusCode).toBe(200)
+        }),
+      )
+    expectOneEach(
+      await tasksOf(async () => {
+        const { result } = await scanTicket(sale, { ticketId, force: true }, v2)
+        expect(result).toBe('OK')
+      }),
+    )
+  }
+})
+
+test('control: a lookup by a channel, which has tickets of many organizations, asks every shard', async () => {
+  const ticketId = ticketOf(await buy('org_1'))
+  const counts = await tasksOf(async () => {
+    const { data } = await sale.graphql(
+      'query ($id: ID!) { ticket(id: $id) { status } }',
+      { id: ticketId },
+      sale.channel,
+    )
+    expect(data).toEqual({ ticket: { status: 'PENDING' } })
+  })
+  expect(Math.max(...counts)).toBeGreaterThan(1)
+})
