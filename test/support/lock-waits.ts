@@ -7,7 +7,6 @@ import { isDistributed } from '../../src/database/distributed.ts'
 export async function waitForBlockedStatement(db: Database): Promise<void> {
   // On a cluster, the server that has the row waits.
   const activity = isDistributed(db) ? sql`citus_stat_activity` : sql`pg_stat_activity`
-  const waiting = () =>
-    db.$count(activity, sql`datname = current_database() and wait_event_type = 'Lock'`)
+  const waiting = () => db.$count(activity, sql`datname = current_database() and wait_event_type = 'Lock'`)
   await expect.poll(waiting, { timeout: 10_000 }).toBe(1)
 }
