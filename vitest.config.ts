@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { UnitFirst } from './test/support/setup/unit-first.ts'
+import { LongestFirst } from './test/support/setup/longest-first.ts'
 
 // Each folder holds one kind of test. Behaviour tests run on both databases, but for those of what is above the
 // database, which run on PostgreSQL with every optimisation off; tests of races, and of behaviour that only a
@@ -76,7 +76,7 @@ const project = (
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    sequence: { sequencer: UnitFirst },
+    sequence: { sequencer: LongestFirst },
     globalSetup: 'test/support/setup/build.ts',
     projects: [
       project('unit', { include: filesOf('unit') }),
@@ -100,6 +100,7 @@ export default defineConfig({
       // Tests that take minutes rather than seconds. Each is bounded, and reports its coverage.
       project('long', {
         include: filesOf('long'),
+        env: { FUZZ_TIMES: process.env.FUZZ_TIMES ?? '6' },
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
       project('system', {
