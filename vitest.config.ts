@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { UnitFirst } from './test/support/setup/unit-first.ts'
+import { LongestFirst } from './test/support/setup/longest-first.ts'
 
 // Each folder holds one kind of test. Behaviour tests run on both databases, but for those of what is above the
 // database, which run on PostgreSQL with every optimisation off; tests of races, and of behaviour that only a
@@ -11,7 +11,24 @@ const behaviourOf = (...folders: string[]) => folders.map((folder) => `test/beha
 // What is above the database needs one of them: the contracts, and what is served to browsers, the embedded one;
 // credentials, surfaces and what is sent, PostgreSQL, on which tests take half the time.
 const onEmbedded = behaviourOf('contract', 'shop')
-const onPostgres = behaviourOf('auth', 'delivery', 'graphql', 'http', 'live', 'rest', 'webhook')
+// Of the other folders, what tests input, prices, texts and streams: statements that others run on both.
+const aboveStatements = [
+  'catalogue/import-mistakes',
+  'discount/discount-rules',
+  'payment/page-language',
+  'payment/payment-page',
+  'payment/stripe-odd-events',
+  'ticket/bad-checkout',
+  'ticket/checkout-access',
+  'ticket/checkout-prices',
+  'ticket/export-tickets',
+  'ticket/list-rest',
+  'ticket/update-age',
+].map((name) => `test/behaviour/${name}.test.ts`)
+const onPostgres = [
+  ...behaviourOf('auth', 'delivery', 'graphql', 'http', 'live', 'rest', 'webhook'),
+  ...aboveStatements,
+]
 
 // Files that count the statements, runs or attempts that an optimisation saves.
 const aboutOptimisations = [
@@ -45,22 +62,54 @@ const onCitus = [
   'races/checkout',
 ].map((name) => `test/${name}.test.ts`)
 
-// Files about settings, migrations, images and the start of processes, which answer no request that an
-// optimisation is in.
-const aboutProcesses = [
+// Files in which no request meets an optimisation of this process: about settings, migrations, images, the
+// repository, documents and jobs, or about a service in a process of its own, which has its own optimisations.
+const elsewhere = [
+  'behaviour/catalogue/import-*',
+  'behaviour/contract/*',
   'behaviour/database/cli',
   'behaviour/database/migrate',
+  'behaviour/delivery/document',
+  'behaviour/graphql/walk',
+  'behaviour/rest/openapi-*',
+  'behaviour/retention/*',
+  'behaviour/verify/*',
+  'behaviour/webhook/send-webhooks',
+  'behaviour/webhook/webhook-pace',
+  'postgres/*-plans',
+  'postgres/bench/*',
   'postgres/cli',
   'postgres/find-host',
+  'postgres/hostile',
+  'postgres/metrics',
   'postgres/migrate',
   'postgres/tls',
+  'postgres/traces',
+  'races/changes',
+  'races/delivery',
+  'races/discounts',
+  'races/flash-sale',
+  'races/import',
   'races/leaders',
+  'races/leased-jobs',
   'races/one-process',
+  'races/retention',
   'races/roles',
+  'races/send-webhooks',
+  'races/stripe-process',
+  'unit/bench/*',
+  'unit/boundaries',
+  'unit/cli-usage',
   'unit/config',
   'unit/deploy/*',
   'unit/docs',
+  'unit/language',
+  'unit/lint-migrations',
+  'unit/lock-folder',
+  'unit/previous-release',
   'unit/server',
+  'unit/snippets',
+  'unit/untranslated',
 ].map((name) => `test/${name}.test.ts`)
 
 // Long enough to end only tests that hang: a busy machine must not fail a test.
@@ -85,7 +134,7 @@ const project = (
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    sequence: { sequencer: UnitFirst },
+    sequence: { sequencer: LongestFirst },
     globalSetup: 'test/support/setup/build.ts',
     projects: [
       project('unit', { include: filesOf('unit') }),
@@ -107,13 +156,14 @@ export default defineConfig({
       // The same tests with every optimisation off.
       project('slow-forms', {
         include: filesOf('unit', 'behaviour', 'postgres', 'races'),
-        exclude: [...aboutOptimisations, ...aboutProcesses],
+        exclude: [...aboutOptimisations, ...elsewhere],
         env: { FAST: 'off' },
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
       // Tests that take minutes rather than seconds. Each is bounded, and reports its coverage.
       project('long', {
         include: filesOf('long'),
+        env: { FUZZ_TIMES: process.env.FUZZ_TIMES ?? '6' },
         globalSetup: ['test/support/setup/postgres.ts'],
       }),
       project('system', {

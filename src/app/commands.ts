@@ -86,12 +86,10 @@ const commands: Record<string, Command> = {
   distribute(input) {
     parse(z.strictObject({}), input)
     return async (open) => {
-      const { distributed, reference, done } = await (await open.whole()).distribute()
-      const text =
-        distributed + reference === 0
-          ? 'The tables are distributed already.'
-          : `Tables distributed by organization: ${distributed}, copied to every server: ${reference}, done before: ${done}. Start the service again.`
-      return { json: { distributed, reference, done }, text }
+      const json = await (await open.whole()).distribute()
+      const { distributed, reference, done } = json
+      const text = `Tables distributed by organization: ${distributed}, copied to every server: ${reference}, done before: ${done}. Start the service again.`
+      return { json, text: distributed + reference > 0 ? text : 'The tables are distributed already.' }
     }
   },
   ...catalogueCommands,

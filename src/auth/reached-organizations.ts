@@ -9,8 +9,8 @@ const ofChannel = preparedSql<{ id: string }>(
     where ${channelOrganizations.channelId} = ${sql.placeholder('channelId')}`,
 )
 
-/** Finds the organizations that a caller has sales of: all that ever granted the channel, or the integration's
- *  own. */
+/** Finds the organizations that a caller has sales of: all that ever granted the channel, or the
+ *  integration's own. */
 export async function reachedOrganizations(
   db: Database,
   { channelId, ownOrganizationIds }: Pick<Scope, 'channelId' | 'ownOrganizationIds'>,

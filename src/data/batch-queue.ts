@@ -1,6 +1,5 @@
 import { instruments, type Origin } from '../shared/instruments.ts'
 
-/** Limits of a queue. */
 type BatchLimits = {
   /** Jobs per run. */
   maxTogether: number
@@ -22,8 +21,7 @@ type BatchRuns<Job, Outcome> = {
   name: string
   /** Runs jobs of any keys of a family without waiting for row locks. Required unless `maxMixed` is 0. */
   mixed?(jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
-  /** Jobs of one key have the same family, and only those of one family share a mixed run. One for all if it
-   *  is absent. */
+  /** Returns the family of a job's key; all keys are of one if it is absent. */
   familyOf?(job: Job): string
   /** Runs jobs of one key. */
   alone(jobs: Job[]): Promise<Outcome[]>
@@ -44,7 +42,7 @@ type WaitingJob<Job, Outcome> = {
 /** Jobs of one key. `isAlone` is set once a mixed run defers one of them, until none is waiting. */
 type Line<Job, Outcome> = {
   key: string
-  family: string
+  family: string | undefined
   waiting: WaitingJob<Job, Outcome>[]
   running: number
   isAlone: boolean
@@ -75,13 +73,9 @@ export function batchByKey<Job, Outcome>(
   function traced<Result>(group: Group, run: () => Promise<Result>): Promise<Result> {
     const { tracer } = instruments
     if (!tracer) return run()
-    return tracer.inBatch(
-      runs.name,
-      group.map(({ origin }) => origin),
-      run,
-    )
+    const origins = group.map(({ origin }) => origin)
+    return tracer.inBatch(runs.name, origins, run)
   }
-  const jobsOf = (group: Group) => group.map(({ job }) => job)
 
   async function runEach(group: Group): Promise<void> {
     for (const waiting of group)
@@ -93,7 +87,7 @@ export function batchByKey<Job, Outcome>(
 
   async function runAlone(group: Group): Promise<void> {
     try {
-      const outcomes = await traced(group, () => runs.alone(jobsOf(group)))
+      const outcomes = await traced(group, () => runs.alone(group.map(({ job }) => job)))
       group.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as Outcome)
       })
@@ -106,7 +100,7 @@ export function batchByKey<Job, Outcome>(
   async function runMixed(group: Group): Promise<void> {
     const unfinished: Group = []
     try {
-      const outcomes = (await traced(group, async () => runs.mixed?.(jobsOf(group)))) ?? []
+      const outcomes = (await traced(group, async () => runs.mixed?.(group.map(({ job }) => job)))) ?? []
       group.forEach((waiting, index) => {
         const outcome = outcomes[index]
         if (outcome === deferred || outcome === undefined) unfinished.push(waiting)
@@ -133,8 +127,8 @@ export function batchByKey<Job, Outcome>(
     const group: Group = []
     for (const line of lines.values()) {
       if (group.length >= maxTogether) break
-      const isOfFamily = line.family === (group[0]?.line.family ?? line.family)
-      if (line.running === 0 && !line.isAlone && isOfFamily)
+      const { family } = group[0]?.line ?? line
+      if (line.running === 0 && !line.isAlone && line.family === family)
         group.push(...takeFrom(line, maxTogether - group.length))
     }
     return group
@@ -195,7 +189,7 @@ export function batchByKey<Job, Outcome>(
 
   return (key, job) =>
     new Promise((resolve, reject) => {
-      const family = runs.familyOf?.(job) ?? ''
+      const family = runs.familyOf?.(job)
       const line = lines.get(key) ?? { key, family, waiting: [], running: 0, isAlone: false }
       lines.set(key, line)
       if (line.waiting.length >= maxWaiting) throw runs.busy()

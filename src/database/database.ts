@@ -75,7 +75,6 @@ export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
-/** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
  *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
  *  tables of the next. Tells that the database is distributed. The check resolves to the reason if it is not
  *  ready. */
@@ -109,8 +108,15 @@ const transient = new Set(['40001', '40P01'])
 
 export const isTransient = (error: unknown): boolean => transient.has(errorCode(error) ?? '')
 
+// A cluster copies rows that a statement inserts with others to their server, and reports what that refuses as
+// an internal error: only its message tells.
+const isCopiedDuplicate = (error: unknown): boolean =>
+  errorCode(error) === 'XX000' &&
+  someCause(error, ({ message }) => message.startsWith('duplicate key value violates unique constraint'))
+
 /** Reports whether a row violated a unique constraint. */
-export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23505'
+export const isDuplicate = (error: unknown): boolean =>
+  errorCode(error) === '23505' || isCopiedDuplicate(error)
 
 // The server, or the network on the way to it, refused or ended the connection.
 const connectionFailure =

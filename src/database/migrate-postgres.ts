@@ -46,9 +46,9 @@ function openSession(
 }
 
 /** Migrates, or does other work on the tables, on a connection of its own, without timeouts. Other processes
- *  that start to migrate wait until this is done, however long it takes. `url` must be the database itself, not
- *  a pooler, because the lock belongs to a session. `host` is the one of its hosts that accepts writes, `ssl`
- *  the driver's setting of TLS. */
+ *  that start to migrate wait until this is done, however long it takes. `url` must be the database itself,
+ *  not a pooler, because the lock belongs to a session. `host` is the one of its hosts that accepts writes,
+ *  `ssl` the driver's setting of TLS. */
 export async function migratePostgres<Result = void>(
   url: string,
   { host, ssl, ...options }: MigrateOptions & Session = {},

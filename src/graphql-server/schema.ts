@@ -89,5 +89,10 @@ for (const type of Object.values(schema.getTypeMap()))
     for (const field of Object.values(type.getFields()))
       if (field.extensions.pothosExposedField === field.name) field.resolve = undefined
 
+let printed: string | undefined
+
 /** Prints the schema, as committed in schema.graphql. */
-export const printedSchema = (): string => `${printSchema(lexicographicSortSchema(schema))}\n`
+export function printedSchema(): string {
+  printed ??= `${printSchema(lexicographicSortSchema(schema))}\n`
+  return printed
+}

@@ -123,8 +123,8 @@ export async function sell(database: BenchDatabase, count: number): Promise<void
 
 /** Queues a mail for each sold ticket. */
 export async function queue({ sql }: BenchDatabase): Promise<void> {
-  await sql`insert into deliveries (id, payment_id, medium, recipient)
-    select 'dlv_' || id, payment_id, 'email', email from tickets where status = 'active'`
+  await sql`insert into deliveries (organization_id, id, payment_id, medium, recipient)
+    select organization_id, 'dlv_' || id, payment_id, 'email', email from tickets where status = 'active'`
 }
 
 /** Counts the queued mails. */

@@ -91,7 +91,7 @@ const paymentRules: Rules = {
     select payments.id from payments
     join invoices on invoices.payment_id = payments.id and kind = 'invoice'
     join tickets on tickets.payment_id = payments.id
-    group by payments.id
+    group by payments.organization_id, payments.id
     having count(distinct invoices.id) <> 1 or payments.status <> 'paid'
       or max(invoices.reference) <> coalesce(payments.invoice_reference, '')
       or bool_or(tickets.invoice_reference is distinct from payments.invoice_reference)`,
@@ -101,5 +101,5 @@ const paymentRules: Rules = {
       and not exists (select from invoices where payment_id = payments.id and kind = 'invoice')`,
   'a payment was charged twice or a wrong amount': `
     select payment_id from charges join payments on payments.id = payment_id
-    group by payments.id, payment_id having count(*) <> 1 or sum(charges.amount) <> total_amount`,
+    group by payments.organization_id, payments.id, payment_id having count(*) <> 1 or sum(charges.amount) <> total_amount`,
 }

@@ -35,9 +35,9 @@ export const createDiscounts = `
   with made as (
     insert into discounts (id, organization_id, position, code, name, percentage, currency)
     select 'dsc_bench_' || id, id, 1000000, '${discountCode}', 'Bench', 10, currency from organizations
-    returning id
+    returning id, organization_id
   )
-  insert into stock (id, capacity) select id, 2000000000 from made`
+  insert into stock (organization_id, id, capacity) select organization_id, id, 2000000000 from made`
 
 /** Counts the holds so far, by rows and by counters. */
 export const countHolds = `

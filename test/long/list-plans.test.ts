@@ -43,7 +43,10 @@ beforeAll(async () => {
       'document_' || n || '_' || m
     from generate_series(1, ${payments}::integer) as n, generate_series(0, ${perPayment - 1}::integer) as m`)
   await sale.db.execute(sql`alter table tickets enable trigger all`)
-  for (const { definition } of indexes) await sale.db.execute(sql.raw(definition))
+  await sale.db.transaction(async (tx) => {
+    await tx.execute(sql`set local maintenance_work_mem = '1GB'`)
+    for (const { definition } of indexes) await tx.execute(sql.raw(definition))
+  })
   await sale.db.execute(sql`vacuum analyze`)
 })
 afterAll(() => sale?.close())

@@ -55,22 +55,3 @@ describe('with limits', () => {
     expect(Object.keys(JSON.parse(answer?.text ?? ''))).toEqual(['data'])
   })
 })
-
-// `npm run test:long` sends all slow requests to a service without limits.
-describe('control: without limits', () => {
-  let service: HostileService
-  beforeAll(async () => {
-    service = await openHostileService('unbounded')
-  })
-  afterAll(() => service.close())
-
-  test.each([
-    'GraphQL: tens of thousands of unknown fields',
-    'GraphQL: introspection by fragment under 30 aliases',
-    'REST: empty entries',
-  ])('%s blocks other requests', async (wanted) => {
-    const request = corpus.find(({ name }) => name === wanted)
-    const answer = request && (await service.send(request, service.channel, 5_000))
-    expect(answer?.longest ?? Number.POSITIVE_INFINITY).toBeGreaterThan(maxBlockedMs)
-  })
-})

@@ -6,6 +6,7 @@ import { leaders } from '../../src/data/table.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+import { shortenPauses } from '../support/quick-pauses.ts'
 
 // Processes that elect one of them. Each candidate here has connections of its own, as a process has.
 
@@ -81,6 +82,7 @@ test('a leader that can no longer renew its lease leads no longer than that', as
 })
 
 test('a process that is not elected runs the jobs that several share, and no other', async () => {
+  shortenPauses()
   await db()
     .insert(leaders)
     .values({ role: 'jobs', holder: 'other', expiresAt: sql`now() + interval '1 hour'` })

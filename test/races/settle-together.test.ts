@@ -12,7 +12,7 @@ import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
 // Concurrent payments are settled in one transaction, with the same outcomes as one at a time.
 
-const rounds = 40
+const rounds = 24
 const prices = ['first', 'then'] as const
 const befores = ['pending', 'processing', 'paid', 'failed', 'expired', 'cancelled'] as const
 const endings = ['failed', 'expired', 'cancelled'] as const

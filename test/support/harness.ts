@@ -41,7 +41,7 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
   }
   const name = `${given.prefix}_${id}`
   if (given.kind === 'citus') {
-    const databaseUrl = await createCitusDatabase(given, name, { empty })
+    const databaseUrl = await createCitusDatabase(given, name, from || undefined)
     return {
       settings: { DATABASE_URL: databaseUrl },
       async open(options) {

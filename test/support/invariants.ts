@@ -105,6 +105,10 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
   'completed work lacks its completion fields': `update refunds set reference = null`,
 }
 
+/** Counts the rows that break one invariant. */
+export const brokenRows = (db: Connection, rule: string): Promise<number> =>
+  countRows(db, rules[rule as keyof typeof rules])
+
 /** Lists the broken invariants, each with its number of rows, and the sums of sales that differ from the
  *  tickets. */
 export async function brokenInvariants(db: Connection): Promise<string[]> {

@@ -1,10 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
+import { isDistributed } from '../../src/database/distributed.ts'
 
 /** Resolves once exactly one connection to the database waits for a lock. */
 export async function waitForBlockedStatement(db: Database): Promise<void> {
-  const waiting = () =>
-    db.$count(sql`pg_stat_activity`, sql`datname = current_database() and wait_event_type = 'Lock'`)
+  // On a cluster, the server that has the row waits.
+  const activity = isDistributed(db) ? sql`citus_stat_activity` : sql`pg_stat_activity`
+  const waiting = () => db.$count(activity, sql`datname = current_database() and wait_event_type = 'Lock'`)
   await expect.poll(waiting, { timeout: 10_000 }).toBe(1)
 }

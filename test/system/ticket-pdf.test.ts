@@ -40,16 +40,21 @@ async function printed(entry: Record<string, unknown>, more: Record<string, unkn
   const document = await sale.rest('GET', new URL(data?.ticket.documentUrl ?? '').pathname)
   const file = join(folder, `${ticket?._id}.pdf`)
   await writeFile(file, document.rawPayload)
-  await run('pdftoppm', ['-r', '150', '-png', '-singlefile', file, file])
+  const [raw, listed, info] = await Promise.all([
+    run('pdftotext', ['-raw', file, '-']),
+    run('pdffonts', [file]),
+    run('pdfinfo', [file]),
+    run('pdftoppm', ['-r', '100', '-png', '-singlefile', file, file]),
+  ])
   const { data: pixels, width, height } = PNG.sync.read(await readFile(`${file}.png`))
-  const text = (await run('pdftotext', ['-raw', file, '-'])).stdout.replace(/\s+/g, ' ')
-  const fonts = (await run('pdffonts', [file])).stdout.split('\n').slice(2).filter(Boolean)
   return {
     code: ticket?.qr_code,
-    scanned: readCode(new Uint8ClampedArray(pixels), width, height)?.data,
-    text,
-    fonts,
-    pages: (await run('pdfinfo', [file])).stdout.match(/^Pages: +(\d+)$/m)?.[1],
+    // Dark on light, as every scanner reads it.
+    scanned: readCode(new Uint8ClampedArray(pixels), width, height, { inversionAttempts: 'dontInvert' })
+      ?.data,
+    text: raw.stdout.replace(/\s+/g, ' '),
+    fonts: listed.stdout.split('\n').slice(2).filter(Boolean),
+    pages: info.stdout.match(/^Pages: +(\d+)$/m)?.[1],
   }
 }
 

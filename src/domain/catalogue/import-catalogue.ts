@@ -31,8 +31,8 @@ function refuse(problems: Problem[]): void {
 const prepareDistributed = (tx: Connection): Promise<unknown> =>
   tx.execute(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
 
-/** Gives the events of a file another revision, as triggers do where the database is not distributed. Rates and
- *  their parts are listed under the events that it names. */
+/** Gives the events of a file another revision, as triggers do where the database is not distributed. Rates
+ *  and their parts are listed under the events that it names. */
 async function renewRevisions(tx: Connection, { events: named }: Catalogue): Promise<void> {
   if (named.length > 0) await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, named))
 }

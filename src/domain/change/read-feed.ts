@@ -140,7 +140,7 @@ async function readDistributed(db: Database, values: Values): Promise<Found<Read
   ]
 }
 
-/** Reads the changes at the positions of a cursor, the next ones after it, and the organizations that have changes
- *  without a position. */
+/** Reads the changes at the positions of a cursor, the next ones after it, and the organizations that have
+ *  changes without a position. */
 export const readFeed = (db: Database, values: Values): Promise<Found<Read>> =>
   isDistributed(db) ? readDistributed(db, values) : findTogether<Read>(db, 'changes', findsOfAll, values)

@@ -23,7 +23,8 @@ const insert = preparedSql(
   select ${list(Object.values(written.cells))} from ${written.rows} order by ${written.cells.nonce}`,
 )
 
-// Times in milliseconds: a cluster updates by no function of a column that a session's time zone could change.
+// Times in milliseconds: a cluster updates by no function of a column that a session's time zone could
+// change.
 const counted = arrayRows('counted', {
   id: 'text',
   entered: 'integer',

@@ -27,8 +27,8 @@ const locking = (name: string, onLocked: 'wait' | 'skip') =>
 
 const lock = { wait: locking('lock_payments', 'wait'), skip: locking('lock_payments_not_locked', 'skip') }
 
-/** Locks payments of an organization in the order of their ids, so that two transactions can't deadlock. Waits
- *  for rows that are locked, or skips them. Returns the payments by id. */
+/** Locks payments of an organization in the order of their ids, so that two transactions can't deadlock.
+ *  Waits for rows that are locked, or skips them. Returns the payments by id. */
 export async function lockPayments(
   tx: Connection,
   organizationId: string,

@@ -52,9 +52,9 @@ const record = preparedSql<{ id: string }>(
   ) select id from recorded`,
 )
 
-/** Writes changes to the outbox, in a statement for each organization, in the transaction that makes them. The
- *  caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read them as a
- *  feed and receive them by webhook (DECISIONS 7). */
+/** Writes changes to the outbox, in a statement for each organization, in the transaction that makes them.
+ *  The caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read
+ *  them as a feed and receive them by webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
   for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId))
     await recordOwn(tx, organizationId, own)

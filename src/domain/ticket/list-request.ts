@@ -62,8 +62,8 @@ function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan): Bounds 
     : { lower: at(prefix), upper: at(afterPrefix(prefix)) }
 }
 
-// On a distributed database each organization is searched by itself, and the rows are merged here. The list ends where
-// the first of them stopped.
+// On a distributed database each organization is searched by itself, and the rows are merged here. The list
+// ends where the first of them stopped.
 async function searchEach<Row>(
   search: (values: Values) => Promise<Found<Row>>,
   sortKey: SortKey,

@@ -23,7 +23,6 @@ import { listIndexes } from './list-indexes-table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
-
 export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelled', 'expired'])
 
 export type Answer = { questionId: string; answer: string }

@@ -23,11 +23,11 @@ export class Audience {
 
 // Time after which requests have their turn.
 const sliceMs = 4
-// Pause after a round, in proportion to the time that it took: with thousands of streams, sending takes at
-// most a quarter of the process, and everybody still gets the last state within a second.
-const pausesPerRound = 3
+// Pause after a round, in proportion to the time that it took, so that sending takes a sixth of the process. With
+// thousands of streams it is shorter: the next round begins in time for all to have the last state in a second.
+const pausesPerRound = 5
 const minPauseMs = 25
-const maxPauseMs = 300
+const maxPeriodMs = 750
 // A client that has read nothing for so long is cut off.
 const maxBlockedMs = 30_000
 
@@ -79,7 +79,8 @@ export class FanOut {
     while (this.#dirty.size > 0 || this.#blocked.size > 0) {
       // Deferred, so that states of one turn of the event loop go together.
       await setImmediate()
-      this.#sliceStart = performance.now()
+      const roundStart = performance.now()
+      this.#sliceStart = roundStart
       this.#busyMs = 0
       await this.#retryBlocked()
       const audiences = [...this.#dirty]
@@ -89,10 +90,11 @@ export class FanOut {
           this.deliver(stream, audience)
           await this.#yield()
         }
-      const busyMs = this.#busyMs + performance.now() - this.#sliceStart
-      await setTimeout(Math.min(maxPauseMs, Math.max(minPauseMs, busyMs * pausesPerRound)), undefined, {
-        ref: false,
-      })
+      const now = performance.now()
+      const busyMs = this.#busyMs + now - this.#sliceStart
+      const leftMs = roundStart + maxPeriodMs - now
+      const pauseMs = Math.max(minPauseMs, Math.min(leftMs, busyMs * pausesPerRound))
+      await setTimeout(pauseMs, undefined, { ref: false })
     }
     this.#isRunning = false
   }

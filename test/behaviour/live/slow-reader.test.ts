@@ -1,5 +1,8 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -7,7 +10,6 @@ import { announce } from '../../../src/database/announcements.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { watchRates } from '../../support/live.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { openSocket } from '../../support/sockets.ts'
 
 let sale: Sale
 beforeAll(async () => {
@@ -16,16 +18,30 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
+// Connects by a Unix socket, for which the kernel keeps a fifth of a megabyte and not the six of TCP.
+async function openNarrow(): Promise<{ client: Socket; served: Socket }> {
+  const folder = await mkdtemp(join(tmpdir(), 'boxoffice-slow-'))
+  const path = join(folder, 'socket')
+  const server = createServer((socket) => void sale.app.server.emit('connection', socket)).listen(path)
+  await once(server, 'listening')
+  const accepted = once(server, 'connection') as Promise<[Socket]>
+  const client = connect(path).on('error', () => {})
+  onTestFinished(async () => {
+    client.destroy()
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+  const [served] = await accepted
+  return { client, served }
+}
+
 test('one event at most waits for a client that never reads, and others are told meanwhile', async () => {
-  // A long event, so that the kernel's buffers are full after some dozens.
+  // A long event, so that the kernel's buffer is full after a few.
   const fields = Array.from({ length: 29 }, (_, n) => `a${n}${'x'.repeat(1_600)}: left`).join(' ')
   const query = `subscription { rateAvailability(ticketRateIds: ["rate_1"]) { ${fields} } }`
   const body = JSON.stringify({ query })
   const eventBytes = query.length + 1_000
-  const accepted = once(sale.app.server, 'connection') as Promise<[Socket]>
-  const client = await openSocket(sale.url)
-  onTestFinished(() => void client.destroy())
-  const [served] = await accepted
+  const { client, served } = await openNarrow()
   client.pause()
   client.write(
     `POST /graphql HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\ncontent-type: application/json\r\nx-api-key: ${sale.channel['x-api-key']}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,

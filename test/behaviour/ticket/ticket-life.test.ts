@@ -21,7 +21,7 @@ import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../../support/factories.ts'
 import { retiredOf, scanCode, transferTicket } from '../../support/holders.ts'
-import { brokenInvariants, invariantBreakers } from '../../support/invariants.ts'
+import { brokenInvariants, brokenRows, invariantBreakers } from '../../support/invariants.ts'
 import { cancelCheckout, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -372,18 +372,19 @@ test('tickets after actions in any order match the model and lose nothing', asyn
   expect([...seen].filter((met) => /^refund \w+ (partially_)?refunded/.test(met)).length).toBeGreaterThan(0)
 })
 
-// Control of the invariants checked after each run: each is found broken when broken on purpose.
+// Control of the invariants checked after each run: each holds, and is found broken when broken on purpose.
 test.each(Object.entries(invariantBreakers))(
   'control: broken rows are found where %s',
   async (rule, statement) => {
     const undo = new Error('undo')
-    const wrong: string[] = []
+    const rows: number[] = []
     const broken = sale.db.transaction(async (tx) => {
+      rows.push(await brokenRows(tx, rule))
       await tx.execute(sql.raw(statement))
-      wrong.push(...(await brokenInvariants(tx)))
+      rows.push(await brokenRows(tx, rule))
       throw undo
     })
     await expect(broken).rejects.toBe(undo)
-    expect(wrong).toEqual(expect.arrayContaining([expect.stringContaining(rule)]))
+    expect(rows).toEqual([0, expect.toSatisfy((count: number) => count > 0)])
   },
 )

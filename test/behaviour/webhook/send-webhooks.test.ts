@@ -9,6 +9,7 @@ import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveri
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { shortenPauses } from '../../support/quick-pauses.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
@@ -383,6 +384,7 @@ test('webhook deliveries of a crashed process are sent by another once their lea
 })
 
 test('webhook job sends by itself and stops while a receiver is silent', async () => {
+  shortenPauses()
   const { id } = await queueOne()
   const errors: unknown[] = []
   const senders = { email: null, whatsapp: null, onDead() {} }

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { mustStartServer } from '../../support/processes.ts'
+import { makeDatabaseFolder } from '../../support/setup/temporary-folder.ts'
 
 // The built service with the demo, and the commands of the clients.
 
@@ -33,7 +33,7 @@ async function readKeys(file: string, url: string): Promise<Keys> {
 export async function startDemo(
   settings: Record<string, string> = {},
 ): Promise<Service & { stop(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'clients-'))
+  const folder = await makeDatabaseFolder('clients')
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     const server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...settings })

@@ -172,8 +172,8 @@ test.each([
   ['a paid payment has no invoice', `delete from invoices where payment_id = ${firstPaid}`],
   [
     'a payment was charged twice or a wrong amount',
-    `insert into charges (id, payment_id, provider, reference, amount, currency)
-      select 'cha_twice', payment_id, provider, 'twice', amount, currency from charges limit 1`,
+    `insert into charges (organization_id, id, payment_id, provider, reference, amount, currency)
+      select organization_id, 'cha_twice', payment_id, provider, 'twice', amount, currency from charges limit 1`,
   ],
   ['a payment was charged twice or a wrong amount', 'update charges set amount = amount + 1'],
 ])('the check "%s" finds: %s', async (rule, breakIt) => {

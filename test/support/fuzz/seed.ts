@@ -5,7 +5,7 @@ const text = process.env.FUZZ_SEED
 /** Seed of a run's random values. Set `FUZZ_SEED=<number>` to repeat a run. */
 export const seed = text === undefined ? randomInt(2 ** 31) : Number(text)
 
-// Set by the long suite.
+// Set for the long tests.
 const times = Number(process.env.FUZZ_TIMES ?? 1)
 
 /** fast-check parameters: the number of runs, and a time limit that only a very busy machine reaches. */

@@ -113,30 +113,38 @@ test.each([
   expect(besideProblem({ ready: good, lookup: { ...good, answers, statuses } })).toBe(problem)
 })
 
-test('requests beside payments are sent only while payments run', async () => {
-  let paid = 0
-  let readyRequests = 0
-  const payments: number[] = []
+/** Starts a server of payments and of other requests, which counts them. */
+async function serveBeside() {
+  const seen = { paid: 0, ready: 0, paidBefore: [] as number[] }
   const port = await serve(({ url = '' }) => {
-    if (url.startsWith('/pay/')) paid++
-    else payments.push(paid)
-    if (url === '/ready') readyRequests++
-    return { status: url.startsWith('/pay/') ? 303 : 200, waitMs: url.startsWith('/pay/') ? 20 : 0 }
+    const isPayment = url.startsWith('/pay/')
+    if (isPayment) seen.paid++
+    else seen.paidBefore.push(seen.paid)
+    if (url === '/ready') seen.ready++
+    return { status: isPayment ? 303 : 200, waitMs: isPayment ? 20 : 0 }
   })
   const kinds = besideAsks('key', { key: 'door', ids: ['tkt_1'] }, { rateId: 'rate_2', priceId: 'price_2' })
   const beside = { port, pace: workerOf(runPace), kinds }
-  const quietRound = await quietSide('itself, quiet', beside, 'ready').run(1)
-  expect(quietRound).toMatchObject({ requests: 20, problem: null })
-  expect([paid, readyRequests]).toEqual([0, 20])
   const busy = { ...payingFive(port), load: workerOf(runPayments), makeDue: async () => duePaymentsOf(2000) }
-  const whole = busySide('gateway', beside, 'ready', busy, async () => ({ payments: paid }))
-  payments.length = 0
-  expect(await whole.run(1)).toMatchObject({ requests: 20, problem: null })
+  return { seen, beside, busy }
+}
+
+test('requests beside payments are sent only while payments run', async () => {
+  const [quiet, whole, lost] = await Promise.all([serveBeside(), serveBeside(), serveBeside()])
+  const [quietRound, wholeRound, lostRound] = await Promise.all([
+    quietSide('itself, quiet', quiet.beside, 'ready').run(1),
+    busySide('gateway', whole.beside, 'ready', whole.busy, async () => ({ payments: whole.seen.paid })).run(
+      1,
+    ),
+    busySide('gateway', lost.beside, 'ready', lost.busy, async () => ({ payments: 0 })).run(1),
+  ])
+  expect(quietRound).toMatchObject({ requests: 20, problem: null })
+  expect([quiet.seen.paid, quiet.seen.ready]).toEqual([0, 20])
+  expect(wholeRound).toMatchObject({ requests: 20, problem: null })
   // Payments were made before the first of them and after the last.
-  expect(payments[0]).toBeGreaterThan(0)
-  expect(paid).toBeGreaterThan(payments.at(-1) ?? 0)
-  const lost = busySide('gateway', beside, 'ready', busy, async () => ({ payments: 0 }))
-  expect((await lost.run(1)).problem).toMatch(/^payments: \d+ done, but written: payments 0$/)
+  expect(whole.seen.paidBefore[0]).toBeGreaterThan(0)
+  expect(whole.seen.paid).toBeGreaterThan(whole.seen.paidBefore.at(-1) ?? 0)
+  expect(lostRound.problem).toMatch(/^payments: \d+ done, but written: payments 0$/)
 })
 
 test('a client that keeps text returns the whole body across chunks', async () => {

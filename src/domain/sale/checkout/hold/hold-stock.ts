@@ -19,8 +19,8 @@ import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
  *  that the plan saw is gone, or another request has completed a checkout under the same idempotency key. */
 export type HoldOutcome = Checkout | Refusal | null
 
-// A row can't tell that a checkout under the same key is in progress: whoever inserts it second waits. The join
-// takes the lock where the keys of the organization lie, which is where `writeHolds` takes it.
+// A row can't tell that a checkout under the same key is in progress: whoever inserts it second waits. The
+// join takes the lock where the keys of the organization lie, which is where `writeHolds` takes it.
 const askedKeys = sql`unnest(${sql.placeholder('ids')}::text[]) as asked(id)
   left join ${idempotencyKeys} as kept on kept.organization_id = ${sql.placeholder('organizationId')} and kept.id = asked.id`
 
@@ -110,8 +110,8 @@ async function payAtOnce(
 }
 
 /** Holds planned checkouts of one rate and mode, job by job, first come, first served: a small one may fit
- *  where a large one before it did not. Takes one transaction, which waits for the lock of the rate's stock. Each job
- *  is held whole or not at all, and a refusal of one affects no other.
+ *  where a large one before it did not. Takes one transaction, which waits for the lock of the rate's stock.
+ *  Each job is held whole or not at all, and a refusal of one affects no other.
  *
  *  A rule across checkouts (tickets per buyer, say) belongs here, under the lock, and nowhere else: only here
  *  can it read what every other checkout of the rate has done. Add its jobs to `needsExact`, so that no
