@@ -81,15 +81,13 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
     .update(payments)
     .set({ sessionOpen: true, sessionDueAt: sql`now()`, sessionId: 'cs_1' })
     .where(eq(payments.id, inSession.payment_id))
-  await sale.db
-    .insert(providerEvents)
-    .values({
-      organizationId: 'org_1',
-      provider: 'stripe',
-      id: 'evt_left',
-      type: 'expired',
-      paymentId: left.payment_id,
-    })
+  await sale.db.insert(providerEvents).values({
+    organizationId: 'org_1',
+    provider: 'stripe',
+    id: 'evt_left',
+    type: 'expired',
+    paymentId: left.payment_id,
+  })
   const before = [await countOf(payments), await countOf(tickets)]
   const counters = await countersOf(sale)
   await age(31)
