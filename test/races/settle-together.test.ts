@@ -138,7 +138,7 @@ const settlementsOf = ({ hasMoney, payments, reports }: Round, round: number, id
 
 const dump = sql.raw(`
   select status, refunded_amount, paid_at is null as unpaid, invoice_reference is null as uninvoiced, session_open,
-    session_due_at <= now() as is_due, (select json_agg(json_build_array(status, price_id, position, document_token is null,
+    (select due_at <= now() from open_sessions where payment_id = payments.id) as is_due, (select json_agg(json_build_array(status, price_id, position, document_token is null,
       invoice_reference = payments.invoice_reference) order by position) from tickets where payment_id = payments.id) as tickets,
     (select json_agg(split_part(reference, '_', 1) order by reference) from charges where payment_id = payments.id) as charges,
     (select json_agg(json_build_array(reason, amount) order by reason, amount) from refunds where payment_id = payments.id) as refunds,

@@ -4,8 +4,9 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganization, isOwn, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
-import type { OrganizationToken } from '../../shared/ids.ts'
+import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, payments } from './table.ts'
+import { lacksId } from './token-table.ts'
 
 const rows = rowsOf(getTableColumns(payments))
 
@@ -35,21 +36,25 @@ export async function findPayment(db: Database, organizationId: string, id: stri
  *  of a distributed database may have. Null if there is none. */
 export async function organizationOfPage(
   db: Database,
-  { token, organizationId }: OrganizationToken,
+  { token, id, organizationId }: AddressToken,
 ): Promise<string | null> {
   if (organizationId !== null) return organizationId
-  const found = db.select({ id: payments.organizationId }).from(payments).where(eq(payments.pageToken, token))
+  const isNamed = id === null ? lacksId(payments.pageToken) : eq(payments.id, id)
+  const found = db
+    .select({ id: payments.organizationId })
+    .from(payments)
+    .where(and(eq(payments.pageToken, token), isNamed))
   return (await found)[0]?.id ?? null
 }
 
-const byToken = (isOf?: SQL): Find<Payment> => ({
+const byToken = (...isOf: (SQL | undefined)[]): Find<Payment> => ({
   rows,
   query: (select) =>
     select
       .from(payments)
       .where(
         and(
-          isOf,
+          ...isOf,
           eq(payments.pageToken, sql.placeholder('token')),
           eq(payments.channelId, sql.placeholder('channelId')),
           sql`${payments.mode} = ${sql.placeholder('mode')}::text::key_mode`,
@@ -60,14 +65,17 @@ const byToken = (isOf?: SQL): Find<Payment> => ({
 /** Finds the payment of a channel whose page has this token; null if there is none of the mode. */
 export async function findPaymentByToken(
   db: Database,
-  read: OrganizationToken,
+  read: AddressToken,
   { channelId, mode }: Pick<Payment, 'channelId' | 'mode'>,
 ): Promise<Payment | null> {
-  const asked = { token: read.token, channelId, mode }
-  const find = isDistributed(db)
-    ? rowStatement(db, 'own_payment_by_token', byToken(inOrganization(payments.organizationId)))
-    : rowStatement(db, 'payment_of_channel_by_token', byToken())
+  const { token, id } = read
   const organizationId = isDistributed(db) ? await organizationOfPage(db, read) : null
-  const [found] = await find.execute({ ...asked, organizationId })
+  const isOf = isDistributed(db) ? inOrganization(payments.organizationId) : undefined
+  const form = isDistributed(db) ? 'own_payment' : 'payment_of_channel'
+  const find =
+    id === null
+      ? rowStatement(db, `${form}_by_token`, byToken(isOf, lacksId(payments.pageToken)))
+      : rowStatement(db, `${form}_by_id_and_token`, byToken(isOf, eq(payments.id, sql.placeholder('id'))))
+  const [found] = await find.execute({ token, id, channelId, mode, organizationId })
   return found ?? null
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, type SQL } from 'drizzle-orm'
+import { and, asc, eq, type SQL } from 'drizzle-orm'
 import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { readByOrganization } from '../../data/by-organization.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
@@ -19,10 +19,11 @@ import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { ticketColumns } from './columns-table.ts'
 import { type LookupTicket, type Ticket, tickets } from './table.ts'
 
 const lookupRows: Rows<LookupTicket> = fewRowsOf({
-  ...getTableColumns(tickets),
+  ...ticketColumns,
   rateName: ticketRates.name,
   rateSlug: ticketRates.slug,
   eventAge: events.age,
@@ -83,7 +84,7 @@ export function toVisible<Found extends LookupTicket>(ticket: Found | null, scop
 
 const byPaymentId: Batch<Ticket> = {
   name: 'tickets_by_payment_id',
-  rows: rowsOf(getTableColumns(tickets)),
+  rows: rowsOf(ticketColumns),
   query: (select, keys) =>
     select
       .from(tickets)

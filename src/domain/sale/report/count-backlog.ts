@@ -4,7 +4,8 @@ import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { changes } from '../../change/table.ts'
 import { deliveries } from '../../delivery/table.ts'
-import { isOverdue, payments } from '../../payment/table.ts'
+import { holds, isOfHold, openSessions } from '../../payment/queue/table.ts'
+import { isHolding, payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { webhookDeliveries, webhooks } from '../../webhook/table.ts'
 
@@ -68,14 +69,14 @@ const count = preparedSql<{ part: keyof Backlog; name: string; counts: Counts }>
       dead('refunds', sql`select from ${refunds} where ${refunds.status} = 'failed'`),
       due(
         'sessions',
-        sql`select ${payments.sessionDueAt} as due_at from ${payments}
-          where ${payments.sessionOpen} and ${payments.sessionDueAt} <= ${nowMs}
-            and ${payments.provider} = ${sql.placeholder('provider')} order by ${payments.sessionDueAt}`,
+        sql`select ${openSessions.dueAt} from ${openSessions}
+          where ${openSessions.provider} = ${sql.placeholder('provider')} and ${openSessions.dueAt} <= ${nowMs}
+          order by ${openSessions.dueAt}`,
       ),
       due(
         'holds',
-        sql`select ${payments.expiresAt} as due_at from ${payments}
-          where ${isOverdue} order by ${payments.expiresAt}`,
+        sql`select ${holds.expiresAt} as due_at from ${holds}
+          where ${holds.expiresAt} <= ${nowMs} order by ${holds.expiresAt}`,
       ),
       due(
         'feed',
@@ -86,8 +87,9 @@ const count = preparedSql<{ part: keyof Backlog; name: string; counts: Counts }>
         '',
         sql`json_build_object('pending', count(*) filter (where status = 'pending'),
           'processing', count(*) filter (where status = 'processing'))`,
-        sql`select ${payments.status} from ${payments}
-          where ${payments.status} in ('pending', 'processing') order by ${payments.expiresAt} desc`,
+        sql`select payment.status from ${holds} cross join lateral (
+            select ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
+          order by ${holds.expiresAt} desc`,
       ),
       row(
         'refunds',
