@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganization, isOwn, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
@@ -27,10 +28,10 @@ const anyById: Find<Payment> = {
 }
 
 /** Finds a payment of an organization without permission checks. */
-export async function findPayment(db: Database, organizationId: string, id: string): Promise<Payment | null> {
-  const [found] = await rowStatement(db, 'any_payment_by_id', anyById).execute({ organizationId, keys: [id] })
-  return found ?? null
-}
+export const findPayment = readByOrganization<Payment>(async (db, organizationId, keys) => {
+  const found = await rowStatement(db, 'any_payment_by_id', anyById).execute({ organizationId, keys })
+  return new Map(found.map((payment) => [payment.id, payment]))
+})
 
 /** Finds the organization of a page: the one that its token names, else that of its payment, which any server
  *  of a distributed database may have. Null if there is none. */

@@ -55,18 +55,18 @@ const count = preparedSql<{ part: keyof Backlog; name: string; counts: Counts }>
         'deliveries',
         sql`select ${deliveries.dueAt} from ${deliveries} where ${isDue(deliveries)} order by ${deliveries.dueAt}`,
       ),
-      dead('deliveries', sql`select from ${deliveries} where ${deliveries.status} = 'dead'`),
+      dead('deliveries', sql`select 1 from ${deliveries} where ${deliveries.status} = 'dead'`),
       due(
         'webhooks',
         sql`select ${webhookDeliveries.dueAt} from ${webhookDeliveries}
           where ${webhookDeliveries.webhookId} = any(${workingWebhooks}) and ${isDue(webhookDeliveries)}`,
       ),
-      dead('webhooks', sql`select from ${webhookDeliveries} where ${webhookDeliveries.status} = 'dead'`),
+      dead('webhooks', sql`select 1 from ${webhookDeliveries} where ${webhookDeliveries.status} = 'dead'`),
       due(
         'refunds',
         sql`select ${refunds.dueAt} from ${refunds} where ${isDue(refunds)} order by ${refunds.dueAt}`,
       ),
-      dead('refunds', sql`select from ${refunds} where ${refunds.status} = 'failed'`),
+      dead('refunds', sql`select 1 from ${refunds} where ${refunds.status} = 'failed'`),
       due(
         'sessions',
         sql`select ${openSessions.dueAt} from ${openSessions}
@@ -95,7 +95,7 @@ const count = preparedSql<{ part: keyof Backlog; name: string; counts: Counts }>
         'refunds',
         '',
         sql`json_build_object('pending', count(*))`,
-        sql`select from ${refunds} where ${refunds.status} = 'pending' order by ${refunds.dueAt}`,
+        sql`select 1 from ${refunds} where ${refunds.status} = 'pending' order by ${refunds.dueAt}`,
       ),
     ],
     sql` union all `,
