@@ -1,6 +1,7 @@
 import { inject, test } from 'vitest'
 
-const isCluster = inject('database').kind === 'citus'
+/** True if the tests run on a cluster. */
+export const isCluster = inject('database').kind === 'citus'
 
 /** Defines a test of what one server alone has, such as a view of a table and a plan: none on a cluster. */
 export function testOnOneServer(name: string, run: () => Promise<void>): void {
