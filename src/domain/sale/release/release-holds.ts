@@ -27,9 +27,9 @@ async function endAs(
       .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), canBecome(status)))
       .returning(),
   )
-  const dropped = tx.$with('dropped', {}).as(dropHolds('ended'))
+  const dropped = tx.$with('dropped', {}).as(dropHolds('ended', organizationId))
   // Nobody can pay there any more.
-  const closed = tx.$with('closed', {}).as(closeSessionsNow('ended'))
+  const closed = tx.$with('closed', {}).as(closeSessionsNow('ended', organizationId))
   return tx.with(ended, dropped, closed).select().from(ended)
 }
 

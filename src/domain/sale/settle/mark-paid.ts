@@ -10,6 +10,8 @@ import { tickets } from '../../ticket/table.ts'
 
 type ActivatedTicket = { id: string; now: number }
 
+const ofOrganization = sql.placeholder('organizationId')
+
 export const markedRows = arrayRows('marked', {
   id: 'text',
   invoiceReference: 'text',
@@ -32,8 +34,8 @@ export const markPaid = preparedSql<ActivatedTicket>(
     returning ${payments.organizationId}, ${payments.id}, ${payments.ticketRateId}, ${payments.expiresAt},
       ${payments.provider}, ${payments.sessionId}, ${payments.invoiceReference}, ${endsSession} as ends_session
   ),
-  dropped as (${dropHolds('paid')}),
-  closed as (${dropSessions('paid', sql`paid.ends_session`)}),
+  dropped as (${dropHolds('paid', ofOrganization)}),
+  closed as (${dropSessions('paid', ofOrganization, sql`paid.ends_session`)}),
   changed as (
     update ${tickets} set status = 'active', ended = null, activated_at = ${nowMs}, document_token = ${documentToken},
       invoice_reference = paid.invoice_reference, ${changedNow}

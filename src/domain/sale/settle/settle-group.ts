@@ -76,7 +76,7 @@ async function closeSessionsOf(
     const closed = tx
       .$with('closed')
       .as(tx.update(payments).set({ sessionOpen: false }).where(areOf(own)).returning())
-    const dropped = tx.$with('dropped', {}).as(dropSessions('closed'))
+    const dropped = tx.$with('dropped', {}).as(dropSessions('closed', organizationId))
     await tx.with(closed, dropped).select({ id: closed.id }).from(closed)
   }
   if (others.length > 0)
