@@ -59,7 +59,14 @@ const onCitus = [
   'behaviour/retention/retention',
   'behaviour/retention/erase',
   'behaviour/verify/doctor',
+  'races/changes',
   'races/checkout',
+  'races/delivery',
+  'races/flash-sale',
+  'races/hold',
+  'races/refunds-at-once',
+  'races/send-webhooks',
+  'races/settle-together',
 ].map((name) => `test/${name}.test.ts`)
 
 // Files in which no request meets an optimisation of this process: about settings, migrations, images, the

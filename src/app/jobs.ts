@@ -5,7 +5,7 @@ import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { closeSessions } from '../domain/sale/provider-session.ts'
 import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-provider-refund.ts'
-import { sweepHolds } from '../domain/sale/release/release-holds.ts'
+import { sweepHolds } from '../domain/sale/release/expire-holds.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { instruments } from '../shared/instruments.ts'
 

@@ -76,33 +76,33 @@ export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRST
 
 const newHexSecret: () => string = customAlphabet('0123456789abcdef', 64)
 
-/** Generates the unguessable token of a ticket's document, 256 random bits in hexadecimal, which names the
- *  organization if the token of its payment page does. */
-export const newDocumentToken = (pageToken: string): string => newHexSecret() + pageToken.slice(43)
+/** Address of a row by an unguessable token: what the token names beside its secret. The row itself, unless a
+ *  release before made it; the organization on a distributed database, which leads to its server. */
+export type AddressToken = { token: string; id: string | null; organizationId: string | null }
 
-/** Generates another token for the document of a ticket, which names the organization if the former one
- *  did. */
-export const renewDocumentToken = (former: string): string => newHexSecret() + former.slice(64)
+const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
-/** Token of an address, and the organization that it names, which leads to its row on one of several
- *  servers. */
-export type OrganizationToken = { token: string; organizationId: string | null }
+/** Makes a token of a secret: the secret, followed by what it names in base64url, so that its row is found by
+ *  its primary key and no index of tokens is needed. */
+const toToken = (secret: string, id: string, organizationId: string | null): string =>
+  secret + base64url(organizationId === null ? id : `${id}/${organizationId}`)
 
-/** Makes a token of a secret: the secret, followed by the organization in base64url. */
-export const toOrganizationToken = (secret: string, organizationId: string): string =>
-  secret + Buffer.from(organizationId).toString('base64url')
+const named = new RegExp(
+  `^(?:((?:pay|tkt)_[0-9a-z]{26})(?:/(${identifierPattern}))?|(${identifierPattern}))$`,
+)
 
-/** Returns the reader of tokens with secrets of a form, which all have the same length, with an organization
- *  or without. It returns null for any other text. */
-export function organizationTokenReader(secret: RegExp) {
-  const form = new RegExp(`^(${secret.source})([\\w-]{2,86})?$`)
-  return (token: string): OrganizationToken | null => {
+/** Returns the reader of tokens with secrets of a form, which all have the same length. It returns null for
+ *  any other text. */
+export function addressTokenReader(secret: RegExp) {
+  const form = new RegExp(`^(${secret.source})([\\w-]{2,127})?$`)
+  return (token: string): AddressToken | null => {
     const [, secret, encoded] = form.exec(token) ?? []
     if (secret === undefined) return null
-    if (encoded === undefined) return { token, organizationId: null }
-    const organizationId = Buffer.from(encoded, 'base64url').toString()
-    const isToken = isIdentifier(organizationId) && toOrganizationToken(secret, organizationId) === token
-    return isToken ? { token, organizationId } : null
+    if (encoded === undefined) return { token, id: null, organizationId: null }
+    const text = Buffer.from(encoded, 'base64url').toString()
+    const [isNamed, id = null, organizationId, alone] = named.exec(text) ?? []
+    if (isNamed === undefined || secret + base64url(text) !== token) return null
+    return { token, id, organizationId: organizationId ?? alone ?? null }
   }
 }
 
@@ -111,3 +111,12 @@ export const newSecret: () => string = customAlphabet(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
   43,
 )
+
+/** Generates the token of a payment's page, which names the organization on a distributed database. */
+export const newPageToken = (paymentId: string, organizationId: string | null): string =>
+  toToken(newSecret(), paymentId, organizationId)
+
+/** Generates the token of a ticket's document, 256 random bits in hexadecimal and the ticket, which names the
+ *  organization on a distributed database. */
+export const newDocumentToken = (ticketId: string, organizationId: string | null): string =>
+  toToken(newHexSecret(), ticketId, organizationId)

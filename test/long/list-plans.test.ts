@@ -33,15 +33,18 @@ beforeAll(async () => {
     (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, sale_type, qr_code,
       currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount,
       total_amount, warranty_hours, full_name, search_name, email, phone, referral_id, created_at, activated_at,
-      updated_at, document_token)
+      updated_at, document_token, ended)
     select 'tkt_' || n || '_' || m, 'pay_' || n, m, 'org_1', 'org_1', 'evt_' || n % ${rateCount}::integer,
       'rate_' || n % ${rateCount}::integer, 'price_' || n % ${rateCount}::integer,
       (case when n % 1000 = 0 then 'cancelled' when n % 500 = 1 then 'expired' else 'active' end)::ticket_status,
       'invitation', 'code_' || n || '_' || m, 'EUR', 0, 0, 0, 0, 0, 0, 0, 'Ana ' || n, 'ana ' || n,
       'ana' || n % 50000 || '@example.com', '+34' || 600000000 + n, 'ref_' || n % 50, now() - n * interval '1 second',
       case when n % 500 <> 1 then now() - n * interval '1 second' end, now() - n * interval '1 second',
-      'document_' || n || '_' || m
+      'document_' || n || '_' || m,
+      (case when n % 1000 = 0 then 'cancelled' when n % 500 = 1 then 'expired' end)::ticket_status
     from generate_series(1, ${payments}::integer) as n, generate_series(0, ${perPayment - 1}::integer) as m`)
+  await sale.db.execute(sql`insert into sold_tickets (organization_id, mode, channel_id, ticket_id, paid_at, updated_at)
+    select organization_id, mode, channel_id, id, activated_at, updated_at from tickets where activated_at is not null`)
   await sale.db.execute(sql`alter table tickets enable trigger all`)
   await sale.db.transaction(async (tx) => {
     await tx.execute(sql`set local maintenance_work_mem = '1GB'`)
@@ -78,7 +81,7 @@ function countsIn(plan: string) {
     if (actual) {
       loops = Number(actual[2])
       rows = Number(actual[1]) * loops
-      isScan = /Scan.* on tickets|Scan.* on tickets_/.test(line)
+      isScan = /Scan.* on (sold_)?tickets/.test(line)
       if (/\bSort\b/.test(line)) sorted = Math.max(sorted, rows)
     } else if (removed) rows += Number(removed[1]) * loops
     if (isScan) read = Math.max(read, rows)
@@ -91,23 +94,23 @@ const lists: [name: string, args: () => string, index: string][] = [
   ['tickets', () => '', 'tickets_created'],
   ['tickets', () => 'orderBy: CREATED_ASC', 'tickets_created'],
   ['tickets', () => 'last: 50', 'tickets_created'],
-  ['tickets', () => 'orderBy: PAID_DESC', 'tickets_paid'],
-  ['tickets', () => 'orderBy: UPDATED_ASC', 'tickets_updated'],
-  ['tickets', () => `filter: { updatedSince: "${before()}" }`, 'tickets_updated'],
-  ['tickets', () => `filter: { paidFrom: "${before()}" }`, 'tickets_paid'],
+  ['tickets', () => 'orderBy: PAID_DESC', 'sold_tickets_paid'],
+  ['tickets', () => 'orderBy: UPDATED_ASC', 'sold_tickets_updated'],
+  ['tickets', () => `filter: { updatedSince: "${before()}" }`, 'sold_tickets_updated'],
+  ['tickets', () => `filter: { paidFrom: "${before()}" }`, 'sold_tickets_paid'],
   ['tickets', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
   ['tickets', () => 'filter: { ticketRateId: "rate_7" }', 'tickets_of_rate'],
   ['tickets', () => 'filter: { paymentId: "pay_7" }', 'tickets_payment_id_position_index'],
-  ['tickets', () => 'filter: { status: CANCELLED }', 'tickets_ended'],
-  ['tickets', () => 'filter: { status: EXPIRED }', 'tickets_ended'],
+  ['tickets', () => 'filter: { status: CANCELLED }', 'tickets_that_ended'],
+  ['tickets', () => 'filter: { status: EXPIRED }', 'tickets_that_ended'],
   ['tickets', () => 'filter: { status: ACTIVATED }', 'tickets_created'],
   ['tickets', () => 'filter: { saleType: INVITATION }', 'tickets_created'],
   ['tickets', () => 'filter: { referralId: "ref_7" }', 'tickets_referral'],
   ['tickets', () => 'filter: { email: "ANA7@example.com" }', 'tickets_email'],
-  ['tickets', () => 'filter: { code: "code_7_1" }', 'tickets_qr_code_in_event'],
+  ['tickets', () => 'filter: { code: "code_7_1" }', 'tickets_code_of_event'],
   ['tickets', () => 'filter: { name: "Ana 77" }', 'tickets_name'],
   ['tickets', () => 'filter: { phone: "34 6000" }', 'tickets_phone'],
-  ['tickets', () => 'filter: { eventId: "evt_7" }, orderBy: PAID_DESC', 'tickets_paid'],
+  ['tickets', () => 'filter: { eventId: "evt_7" }, orderBy: PAID_DESC', 'sold_tickets_paid'],
   ['payments', () => '', 'tickets_created'],
   ['payments', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
   ['payments', () => 'filter: { email: "ana7@example.com" }', 'tickets_email'],
@@ -120,7 +123,7 @@ const maxRead = 20_002
 test.each(lists)('%s(%s) reads from %s', async (name, args, index) => {
   const plan = await planOf(name, args())
   expect(plan).toContain(index)
-  expect(plan).not.toContain('Seq Scan on tickets')
+  expect(plan).not.toMatch(/Seq Scan on (sold_)?tickets/)
   const { read, sorted } = countsIn(plan)
   expect(read, plan).toBeLessThanOrEqual(maxRead)
   expect(sorted, plan).toBeLessThanOrEqual(1_000)

@@ -50,6 +50,12 @@ beforeAll(async () => {
     select 'org_1', 'whk_' || hook, 'chg_000' || n,
       (case when n <= 7 then 'pending' when n <= 8 then 'dead' else 'delivered' end)::webhook_delivery_status,
       now() - interval '2 minutes' ${rows(done)}, generate_series(1, 2) as hook`)
+  // Hints of what is not due.
+  const later = sql`now() + n * interval '1 minute'`
+  await db.execute(sql`insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
+    select 'org_1', 'rate_1', 'pay_' || n, ${later} ${rows(5_000)}`)
+  await db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
+    select 'org_1', 'sandbox', 'later_' || n, 'pay_' || n, ${later} ${rows(5_000)}`)
   await db.execute(sql`vacuum analyze`)
 }, 120_000)
 afterAll(() => sale.close())
@@ -78,7 +84,9 @@ test('it is read from indexes, whatever was done before', async () => {
   const statement = seen.findLast(({ text }) => text.includes('json_build_object'))
   if (!statement) throw new Error('nothing was counted')
   const plan = await explain(sale.db, statement)
-  expect(plan).not.toMatch(/Seq Scan on (payments|refunds|deliveries|webhook_deliveries_until|changes_until)/)
+  expect(plan).not.toMatch(
+    /Seq Scan on (payments|holds|open_sessions|refunds|deliveries|webhook_deliveries_until|changes_until)/,
+  )
   const indexes = [...plan.matchAll(/using (\w+)/g)].map(([, name]) => name)
   expect(new Set(indexes)).toEqual(
     new Set([
@@ -88,8 +96,9 @@ test('it is read from indexes, whatever was done before', async () => {
       'webhook_deliveries_dead',
       'refunds_due',
       'refunds_failed',
-      'payments_session_open',
-      'payments_unpaid_expires_at',
+      'open_sessions_provider_due_at_index',
+      'holds_expires_at_index',
+      'payments_id_organization_id_pk',
       'changes_without_position',
     ]),
   )

@@ -99,7 +99,7 @@ test('old unpaid checkouts are found by an index', async () => {
   const [plan] = await plansOf('inner join "payments"', async () =>
     expect((await deleteUnpaid(sale.db, 'org_1', 30)).payments).toBe((events - 1) * 5),
   )
-  expect(plan).toContain('tickets_ended')
+  expect(plan).toContain('tickets_that_ended')
 })
 
 test('no invariant compares each row with each other', async () => {

@@ -8,6 +8,7 @@ import { recordChanges } from '../../src/domain/sale/record-changes.ts'
 import { type ChangeNode, readChanges, readChangesPage } from '../support/change-feed.ts'
 import { aCatalogue, anOrganization } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
+import { testOnOneServer } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // The feed with overlapping transactions and several processes assigning positions, which only PostgreSQL
@@ -101,33 +102,36 @@ test('feed still shows changes with positions when assigning more fails', async 
   expect(subjects(await readChanges(sale, sale.channel))).toEqual(['first', 'second'])
 })
 
-test('positions assigned by another process before the lock stay, and further ones follow', async () => {
-  await sale.db.transaction((tx) => recordChanges(tx, [aChange('before')]))
-  await assignPositions(sale.db)
-  await sale.db.transaction((tx) => recordChanges(tx, [aChange('one'), aChange('two')]))
-  // Delays the lock by a second, between reading the unassigned rows and locking the feed.
-  await sale.db.execute(sql`alter table change_feeds rename to feeds`)
-  await sale.db.execute(sql`create view change_feeds as select * from feeds where pg_sleep(1) is not null`)
-  const assigning = assignPositions(sale.db)
-  await expect
-    .poll(() =>
-      other.db.$count(sql`pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`),
-    )
-    .toBe(1)
-  await other.db.transaction(async (tx) => {
-    await tx.execute(sql`update feeds set last_position = 2 where organization_id = 'org_1'`)
-    await tx.execute(sql`update changes set feed_position = 2 where subject_id = 'one'`)
-  })
-  await assigning
-  const rows = await sale.db.select().from(changes).orderBy(changes.feedPosition)
-  expect(rows.map(({ subjectId }) => subjectId)).toEqual(['before', 'one', 'two'])
-  expect(rows[1]?.feedPosition).toBe(2)
-  const position = Number(rows[2]?.feedPosition)
-  expect(position).toBeGreaterThan(2)
-  expect(
-    await sale.db.$count(sql`feeds where organization_id = 'org_1' and last_position = ${position}`),
-  ).toBe(1)
-})
+testOnOneServer(
+  'positions assigned by another process before the lock stay, and further ones follow',
+  async () => {
+    await sale.db.transaction((tx) => recordChanges(tx, [aChange('before')]))
+    await assignPositions(sale.db)
+    await sale.db.transaction((tx) => recordChanges(tx, [aChange('one'), aChange('two')]))
+    // Delays the lock by a second, between reading the unassigned rows and locking the feed.
+    await sale.db.execute(sql`alter table change_feeds rename to feeds`)
+    await sale.db.execute(sql`create view change_feeds as select * from feeds where pg_sleep(1) is not null`)
+    const assigning = assignPositions(sale.db)
+    await expect
+      .poll(() =>
+        other.db.$count(sql`pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`),
+      )
+      .toBe(1)
+    await other.db.transaction(async (tx) => {
+      await tx.execute(sql`update feeds set last_position = 2 where organization_id = 'org_1'`)
+      await tx.execute(sql`update changes set feed_position = 2 where subject_id = 'one'`)
+    })
+    await assigning
+    const rows = await sale.db.select().from(changes).orderBy(changes.feedPosition)
+    expect(rows.map(({ subjectId }) => subjectId)).toEqual(['before', 'one', 'two'])
+    expect(rows[1]?.feedPosition).toBe(2)
+    const position = Number(rows[2]?.feedPosition)
+    expect(position).toBeGreaterThan(2)
+    expect(
+      await sale.db.$count(sql`feeds where organization_id = 'org_1' and last_position = ${position}`),
+    ).toBe(1)
+  },
+)
 
 const writers = 6
 const rounds = 25

@@ -13,12 +13,13 @@ import { Refusal } from '../../src/shared/errors.ts'
 import { aDiscount } from '../support/discounts.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
+import { roundsOf } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { testServices } from '../support/test-services.ts'
 
 // Concurrent checkouts are held in one statement or transaction, with the same outcomes as one at a time.
 
-const rounds = 60
+const rounds = roundsOf(60)
 const ratesOfRound = ['one', 'two', 'three'] as const
 type Rate = (typeof ratesOfRound)[number]
 

@@ -7,6 +7,7 @@ import { anEntry, checkOut } from '../support/checkouts.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase } from '../support/harness.ts'
+import { testOnOneServer } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../support/webhooks.ts'
 
@@ -73,7 +74,7 @@ test('a sale does not wait for a webhook being registered, changed or deleted', 
   }
 })
 
-test('webhook deliveries due and listed are found by index among many sent', async () => {
+testOnOneServer('webhook deliveries due and listed are found by index among many sent', async () => {
   const database = await createTestDatabase()
   const sale = await openSale(catalogue, { database })
   const seen: SeenStatement[] = []

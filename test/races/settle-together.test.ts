@@ -7,12 +7,13 @@ import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
+import { roundsOf } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
 // Concurrent payments are settled in one transaction, with the same outcomes as one at a time.
 
-const rounds = 24
+const rounds = roundsOf(24)
 const prices = ['first', 'then'] as const
 const befores = ['pending', 'processing', 'paid', 'failed', 'expired', 'cancelled'] as const
 const endings = ['failed', 'expired', 'cancelled'] as const
@@ -106,9 +107,10 @@ async function prepare(sale: Sale, round: number, { payments, left }: Round): Pr
       await settlePayment(sale.db, { payment, outcome: { kind: 'processing' } })
     else if (before.status !== 'pending')
       await settlePayment(sale.db, { payment, outcome: endedOutcome(before.status) })
+    const overdue = before.isOverdue ? sql`, expires_at = now() - interval '1 day'` : sql``
     await sale.db.execute(sql`update payments set session_id = ${`own_${payment_id}`}, session_open = true,
-      session_due_at = now() + interval '1 hour', expires_at = expires_at - ${before.isOverdue ? '1 day' : '0'}::interval
-      where id = ${payment_id}`)
+      session_due_at = now() + interval '1 hour'${overdue}
+      where organization_id = 'org_1' and id = ${payment_id}`)
     ids.push(payment_id)
   }
   // Leaves few places for late payments, or none.
@@ -138,17 +140,18 @@ const settlementsOf = ({ hasMoney, payments, reports }: Round, round: number, id
 
 const dump = sql.raw(`
   select status, refunded_amount, paid_at is null as unpaid, invoice_reference is null as uninvoiced, session_open,
-    session_due_at <= now() as is_due, (select json_agg(json_build_array(status, price_id, position, document_token is null,
-      invoice_reference = payments.invoice_reference) order by position) from tickets where payment_id = payments.id) as tickets,
-    (select json_agg(split_part(reference, '_', 1) order by reference) from charges where payment_id = payments.id) as charges,
-    (select json_agg(json_build_array(reason, amount) order by reason, amount) from refunds where payment_id = payments.id) as refunds,
-    (select json_agg(json_build_array(kind, amount)) from invoices where payment_id = payments.id) as invoices,
-    (select json_agg(split_part(id, '_', 1) order by id) from provider_events where payment_id = payments.id) as events,
-    (select json_agg(json_build_array(medium, recipient)) from deliveries where payment_id = payments.id) as deliveries,
-    (select json_agg(json_build_array(type, sequence, data - 'payment_id') order by sequence) from changes where subject_id = payments.id) as changes,
+    (select due_at <= now() from open_sessions where organization_id = 'org_1' and payment_id = payments.id) as is_due, (select json_agg(json_build_array(status, price_id, position, document_token is null,
+      invoice_reference = payments.invoice_reference) order by position) from tickets where organization_id = 'org_1' and payment_id = payments.id) as tickets,
+    (select json_agg(split_part(reference, '_', 1) order by reference) from charges where organization_id = 'org_1' and payment_id = payments.id) as charges,
+    (select json_agg(json_build_array(reason, amount) order by reason, amount) from refunds where organization_id = 'org_1' and payment_id = payments.id) as refunds,
+    (select json_agg(json_build_array(kind, amount)) from invoices where organization_id = 'org_1' and payment_id = payments.id) as invoices,
+    (select json_agg(split_part(id, '_', 1) order by id) from provider_events where organization_id = 'org_1' and payment_id = payments.id) as events,
+    (select json_agg(json_build_array(medium, recipient)) from deliveries where organization_id = 'org_1' and payment_id = payments.id) as deliveries,
+    (select json_agg(json_build_array(type, sequence, data - 'payment_id') order by sequence) from changes where organization_id = 'org_1' and subject_id = payments.id) as changes,
     (select json_agg(json_build_array(type, sequence, data->>'status') order by tickets.position, sequence) from changes
-      join tickets on tickets.id = subject_id where payment_id = payments.id) as ticket_changes
-  from payments where ticket_rate_id = `)
+      join tickets on tickets.organization_id = changes.organization_id and tickets.id = subject_id
+      where changes.organization_id = 'org_1' and payment_id = payments.id) as ticket_changes
+  from payments where organization_id = 'org_1' and ticket_rate_id = `)
 
 const rowsOf = async ({ db }: Sale, round: number) => {
   const rate = `rate_${round}`

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeSessions } from '../../src/domain/sale/provider-session.ts'
-import { sweepHolds } from '../../src/domain/sale/release/release-holds.ts'
+import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { countersOf } from '../support/checkouts.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 import { signEvent } from '../support/stub-stripe.ts'
@@ -86,12 +86,14 @@ test('stripe sessions due are found by index among many payments', async () => {
   await sale.db.execute(sql`insert into payments select copy.* from payments as one, generate_series(1, 5000) as n,
     jsonb_populate_record(one, jsonb_build_object('id', 'copy_' || n, 'page_token', 'copy_' || n, 'session_id', null,
       'session_open', false)) as copy where one.id = (select id from payments limit 1)`)
-  await sale.db.execute(sql`analyze payments`)
+  await sale.db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
+    select organization_id, 'stripe', id, id, now() + interval '1 hour' from payments where id like 'copy%'`)
+  await sale.db.execute(sql`analyze payments, open_sessions`)
   sale.statements.reset()
   await closeSessions(sale)
   const [take = ''] = sale.statements
   const rows = await sale.db.execute<{ 'QUERY PLAN': string }>(sql.raw(`explain (generic_plan) ${take}`))
   const plan = JSON.stringify(rows)
-  expect(plan).toContain('payments_session_open')
+  expect(plan).toContain('open_sessions_provider_due_at_index')
   expect(plan).not.toContain('Seq Scan')
 })

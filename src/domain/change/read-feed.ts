@@ -33,7 +33,7 @@ type Reach = { parts: SQL; changes: SQL }
 const all: Reach = { parts: partsOf(sql`true`), changes: sql`true` }
 const one: Reach = {
   parts: partsOf(inOrganization(channelOrganizations.organizationId)),
-  changes: sql`organization_id = ${parameter('organizationId')}`,
+  changes: inOrganization(changes.organizationId),
 }
 
 // Changes after the cursor. Each part is an index scan that stops at the limit.
@@ -105,7 +105,7 @@ const withoutPosition = (reach: Reach): Find<{ organizationId: string }> => ({
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
     select.from(sql`(select distinct organization_id from ${reach.parts} where is_open and exists (
-      select from ${changes} where organization_id = parts.organization_id and feed_position is null and ${isOfMode}
+      select from ${changes} where organization_id = parts.organization_id and ${reach.changes} and feed_position is null and ${isOfMode}
         and (parts.audience is null or coalesce(channel_id, '') = parts.audience))) as waiting`),
 })
 

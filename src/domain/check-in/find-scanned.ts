@@ -1,7 +1,8 @@
-import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
+import { hasLiveCode, ticketColumns } from '../ticket/columns-table.ts'
 import { tickets } from '../ticket/table.ts'
 
 /** A scan at the bar. */
@@ -18,7 +19,7 @@ type Scan = {
 export async function findScanned(tx: Connection, organizationId: string, mode: Mode, scan: Scan) {
   const { qrCode, ticketId, supplementId } = scan
   const [found] = await tx
-    .select(getTableColumns(tickets))
+    .select(ticketColumns)
     .from(tickets)
     .innerJoin(events, eq(events.id, tickets.eventId))
     .where(
@@ -26,9 +27,7 @@ export async function findScanned(tx: Connection, organizationId: string, mode: 
         eq(tickets.organizationId, organizationId),
         eq(tickets.mode, mode),
         // The code of an expired ticket may have been reused.
-        ticketId
-          ? eq(tickets.id, ticketId)
-          : and(eq(tickets.qrCode, qrCode ?? ''), ne(tickets.status, 'expired')),
+        ticketId ? eq(tickets.id, ticketId) : and(eq(tickets.qrCode, qrCode ?? ''), hasLiveCode),
       ),
     )
     .orderBy(

@@ -43,7 +43,7 @@ const chosen = sql`(
     else (
       select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
       where scanned.qr_code = ${qrCode} and ${isOwn('scanned')}
-        and scanned.status <> 'expired'
+        and scanned.ended is distinct from 'expired'
       order by scanned.event_id = coalesce(${eventId}, '') desc, scanned.status = 'active' desc,
         abs(extract(epoch from shown.start_date - now())), scanned.id
       limit 1)

@@ -4,6 +4,7 @@ import { inOrganization, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
 import { recordChanges } from '../sale/record-changes.ts'
+import { changedNow, columnsOfChanged, listChanged } from '../ticket/sold/change-tickets.ts'
 import { tickets } from '../ticket/table.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
@@ -34,17 +35,18 @@ const counted = arrayRows('counted', {
 const { id, entered, firstEntryAt, lastEntryAt } = counted.cells
 
 // Scans may arrive in any order.
-const count = (tx: Connection) =>
-  tx
-    .update(tickets)
-    .set({
-      entered: sql`${entered}`,
-      firstEntryAt: sql`least(${tickets.firstEntryAt}, to_timestamp(${firstEntryAt} / 1000))`,
-      lastEntryAt: sql`greatest(${tickets.lastEntryAt}, to_timestamp(${lastEntryAt} / 1000))`,
-    })
-    .from(counted.rows)
-    .where(sql`${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`)
-    .prepare('count_entries')
+const count = preparedSql(
+  'count_entries',
+  () => sql`
+  with changed as (
+    update ${tickets} set entered = ${entered},
+      first_entry_at = least(${tickets.firstEntryAt}, to_timestamp(${firstEntryAt} / 1000)),
+      last_entry_at = greatest(${tickets.lastEntryAt}, to_timestamp(${lastEntryAt} / 1000)), ${changedNow}
+    from ${counted.rows}
+    where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}
+    returning ${columnsOfChanged}
+  ) ${listChanged}`,
+)
 
 const toText = (date: Date | null) => date?.toISOString() ?? null
 
@@ -71,6 +73,6 @@ export async function recordScans(
     lastEntryAt: one.lastEntryAt?.getTime() ?? null,
   }))
   if (inside.length === 0) return
-  await count(tx).execute({ organizationId, ...counted.values(inside) })
+  await count(tx, { organizationId, ...counted.values(inside) })
   await recordChanges(tx, changes)
 }

@@ -1,5 +1,5 @@
 import { translate } from '../../language/translate.ts'
-import { organizationTokenReader } from '../../shared/ids.ts'
+import { addressTokenReader } from '../../shared/ids.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
@@ -11,7 +11,7 @@ export const documentUrl = ({ status, documentToken }: Documented, publicUrl: st
   status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
 
 /** Reads the token of a document; null if the text has not its form. */
-export const readDocumentToken = organizationTokenReader(/[0-9a-f]{64}/)
+export const readDocumentToken = addressTokenReader(/[0-9a-f]{64}/)
 
 const plain = (text: string) =>
   text

@@ -4,12 +4,13 @@ import { inOrganization, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
-import type { OrganizationToken } from '../../shared/ids.ts'
+import type { AddressToken } from '../../shared/ids.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
+import { lacksTicketId } from '../ticket/indexes-table.ts'
 import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
@@ -74,30 +75,46 @@ export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Langua
   chooseLanguage(ticket.language, organizationLanguage)
 
 // One statement for both kinds of token, because anybody can guess them.
-const ofToken = (isOf: (column: PgColumn) => SQL) => sql`(
-  select tickets.id from ${tickets} where ${isOf(tickets.organizationId)}
+const ofToken = (isNamed: SQL, isOf: (column: PgColumn) => SQL) => sql`(
+  select tickets.id from ${tickets} where ${isOf(tickets.organizationId)} and ${isNamed}
     and ${tickets.documentToken} = ${sql.placeholder('token')}
   union all select ticket_id from ${retiredDocuments} where ${isOf(retiredDocuments.organizationId)}
     and ${retiredDocuments.token} = ${sql.placeholder('token')}
   limit 1)`
 
-const sheetsByToken = (db: Database) =>
-  statement(db, 'sheet_by_document_token', (db) =>
+type Form = [name: string, isNamed: SQL]
+const forms: Record<'named' | 'loose', Form> = {
+  named: ['ticket', eq(tickets.id, sql.placeholder('id'))],
+  loose: ['token', lacksTicketId(tickets.documentToken)],
+}
+const formOf = ({ id }: AddressToken): Form => forms[id === null ? 'loose' : 'named']
+
+const sheetsByToken = (db: Database, [form, isNamed]: Form) =>
+  statement(db, `sheet_by_document_${form}`, (db) =>
     sheets(db).where(
       eq(
         tickets.id,
-        ofToken(() => sql`true`),
+        ofToken(isNamed, () => sql`true`),
       ),
     ),
   )
-const sheetsByOwnToken = (db: Database) =>
-  statement(db, 'sheet_of_organization_by_document_token', (db) =>
-    sheets(db).where(and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken(inOrganization)))),
+const sheetsByOwnToken = (db: Database, [form, isNamed]: Form) =>
+  statement(db, `sheet_of_organization_by_document_${form}`, (db) =>
+    sheets(db).where(
+      and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken(isNamed, inOrganization))),
+    ),
   )
 
-async function organizationOfDocument(db: Database, token: string): Promise<string | undefined> {
+async function organizationOfDocument(
+  db: Database,
+  { token, id }: AddressToken,
+): Promise<string | undefined> {
   const { organizationId, documentToken } = tickets
-  const [living] = await db.select({ organizationId }).from(tickets).where(eq(documentToken, token))
+  const isNamed = id === null ? lacksTicketId(documentToken) : eq(tickets.id, id)
+  const [living] = await db
+    .select({ organizationId })
+    .from(tickets)
+    .where(and(eq(documentToken, token), isNamed))
   if (living) return living.organizationId
   const retired = db.select().from(retiredDocuments).where(eq(retiredDocuments.token, token))
   return (await retired)[0]?.organizationId
@@ -106,12 +123,13 @@ async function organizationOfDocument(db: Database, token: string): Promise<stri
 /** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had
  *  before it was given to another person: its `documentToken` is another then. The token is the
  *  authorization, so there is no caller. Null if there is none. */
-export async function findSheet(db: Database, read: OrganizationToken): Promise<Sheet | null> {
-  const { token } = read
-  if (!isDistributed(db)) return (await sheetsByToken(db).execute({ token }))[0] ?? null
-  const organizationId = read.organizationId ?? (await organizationOfDocument(db, token))
+export async function findSheet(db: Database, read: AddressToken): Promise<Sheet | null> {
+  const { token, id } = read
+  const form = formOf(read)
+  if (!isDistributed(db)) return (await sheetsByToken(db, form).execute({ token, id }))[0] ?? null
+  const organizationId = read.organizationId ?? (await organizationOfDocument(db, read))
   if (organizationId === undefined) return null
-  return (await sheetsByOwnToken(db).execute({ organizationId, token }))[0] ?? null
+  return (await sheetsByOwnToken(db, form).execute({ organizationId, token, id }))[0] ?? null
 }
 
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }

@@ -1,11 +1,13 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganization, isOwn, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
-import type { OrganizationToken } from '../../shared/ids.ts'
+import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, payments } from './table.ts'
+import { lacksId } from './token-table.ts'
 
 const rows = rowsOf(getTableColumns(payments))
 
@@ -26,30 +28,34 @@ const anyById: Find<Payment> = {
 }
 
 /** Finds a payment of an organization without permission checks. */
-export async function findPayment(db: Database, organizationId: string, id: string): Promise<Payment | null> {
-  const [found] = await rowStatement(db, 'any_payment_by_id', anyById).execute({ organizationId, keys: [id] })
-  return found ?? null
-}
+export const findPayment = readByOrganization<Payment>(async (db, organizationId, keys) => {
+  const found = await rowStatement(db, 'any_payment_by_id', anyById).execute({ organizationId, keys })
+  return new Map(found.map((payment) => [payment.id, payment]))
+})
 
 /** Finds the organization of a page: the one that its token names, else that of its payment, which any server
  *  of a distributed database may have. Null if there is none. */
 export async function organizationOfPage(
   db: Database,
-  { token, organizationId }: OrganizationToken,
+  { token, id, organizationId }: AddressToken,
 ): Promise<string | null> {
   if (organizationId !== null) return organizationId
-  const found = db.select({ id: payments.organizationId }).from(payments).where(eq(payments.pageToken, token))
+  const isNamed = id === null ? lacksId(payments.pageToken) : eq(payments.id, id)
+  const found = db
+    .select({ id: payments.organizationId })
+    .from(payments)
+    .where(and(eq(payments.pageToken, token), isNamed))
   return (await found)[0]?.id ?? null
 }
 
-const byToken = (isOf?: SQL): Find<Payment> => ({
+const byToken = (...isOf: (SQL | undefined)[]): Find<Payment> => ({
   rows,
   query: (select) =>
     select
       .from(payments)
       .where(
         and(
-          isOf,
+          ...isOf,
           eq(payments.pageToken, sql.placeholder('token')),
           eq(payments.channelId, sql.placeholder('channelId')),
           sql`${payments.mode} = ${sql.placeholder('mode')}::text::key_mode`,
@@ -60,14 +66,17 @@ const byToken = (isOf?: SQL): Find<Payment> => ({
 /** Finds the payment of a channel whose page has this token; null if there is none of the mode. */
 export async function findPaymentByToken(
   db: Database,
-  read: OrganizationToken,
+  read: AddressToken,
   { channelId, mode }: Pick<Payment, 'channelId' | 'mode'>,
 ): Promise<Payment | null> {
-  const asked = { token: read.token, channelId, mode }
-  const find = isDistributed(db)
-    ? rowStatement(db, 'own_payment_by_token', byToken(inOrganization(payments.organizationId)))
-    : rowStatement(db, 'payment_of_channel_by_token', byToken())
+  const { token, id } = read
   const organizationId = isDistributed(db) ? await organizationOfPage(db, read) : null
-  const [found] = await find.execute({ ...asked, organizationId })
+  const isOf = isDistributed(db) ? inOrganization(payments.organizationId) : undefined
+  const form = isDistributed(db) ? 'own_payment' : 'payment_of_channel'
+  const find =
+    id === null
+      ? rowStatement(db, `${form}_by_token`, byToken(isOf, lacksId(payments.pageToken)))
+      : rowStatement(db, `${form}_by_id_and_token`, byToken(isOf, eq(payments.id, sql.placeholder('id'))))
+  const [found] = await find.execute({ token, id, channelId, mode, organizationId })
   return found ?? null
 }

@@ -1,4 +1,4 @@
-import { type OrganizationToken, organizationTokenReader } from '../../shared/ids.ts'
+import { type AddressToken, addressTokenReader } from '../../shared/ids.ts'
 import type { Payment } from './table.ts'
 
 /** Builds the URL of the payment page. Its token is unguessable and not exposed anywhere else. */
@@ -6,10 +6,10 @@ export const paymentUrl = ({ pageToken }: Pick<Payment, 'pageToken'>, publicUrl:
   `${publicUrl}/pay/${pageToken}`
 
 /** Reads the token of a payment page; null if the text has not its form. */
-export const readPageToken = organizationTokenReader(/[0-9A-Za-z]{43}/)
+export const readPageToken = addressTokenReader(/[0-9A-Za-z]{43}/)
 
 /** Returns the token in the URL of a payment page; null if the URL is not one. */
-export function tokenInUrl(url: string): OrganizationToken | null {
+export function tokenInUrl(url: string): AddressToken | null {
   const [, token = ''] = /^https?:\/\/[^?#]+\/pay\/([\w-]+)(?:[?#]|$)/.exec(url.slice(0, 2048)) ?? []
   return readPageToken(token)
 }

@@ -15,6 +15,7 @@ import { channels, modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
+import { lacksId } from './token-table.ts'
 
 /** Means of a payment that the organization took itself. */
 export const paymentMethod = pgEnum('payment_method', ['CASH', 'CARD', 'OTHER'])
@@ -65,7 +66,8 @@ export const payments = pgTable(
     sessionUrl: text('session_url'),
     /** True while the session may still lead to a charge: the provider has not reported its end. */
     sessionOpen: boolean('session_open').notNull().default(false),
-    /** Time when an open session is due to be closed, or looked at again. Claiming it moves this on. */
+    /** Time when the session was due to be closed first. The release before claims by it, and moves it on:
+     *  else it is `open_sessions` that tell. */
     sessionDueAt: timestampMs('session_due_at'),
     /** Time of the last call to the provider for a buyer's page view. */
     sessionAskedAt: timestampMs('session_asked_at'),
@@ -87,19 +89,11 @@ export const payments = pgTable(
       payment.channelId,
       payment.ticketRateId,
     ),
-    uniqueIndex('payments_page_token_of_organization').on(payment.pageToken, payment.organizationId),
-    // Overdue holds, for the sweeper and for checkouts that find a rate full.
-    index('payments_unpaid_expires_at')
-      .on(payment.expiresAt)
-      .where(sql`${payment.status} in ('pending', 'processing')`),
-    index('payments_unpaid_ticket_rate')
-      .on(payment.ticketRateId, payment.expiresAt)
-      .where(sql`${payment.status} in ('pending', 'processing')`),
-    uniqueIndex('payments_session_of_organization')
-      .on(payment.provider, payment.sessionId, payment.organizationId)
-      .where(sql`${payment.sessionId} is not null`),
-    // Sessions that are due to be closed at the provider.
-    index('payments_session_open').on(payment.sessionDueAt).where(sql`${payment.sessionOpen}`),
+    // Nothing else that changes is in an index, nor in the predicate of one, so that updates are heap-only:
+    // `holds` and `open_sessions` are the queues of payments.
+    uniqueIndex('payments_token_without_id')
+      .on(payment.pageToken, payment.organizationId)
+      .where(lacksId(payment.pageToken)),
     check('payments_not_negative', sql`${payment.totalAmount} >= 0`),
     check(
       'payments_refund_no_more_than_was_paid',
@@ -195,6 +189,9 @@ export type Charge = typeof charges.$inferSelect
 /** Matches idempotency keys that are still valid. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > ${nowMs} - interval '24 hours'`
 
+/** Matches unpaid payments, which hold places. */
+export const isHolding = sql`${payments.status} in ('pending', 'processing')`
+
 /** Matches unpaid payments whose `expiresAt` has passed, by the database's clock, never by the process's. A
  *  payment that is `processing` has a later one. */
-export const isOverdue = sql`${payments.status} in ('pending', 'processing') and ${payments.expiresAt} <= ${nowMs}`
+export const isOverdue = sql`${isHolding} and ${payments.expiresAt} <= ${nowMs}`

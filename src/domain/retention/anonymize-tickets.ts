@@ -4,6 +4,7 @@ import { anonymizedRecipient, hasRecipient } from '../delivery/anonymized-recipi
 import { deliveries } from '../delivery/table.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
+import { changeTickets } from '../ticket/sold/change-tickets.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 
 /** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
@@ -52,19 +53,18 @@ async function clearOthers(
   const named = (text: SQL) => sql`exists (select from unnest(${sql.param(names)}::text[]) as name
     where strpos(lower(${text}), lower(name)) > 0)`
   const [inMetadata, inReferral] = [named(sql`${tickets.metadata}::text`), named(sql`${tickets.referralId}`)]
-  await tx
-    .update(tickets)
-    .set({
+  await changeTickets(
+    tx,
+    {
       metadata: sql`case when not ${inMetadata} then ${tickets.metadata} end`,
       referralId: sql`case when not ${inReferral} then ${tickets.referralId} end`,
-    })
-    .where(
-      and(
-        eq(tickets.organizationId, organizationId),
-        inArray(tickets.paymentId, paymentIds),
-        or(inMetadata, inReferral),
-      ),
-    )
+    },
+    and(
+      eq(tickets.organizationId, organizationId),
+      inArray(tickets.paymentId, paymentIds),
+      or(inMetadata, inReferral),
+    ),
+  )
 }
 
 // Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
@@ -125,9 +125,9 @@ export async function anonymizeTickets(
   if (former.length === 0) return { tickets: [], deliveryIds: [] }
   const paymentIds = [...new Set(former.map((ticket) => ticket.paymentId))]
   await clearPayments(tx, organizationId, paymentIds, ticketIds)
-  const changed = await tx
-    .update(tickets)
-    .set({
+  const changed = await changeTickets(
+    tx,
+    {
       ...clearedAttendee,
       fullName: anonymized,
       searchName: '',
@@ -136,9 +136,9 @@ export async function anonymizeTickets(
       metadata: null,
       // Sums by referral need what the channel calls its referrers, unless it is a person's address.
       referralId: sql`case when strpos(${tickets.referralId}, '@') = 0 then ${tickets.referralId} end`,
-    })
-    .where(areThese)
-    .returning()
+    },
+    areThese,
+  )
   const recipients = former.flatMap((ticket) =>
     ticket.phone ? [ticket.email, ticket.phone] : [ticket.email],
   )

@@ -33,7 +33,7 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
       and(
         ofOrganization(organizationId),
         eq(payments.organizationId, organizationId),
-        sql`${tickets.status} = 'expired'`,
+        sql`${tickets.ended} = 'expired'`,
         sql`${tickets.createdAt} < now() - ${days} * interval '1 day'`,
         sql`${tickets.email} <> ${anonymized}`,
         isOver,

@@ -1,10 +1,12 @@
-import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, lte, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { claimByOrganization } from '../../data/leased-jobs.ts'
 import { nowMs, secondsFromNow } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import type { Services } from '../../request/context.ts'
 import { isPayment, type PaymentName } from '../payment/lock-payment.ts'
 import type { Session } from '../payment/provider.ts'
+import { queueSessions } from '../payment/queue/follow-payments.ts'
+import { isOfSession, openSessions } from '../payment/queue/table.ts'
 import { type Payment, payments } from '../payment/table.ts'
 import { settlePayment } from './settle/settle-payment.ts'
 
@@ -21,18 +23,24 @@ export async function saveSession(
   { id, url }: Session,
 ): Promise<Pick<Payment, 'status' | 'sessionId' | 'sessionUrl'>> {
   const columns = { status: payments.status, sessionId: payments.sessionId, sessionUrl: payments.sessionUrl }
-  const [saved] = await db
+  const dueAt = sql`case when ${payments.status} = 'pending' then ${closeAt} else now() end`
+  const update = db
     .update(payments)
     .set({
       provider,
       sessionId: id,
       sessionUrl: url,
       sessionOpen: true,
-      sessionDueAt: sql`case when ${payments.status} = 'pending'
-        then ${closeAt} else now() end`,
+      sessionDueAt: dueAt,
     })
     .where(and(isPayment(payment), isNull(payments.sessionId)))
-    .returning(columns)
+    .returning()
+  const opened = db.$with('opened').as(update)
+  const queued = db.$with('queued', {}).as(queueSessions('opened'))
+  const [saved] = await db
+    .with(opened, queued)
+    .select({ status: opened.status, sessionId: opened.sessionId, sessionUrl: opened.sessionUrl })
+    .from(opened)
   if (saved) return saved
   const [earlier] = await db.select(columns).from(payments).where(isPayment(payment))
   if (!earlier) throw new Error(`payment ${payment.id} not found`)
@@ -101,27 +109,42 @@ type ClaimedSession = Pick<
 
 const { id, organizationId, ticketRateId, mode, status, sessionId } = payments
 
+// Takes out of the queue what is due and has ended: a process of the release before leaves it there.
+async function dropEnded(db: Database, isDue: SQL | undefined): Promise<void> {
+  const open = db.select({ one: sql`1` }).from(payments).where(and(isOfSession, payments.sessionOpen))
+  await db.delete(openSessions).where(and(isDue, notExists(open)))
+}
+
 async function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
-  const isDue = and(payments.sessionOpen, lte(payments.sessionDueAt, nowMs), eq(payments.provider, provider))
-  const due = db.select({ organizationId }).from(payments).where(isDue)
-  const found = await due.orderBy(asc(payments.sessionDueAt)).limit(batchSize)
-  return claimByOrganization(found, (ofOrganization, limit) => {
-    const isOfOrganization = eq(organizationId, ofOrganization)
+  const isDue = and(eq(openSessions.provider, provider), lte(openSessions.dueAt, nowMs))
+  const due = db.select({ organizationId: openSessions.organizationId }).from(openSessions).where(isDue)
+  const found = await due.orderBy(asc(openSessions.dueAt)).limit(batchSize)
+  return claimByOrganization(found, async (ofOrganization, limit) => {
+    const isOwnDue = and(eq(openSessions.organizationId, ofOrganization), isDue)
     const free = db
-      .select({ id })
-      .from(payments)
-      .where(and(isOfOrganization, isDue))
-      .orderBy(asc(payments.sessionDueAt))
+      .select({ id: openSessions.sessionId })
+      .from(openSessions)
+      .where(isOwnDue)
+      .orderBy(asc(openSessions.dueAt))
       .limit(limit)
       .for('update', { skipLocked: true })
-    return (
-      db
-        .update(payments)
-        .set({ sessionDueAt: retryAt })
-        // An array, so that the subquery runs once.
-        .where(and(isOfOrganization, sql`${id} = any(array(${free}))`))
-        .returning({ id, organizationId, ticketRateId, mode, status, sessionId })
-    )
+    const claimed = await db
+      .update(openSessions)
+      .set({ dueAt: retryAt })
+      .from(payments)
+      // An array, so that the subquery runs once.
+      .where(
+        and(
+          isOwnDue,
+          eq(payments.organizationId, ofOrganization),
+          isOfSession,
+          payments.sessionOpen,
+          sql`${openSessions.sessionId} = any(array(${free}))`,
+        ),
+      )
+      .returning({ id, organizationId, ticketRateId, mode, status, sessionId })
+    if (claimed.length < limit) await dropEnded(db, isOwnDue)
+    return claimed
   })
 }
 

@@ -52,7 +52,7 @@ const TicketFilterInput = builder.inputType('TicketFilter', {
     updatedSince: t.field({
       type: 'DateTime',
       description:
-        'Returns only tickets that changed at or after this time. A change shows once it is committed, up to half a minute after its `updatedAt`: go that far back, or follow `changes`, which misses nothing.',
+        'Returns only tickets that changed at or after this time, and, unless the order is another, have been paid. A change shows once it is committed, up to half a minute after its `updatedAt`: go that far back, or follow `changes`, which misses nothing.',
     }),
   }),
 })
@@ -64,8 +64,14 @@ const TicketOrderRef = builder.enumType('TicketOrder', {
     CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
     PAID_ASC: { value: 'PAID_ASC', description: 'By payment, oldest first. Tickets that were paid only.' },
     PAID_DESC: { value: 'PAID_DESC', description: 'By payment, newest first. Tickets that were paid only.' },
-    UPDATED_ASC: { value: 'UPDATED_ASC', description: 'By their last change, oldest first.' },
-    UPDATED_DESC: { value: 'UPDATED_DESC', description: 'By their last change, newest first.' },
+    UPDATED_ASC: {
+      value: 'UPDATED_ASC',
+      description: 'By their last change, oldest first. Tickets that were paid only.',
+    },
+    UPDATED_DESC: {
+      value: 'UPDATED_DESC',
+      description: 'By their last change, newest first. Tickets that were paid only.',
+    },
   } satisfies DescribedValues<TicketOrder>,
 })
 

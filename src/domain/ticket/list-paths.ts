@@ -2,7 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channelOrganizations } from '../../auth/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
+import { hasLiveCode } from './columns-table.ts'
 import type { SortKey } from './list-cursor.ts'
+import { soldTickets } from './sold/table.ts'
 import { tickets } from './table.ts'
 
 const parameter = (name: string, type: string) => sql`${sql.placeholder(name)}::${sql.raw(type)}`
@@ -40,11 +42,33 @@ const partsByRate = (isRate: SQL) => sql`
 
 const isOfRate = sql`${tickets.ticketRateId} = parts.ticket_rate_id`
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
-const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${tickets.status} <> 'expired'`
+const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${hasLiveCode}`
+
+/** Table whose index is walked in the order of a key, and its columns. */
+type Walk = {
+  table: typeof tickets | typeof soldTickets
+  key: SQL
+  id: PgColumn
+  organizationId: PgColumn
+  mode: PgColumn
+  channelId: PgColumn
+}
 
 /** Way to find tickets: the parts of the list, and the condition that an index serves in order of the sort
- *  key. `isSmall`: it finds so few tickets that sorting them costs nothing. */
-export type Path = { sortKey: SortKey; parts: SQL; where: SQL; isSmall?: true }
+ *  key. `isSmall`: it finds so few tickets that sorting them costs nothing. `walk`: the table that has that index,
+ *  if that is not `tickets`. */
+export type Path = { sortKey: SortKey; parts: SQL; where: SQL; isSmall?: true; walk?: Walk }
+
+const sold = (key: PgColumn): Walk => {
+  const { ticketId: id, organizationId, mode, channelId } = soldTickets
+  return { table: soldTickets, key: sql`${key}`, id, organizationId, mode, channelId }
+}
+
+const { id, organizationId, mode, channelId } = tickets
+const ofTickets = { table: tickets, id, organizationId, mode, channelId }
+
+/** Table that a path walks. */
+export const walkOf = ({ sortKey, walk }: Path): Walk => walk ?? { ...ofTickets, key: sortKeys[sortKey].key }
 
 const always = sql`true`
 const inOrderOf = (sortKey: SortKey) => ({ sortKey, parts: allParts })
@@ -53,8 +77,8 @@ const isPaid = sql`${tickets.activatedAt} is not null`
 /** Ways to find tickets, by name. Each has an index that begins with organization and channel. */
 export const paths = {
   created: { ...inOrderOf('created'), where: always },
-  paid: { ...inOrderOf('paid'), where: isPaid },
-  updated: { ...inOrderOf('updated'), where: always },
+  paid: { ...inOrderOf('paid'), where: always, walk: sold(soldTickets.paidAt) },
+  updated: { ...inOrderOf('updated'), where: always, walk: sold(soldTickets.updatedAt) },
   name: { ...inOrderOf('name'), where: always },
   phone: { ...inOrderOf('phone'), where: sql`${tickets.phone} is not null` },
   email: { ...inOrderOf('created'), where: sql`lower(${tickets.email}) = lower(${text('email')})` },
@@ -69,8 +93,8 @@ export const paths = {
     parts: partsByRate(sql`${ticketRates.eventId} = ${text('eventId')}`),
     where: isOfRate,
   },
-  cancelled: { ...inOrderOf('created'), where: sql`${tickets.status} = 'cancelled'` },
-  expired: { ...inOrderOf('created'), where: sql`${tickets.status} = 'expired'` },
+  cancelled: { ...inOrderOf('created'), where: sql`${tickets.ended} = 'cancelled'` },
+  expired: { ...inOrderOf('created'), where: sql`${tickets.ended} = 'expired'` },
   ...smallPaths('payment', isOfPayment),
   ...smallPaths('code', hasCode),
 } satisfies Record<string, Path>
@@ -87,7 +111,7 @@ function smallPaths<Name extends string>(name: Name, where: SQL) {
   return {
     [`${name}_created`]: small('created'),
     [`${name}_paid`]: small('paid', isPaid),
-    [`${name}_updated`]: small('updated'),
+    [`${name}_updated`]: small('updated', isPaid),
   } as Record<`${Name}_${'created' | 'paid' | 'updated'}`, Path>
 }
 

@@ -30,7 +30,7 @@ export const listQuery = z.strictObject({
   updated_since: scalars.moment
     .optional()
     .describe(
-      'Returns only tickets that changed at or after this time, which shows up to half a minute later.',
+      'Returns only tickets that changed at or after this time, which shows up to half a minute later, and have been paid unless `order_by` is by creation.',
     ),
   order_by: z
     .string()
@@ -38,7 +38,7 @@ export const listQuery = z.strictObject({
     .pipe(z.enum(ticketOrders, `must be one of ${ticketOrders.join(', ').toLowerCase()}`))
     .optional()
     .describe(
-      'Order: `created_desc` (by default), `created_asc`, `paid_desc`, `paid_asc`, `updated_desc` or `updated_asc`.',
+      'Order: `created_desc` (by default), `created_asc`, `paid_desc`, `paid_asc`, `updated_desc` or `updated_asc`; the last four list tickets that were paid only.',
     ),
   limit: scalars
     .fromQuery(scalars.pageSize)

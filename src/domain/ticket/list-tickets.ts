@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
@@ -7,6 +7,7 @@ import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { ticketColumns } from './columns-table.ts'
 import { restOfFilter } from './list-paths.ts'
 import { type ListPage, type PageRequest, type Plan, readPage } from './list-request.ts'
 import { createPageSearch, placeColumns } from './list-search.ts'
@@ -54,7 +55,7 @@ export const ticketFilter = z.object({
 })
 export type TicketFilter = z.output<typeof ticketFilter>
 
-const columns = { ...getTableColumns(tickets), ...placeColumns }
+const columns = { ...ticketColumns, ...placeColumns }
 const ofPage = (isReached: (column: PgColumn) => SQL) => sql`page cross join lateral (
   select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${isReached(tickets.organizationId)}
     and ${tickets.id} = page.id limit 1) as "tickets"`
@@ -169,7 +170,8 @@ const list =
 
 /** Lists tickets: those that a channel sold, or all of an integration's organization. Without an order, by
  *  `name` or `phone` if they are given, else by the last change with `updatedSince` alone, by payment with
- *  `paidFrom` or `paidUntil`, else by creation, newest first. Orders by payment have paid tickets only.
+ *  `paidFrom` or `paidUntil`, else by creation, newest first. Orders by payment and by the last change
+ *  have paid tickets only.
  *  Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of another order, and for an order that
  *  no index serves with the filter. */
 export const listTickets = list(searchTickets)

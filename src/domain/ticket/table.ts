@@ -10,7 +10,6 @@ import {
   pgTable,
   primaryKey,
   text,
-  uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
@@ -19,7 +18,7 @@ import { documentTypes } from '../../shared/input-types.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
-import { listIndexes } from './list-indexes-table.ts'
+import { ticketIndexes } from './indexes-table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
@@ -62,6 +61,8 @@ export const tickets = pgTable(
     ticketRateId: text('ticket_rate_id').notNull(),
     priceId: text('price_id').notNull(),
     status: ticketStatus().notNull().default('held'),
+    /** `status` of a ticket that has ended, else null: indexes name this, so that paying changes none. */
+    ended: ticketStatus(),
     saleType: saleType('sale_type').notNull().default('online'),
     mode: modeColumn(),
     qrCode: text('qr_code').notNull(),
@@ -105,7 +106,7 @@ export const tickets = pgTable(
     entered: integer().notNull().default(0),
     lastEntryAt: timestampMs('last_entry_at'),
     firstEntryAt: timestampMs('first_entry_at'),
-    /** Unguessable part of the URL of its PDF; null until it is paid. */
+    /** Unguessable part of the URL of its PDF, which is told once it is paid. */
     documentToken: text('document_token'),
     cancelledAt: timestampMs('cancelled_at'),
     invoiceReference: text('invoice_reference'),
@@ -117,6 +118,9 @@ export const tickets = pgTable(
       .notNull()
       .defaultNow()
       .$onUpdate(() => nowMs),
+    /** `updatedAt` that the writer put into `sold_tickets` as well. The release before leaves it, and a trigger
+     *  does that for it. */
+    listedAt: timestampMs('listed_at'),
   },
   (ticket) => [
     primaryKey({ columns: [ticket.id, ticket.organizationId] }),
@@ -137,16 +141,11 @@ export const tickets = pgTable(
       columns: [ticket.priceId, ticket.ticketRateId],
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
-    index().on(ticket.paymentId, ticket.position),
-    ...listIndexes(ticket),
-    // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
-    // tickets have codes of their own.
-    uniqueIndex('tickets_code_in_event')
-      .on(ticket.qrCode, ticket.eventId, ticket.mode, ticket.organizationId)
-      .where(sql`${ticket.status} <> 'expired'`),
-    uniqueIndex('tickets_document_token_of_organization')
-      .on(ticket.documentToken, ticket.organizationId)
-      .where(sql`${ticket.documentToken} is not null`),
+    ...ticketIndexes(ticket),
+    check(
+      'tickets_ended_as_their_status',
+      sql`${ticket.ended} is not distinct from case when ${ticket.status} in ('cancelled', 'expired') then ${ticket.status} end`,
+    ),
     check('tickets_admit_no_more_than_they_may', sql`${ticket.entered} between 0 and ${ticket.admits}`),
     check(
       'tickets_refund_no_more_than_was_paid',
@@ -187,7 +186,7 @@ export const retiredDocuments = pgTable(
   ],
 )
 
-export type Ticket = typeof tickets.$inferSelect
+export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'listedAt'>
 
 /** Ticket with the facts of its rate, event and price that the REST lookup shows: null if the caller may not
  *  see them, or if they are not set. */

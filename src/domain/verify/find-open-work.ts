@@ -35,11 +35,11 @@ const questions: Record<string, Question> = {
     advice: 'find out who changed the amount: the money is given back by itself',
   },
   'holds that should have ended': {
-    query: late('payments', 'expires_at', '5 minutes', `status in ('pending', 'processing')`),
+    query: late('holds', 'expires_at', '5 minutes', 'true'),
     advice: nobodyWorks,
   },
   'sessions at the provider that should be closed': {
-    query: late('payments', 'session_due_at', '1 hour', 'session_open'),
+    query: late('open_sessions', 'due_at', '1 hour', 'true'),
     advice: 'the provider does not answer, or PAYMENT_PROVIDER is another than before',
   },
   'refunds that wait for an hour': {

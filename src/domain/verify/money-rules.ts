@@ -1,8 +1,10 @@
 /** Rules of payments, charges, refunds and invoices. Each query returns the rows that break one. */
 export const moneyRules = {
-  'an ended payment has an open session that is not scheduled to close': `
-    select id from payments where session_open and status not in ('pending', 'processing')
-      and (session_due_at is null or session_due_at > now() + interval '6 hours')`,
+  'an open session is not scheduled to close, or is that of another payment': `
+    select id from payments left join open_sessions as session on session.organization_id = payments.organization_id
+      and session.provider = payments.provider and session.session_id = payments.session_id
+    where session_open and (session.payment_id is distinct from id
+      or status not in ('pending', 'processing') and due_at > now() + interval '6 hours')`,
   'a test sale was paid at a real provider': `
     select charges.id from charges
     join payments on payments.organization_id = charges.organization_id and payments.id = payment_id

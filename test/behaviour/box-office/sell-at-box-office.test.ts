@@ -6,7 +6,7 @@ import { invoices } from '../../../src/domain/invoice/table.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'
 import { closeSessions } from '../../../src/domain/sale/provider-session.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
-import { sweepHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import {
   aBuyer,
@@ -179,7 +179,7 @@ test('a sale at the box office is paid at once, with an invoice, a charge and a 
     channelId: 'org_1',
     language: 'de',
     for: 4,
-    documentUrl: expect.stringMatching(/\/tickets\/[0-9a-f]+\.pdf$/),
+    documentUrl: expect.stringMatching(/\/tickets\/[\w-]{64,}\.pdf$/),
     activationDate: sold.payment.paidAt,
     invoiceReference: sold.payment.invoiceReference,
     supplements: [{ id: 'sup_1' }],

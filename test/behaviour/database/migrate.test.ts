@@ -162,6 +162,7 @@ test('migrate finds the tickets of an earlier version by name, and dates their l
     copyOf("'tkt_3'", '2', "U&'A\\0301NA Ruiz'"),
     // More than are folded at once.
     copyOf("'tkt_many_' || n", 'n', "'José ' || n", 'cross join generate_series(3, 1202) as n'),
+    'update tickets set activated_at = now()',
   ])
     await database.db.execute(sql.raw(statement))
   await database.migrate()

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
-import { expireHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import {
   aDiscount,

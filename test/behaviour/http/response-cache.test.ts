@@ -4,7 +4,7 @@ import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
-import { expireHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { charges } from '../../../src/domain/payment/table.ts'
 import { type Mismatch, processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
-import { sweepHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { visibleText } from '../../support/payment-page-buyer.ts'
 import {

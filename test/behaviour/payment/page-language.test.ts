@@ -135,7 +135,7 @@ const outcomes = {
 }
 
 const documentPaths = (body: string) =>
-  [...body.matchAll(/href="http[^"]*(\/tickets\/[0-9a-f]{64}\.pdf)"/g)].map(([, path = '']) => path)
+  [...body.matchAll(/href="http[^"]*(\/tickets\/[\w-]{64,}\.pdf)"/g)].map(([, path = '']) => path)
 
 test.each(Object.entries(outcomes))(
   'outcome page is in %s, and links the tickets',

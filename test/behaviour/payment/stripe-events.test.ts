@@ -1,9 +1,10 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openSessions } from '../../../src/domain/payment/queue/table.ts'
 import { payments, providerEvents } from '../../../src/domain/payment/table.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
-import { sweepHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { stock } from '../../../src/domain/ticket-rate/table.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
@@ -193,8 +194,8 @@ test('stripe event paid twice refunds the second and the page says so', async ()
 
 const isDue = async ({ payment_id }: Checkout) =>
   (await sale.db.$count(
-    payments,
-    and(eq(payments.id, payment_id), lte(payments.sessionDueAt, sql`now()`)),
+    openSessions,
+    and(eq(openSessions.paymentId, payment_id), lte(openSessions.dueAt, sql`now()`)),
   )) === 1
 
 test('stripe events of an unknown session count only if paid, which expires the known session', async () => {

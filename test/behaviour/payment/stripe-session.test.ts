@@ -1,8 +1,9 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { openSessions } from '../../../src/domain/payment/queue/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { closeSessions } from '../../../src/domain/sale/provider-session.ts'
-import { sweepHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
 import type { Checkout } from '../../support/checkouts.ts'
 import { countersOf } from '../../support/checkouts.ts'
@@ -308,9 +309,10 @@ test('stripe session of a transfer is polled until it is decided', async () => {
   const { id } = await sale.goToStripe(checkout)
   await sale.deliver(sale.fake.order(id))
   await sale.closeDue()
-  const { status, sessionDueAt } = await rowOf(checkout)
+  const { status } = await rowOf(checkout)
   expect(status).toBe('processing')
-  expect(sessionDueAt?.getTime()).toBeGreaterThan(Date.now())
+  const [queued] = await sale.db.select().from(openSessions).where(eq(openSessions.sessionId, id))
+  expect(queued?.dueAt.getTime()).toBeGreaterThan(Date.now())
   sale.fake.succeed(id)
   await sale.closeDue()
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['paid', 'active'])

@@ -10,7 +10,7 @@ import {
   requestProviderRefund,
 } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { type RefundName, settleRefund } from '../../../src/domain/sale/refund/settle-refund.ts'
-import { expireHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'

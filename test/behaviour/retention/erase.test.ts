@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commandRunner } from '../../support/commands.ts'
 import { resendTickets, scanCode, transferTicket, updateAttendee } from '../../support/holders.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
+import { isCluster } from '../../support/on-one-server.ts'
 import {
   endEvent,
   mailsWith,
@@ -35,7 +36,9 @@ afterAll(() => sale.close())
 type Exported = Record<string, Record<string, unknown>[]>
 
 test('the walk leaves traces in tables, statistics and mails, and none in the log', async () => {
-  expect(await tablesWith(sale, traces)).toEqual(['deliveries', 'payments', 'tickets', 'pg_stats'])
+  // The statistics of a cluster are on its workers, where they are not searched.
+  const found = ['deliveries', 'payments', 'tickets', ...(isCluster ? [] : ['pg_stats'])]
+  expect(await tablesWith(sale, traces)).toEqual(found)
   expect((await mailsWith(folder, traces)).length).toBeGreaterThan(3)
   expect(logged.length).toBeGreaterThan(10)
   expect(logged.filter((line) => traces.some((trace) => line.toLowerCase().includes(trace)))).toEqual([])

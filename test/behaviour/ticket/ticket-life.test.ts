@@ -6,7 +6,7 @@ import { changeType } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
-import { expireHolds } from '../../../src/domain/sale/release/release-holds.ts'
+import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { webhooks } from '../../../src/domain/webhook/table.ts'
 import {

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, type SQL } from 'drizzle-orm'
+import { and, eq, getTableColumns, lte, type SQL } from 'drizzle-orm'
 import type { Readers } from '../../../data/batch-loader.ts'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
@@ -12,6 +12,7 @@ import {
   findTogether,
   inOrganization,
 } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
@@ -21,6 +22,7 @@ import { type Mode, perMode } from '../../../shared/mode.ts'
 import { type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { type Organization, organizations } from '../../organization/table.ts'
+import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
 import {
   nameIn,
@@ -84,12 +86,13 @@ const sales = (mode: Mode, condition?: SQL): Find<SaleRow> => ({
       .where(and(condition, anyOf(ticketRates.id, keys))),
 })
 const overdueHolds = (condition?: SQL): Find<{ ticketRateId: string }> => ({
-  rows: fewRowsOf({ ticketRateId: payments.ticketRateId }),
+  rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
   query: (select, keys) =>
     select
-      .from(payments)
-      .where(and(condition, anyOf(payments.ticketRateId, keys), isOverdue))
-      .groupBy(payments.ticketRateId),
+      .from(holds)
+      .innerJoin(payments, and(isOfHold, isOverdue))
+      .where(and(condition, anyOf(holds.ticketRateId, keys), lte(holds.expiresAt, nowMs)))
+      .groupBy(holds.ticketRateId),
 })
 
 const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, (row) => row.ticketRateId)
@@ -108,7 +111,7 @@ const findOwnTerms = perMode(
     pricesWhere(mode, inOrganization(stock.organizationId)),
     rateSupplements,
     rateQuestions,
-    overdueHolds(inOrganization(payments.organizationId)),
+    overdueHolds(inOrganization(holds.organizationId)),
   ],
 )
 

@@ -3,13 +3,15 @@ import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import { newQrCode, renewDocumentToken } from '../../../shared/ids.ts'
+import { newDocumentToken, newQrCode } from '../../../shared/ids.ts'
+import { readDocumentToken } from '../../delivery/document-url.ts'
 import { queueTransfer } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { clearedAttendee } from '../../ticket/anonymized.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
-import { retiredDocuments, type Ticket, tickets } from '../../ticket/table.ts'
+import { changeTickets } from '../../ticket/sold/change-tickets.ts'
+import { retiredDocuments, type Ticket } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { recordChanges } from '../record-changes.ts'
 import type { TicketTransfer } from './holder-input.ts'
@@ -21,9 +23,9 @@ const isHolder = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
 async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, language: string): Promise<Ticket> {
   const { id, organizationId, documentToken } = former
   if (documentToken === null) throw new Error(`active ticket ${id} has no document`)
-  const [given] = await tx
-    .update(tickets)
-    .set({
+  const [given] = await changeTickets(
+    tx,
+    {
       ...clearedAttendee,
       fullName: to.fullName,
       searchName: searchNameOf(to.fullName),
@@ -31,10 +33,11 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
       phone: to.phone ?? null,
       language: to.language ?? language,
       qrCode: newQrCode(),
-      documentToken: renewDocumentToken(documentToken),
-    })
-    .where(isTicket(former))
-    .returning()
+      // It names the organization if the former one did.
+      documentToken: newDocumentToken(id, readDocumentToken(documentToken)?.organizationId ?? null),
+    },
+    isTicket(former),
+  )
   if (!given) throw new Error(`ticket ${id} was not transferred under its lock`)
   await tx.insert(retiredDocuments).values({ organizationId, token: documentToken, ticketId: id })
   await recordChanges(tx, [ticketChange('ticket.transferred', given)])

@@ -5,7 +5,8 @@ import { lockPayment } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
-import { type Ticket, tickets } from '../../ticket/table.ts'
+import { changeTickets } from '../../ticket/sold/change-tickets.ts'
+import type { Ticket } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { checkAge } from '../checkout/check-entries.ts'
 import { recordChanges } from '../record-changes.ts'
@@ -42,11 +43,7 @@ export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ct
     const changed = differences(locked, given, terms.language)
     if (Object.keys(changed).length === 0) return locked
     const searchName = searchNameOf(changed.fullName ?? locked.fullName)
-    const [updated] = await tx
-      .update(tickets)
-      .set({ ...changed, searchName })
-      .where(isTicket(found))
-      .returning()
+    const [updated] = await changeTickets(tx, { ...changed, searchName }, isTicket(found))
     if (!updated) throw new Error(`ticket ${found.id} was not updated under its lock`)
     await recordChanges(tx, [ticketChange('ticket.updated', updated)])
     return updated

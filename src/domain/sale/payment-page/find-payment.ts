@@ -15,12 +15,15 @@ import { organizationOfPage } from '../../payment/loaders.ts'
 import type { PaymentName } from '../../payment/lock-payment.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { payments } from '../../payment/table.ts'
+import { lacksId } from '../../payment/token-table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
 import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts'
 
-const findPayments = (name: string, isOf: (column: PgColumn) => SQL | undefined) => (db: Database) =>
+type Condition = (column: PgColumn) => SQL | undefined
+
+const findPayments = (name: string, isOf: Condition, isNamed: SQL) => (db: Database) =>
   statement(db, name, (db) =>
     db
       .select({
@@ -55,10 +58,13 @@ const findPayments = (name: string, isOf: (column: PgColumn) => SQL | undefined)
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(and(isOf(payments.organizationId), anyOf(payments.pageToken, 'tokens'))),
+      .where(and(isOf(payments.organizationId), isNamed, anyOf(payments.pageToken, 'tokens'))),
   )
-const paymentsByTokens = findPayments('payments_by_tokens', () => undefined)
-const paymentsByOwnTokens = findPayments('payments_of_organization_by_tokens', inOrganization)
+const [byId, byToken] = [anyOf(payments.id, 'ids'), lacksId(payments.pageToken)]
+const paymentsByIds = findPayments('pages_by_payments', () => undefined, byId)
+const paymentsByTokens = findPayments('pages_by_tokens', () => undefined, byToken)
+const ownPaymentsByIds = findPayments('pages_of_organization_by_payments', inOrganization, byId)
+const ownPaymentsByTokens = findPayments('pages_of_organization_by_tokens', inOrganization, byToken)
 
 // No personal data: anybody with the page's address can see it.
 const linesByPayments = (db: Database) =>
@@ -89,11 +95,18 @@ export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['
 const toMap = (found: FoundPayment[]) => new Map(found.map((row) => [row.payment.pageToken, row]))
 
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
+const idsIn = (tokens: string[]) => tokens.map((token) => readPageToken(token)?.id ?? '')
+const paymentByNamedToken = coalesceReads<FoundPayment>(async (db, tokens) =>
+  toMap(await paymentsByIds(db).execute({ tokens, ids: idsIn(tokens) })),
+)
 const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) =>
   toMap(await paymentsByTokens(db).execute({ tokens })),
 )
-const paymentByOwnToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
-  toMap(await paymentsByOwnTokens(db).execute({ organizationId, tokens })),
+const ownPaymentByNamedToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
+  toMap(await ownPaymentsByIds(db).execute({ organizationId, tokens, ids: idsIn(tokens) })),
+)
+const ownPaymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
+  toMap(await ownPaymentsByTokens(db).execute({ organizationId, tokens })),
 )
 
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
@@ -104,9 +117,11 @@ const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationI
  *  is no caller. Null if there is none. A malformed token costs no SQL. */
 export async function findPayment(db: Database, token: string): Promise<FoundPayment | null> {
   const read = readPageToken(token)
-  if (!read || !isDistributed(db)) return read && paymentByToken(db, token)
+  if (!read) return null
+  if (!isDistributed(db)) return (read.id === null ? paymentByToken : paymentByNamedToken)(db, token)
   const organizationId = await organizationOfPage(db, read)
-  return organizationId === null ? null : paymentByOwnToken(db, organizationId, token)
+  if (organizationId === null) return null
+  return (read.id === null ? ownPaymentByToken : ownPaymentByNamedToken)(db, organizationId, token)
 }
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */

@@ -4,7 +4,8 @@ import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
-import { type Ticket, tickets } from '../../ticket/table.ts'
+import { changeTickets } from '../../ticket/sold/change-tickets.ts'
+import type { Ticket } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
 import { lookupStatus, productQuantityUsed } from '../../ticket/views.ts'
@@ -21,11 +22,11 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
   requireUnused(ticket)
   if (ticket.supplements.some((supplement) => productQuantityUsed(supplement) > 0))
     throw new Refusal({ code: 'SUPPLEMENT_REDEEMED', message: 'A supplement was already handed out.' })
-  const [cancelled] = await tx
-    .update(tickets)
-    .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(and(isTicket(ticket), ticketCanBecome('cancelled')))
-    .returning()
+  const [cancelled] = await changeTickets(
+    tx,
+    { status: 'cancelled', ended: 'cancelled', cancelledAt: sql`now()` },
+    and(isTicket(ticket), ticketCanBecome('cancelled')),
+  )
   if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)
   await recordChanges(tx, [ticketChange('ticket.cancelled', cancelled)])
   const flipped = await moveStock(tx, cancelled.organizationId, stockMoves([cancelled], { sold: -1 }))

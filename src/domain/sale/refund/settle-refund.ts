@@ -9,6 +9,7 @@ import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
+import { changeTickets } from '../../ticket/sold/change-tickets.ts'
 import { type Refund, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../record-changes.ts'
 
@@ -65,14 +66,15 @@ async function recordTicketRefund(
 ): Promise<void> {
   const entry: Refund = { channelId, amount, at: at.toISOString() }
   const isRefunded = isTicket({ id: ticketId, organizationId: payment.organizationId })
-  await tx
-    .update(tickets)
-    .set({
+  await changeTickets(
+    tx,
+    {
       refundedAmount: sql`${tickets.refundedAmount} + ${amount}`,
       refundedAt: at,
       refunds: sql`${tickets.refunds} || ${JSON.stringify([entry])}::text::jsonb`,
-    })
-    .where(isRefunded)
+    },
+    isRefunded,
+  )
   const refundedAmount = payment.refundedAmount + amount
   const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
   if (!(await updatePayment(tx, payment, { status, refundedAmount })))
@@ -81,12 +83,13 @@ async function recordTicketRefund(
   const [reference] = await issueInvoices(tx, series, [
     { paymentId: payment.id, refundId: id, amount, currency },
   ])
-  await tx
-    .update(tickets)
-    .set({
+  await changeTickets(
+    tx,
+    {
       correctiveInvoiceReferences: sql`array_append(${tickets.correctiveInvoiceReferences}, ${reference}::text)`,
-    })
-    .where(isRefunded)
+    },
+    isRefunded,
+  )
 }
 
 // Records the consequences of a successful refund: the new state of the payment and the ticket, the

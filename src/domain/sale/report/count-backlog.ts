@@ -4,7 +4,8 @@ import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { changes } from '../../change/table.ts'
 import { deliveries } from '../../delivery/table.ts'
-import { isOverdue, payments } from '../../payment/table.ts'
+import { holds, isOfHold, openSessions } from '../../payment/queue/table.ts'
+import { isHolding, payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { webhookDeliveries, webhooks } from '../../webhook/table.ts'
 
@@ -54,28 +55,28 @@ const count = preparedSql<{ part: keyof Backlog; name: string; counts: Counts }>
         'deliveries',
         sql`select ${deliveries.dueAt} from ${deliveries} where ${isDue(deliveries)} order by ${deliveries.dueAt}`,
       ),
-      dead('deliveries', sql`select from ${deliveries} where ${deliveries.status} = 'dead'`),
+      dead('deliveries', sql`select 1 from ${deliveries} where ${deliveries.status} = 'dead'`),
       due(
         'webhooks',
         sql`select ${webhookDeliveries.dueAt} from ${webhookDeliveries}
           where ${webhookDeliveries.webhookId} = any(${workingWebhooks}) and ${isDue(webhookDeliveries)}`,
       ),
-      dead('webhooks', sql`select from ${webhookDeliveries} where ${webhookDeliveries.status} = 'dead'`),
+      dead('webhooks', sql`select 1 from ${webhookDeliveries} where ${webhookDeliveries.status} = 'dead'`),
       due(
         'refunds',
         sql`select ${refunds.dueAt} from ${refunds} where ${isDue(refunds)} order by ${refunds.dueAt}`,
       ),
-      dead('refunds', sql`select from ${refunds} where ${refunds.status} = 'failed'`),
+      dead('refunds', sql`select 1 from ${refunds} where ${refunds.status} = 'failed'`),
       due(
         'sessions',
-        sql`select ${payments.sessionDueAt} as due_at from ${payments}
-          where ${payments.sessionOpen} and ${payments.sessionDueAt} <= ${nowMs}
-            and ${payments.provider} = ${sql.placeholder('provider')} order by ${payments.sessionDueAt}`,
+        sql`select ${openSessions.dueAt} from ${openSessions}
+          where ${openSessions.provider} = ${sql.placeholder('provider')} and ${openSessions.dueAt} <= ${nowMs}
+          order by ${openSessions.dueAt}`,
       ),
       due(
         'holds',
-        sql`select ${payments.expiresAt} as due_at from ${payments}
-          where ${isOverdue} order by ${payments.expiresAt}`,
+        sql`select ${holds.expiresAt} as due_at from ${holds}
+          where ${holds.expiresAt} <= ${nowMs} order by ${holds.expiresAt}`,
       ),
       due(
         'feed',
@@ -86,14 +87,15 @@ const count = preparedSql<{ part: keyof Backlog; name: string; counts: Counts }>
         '',
         sql`json_build_object('pending', count(*) filter (where status = 'pending'),
           'processing', count(*) filter (where status = 'processing'))`,
-        sql`select ${payments.status} from ${payments}
-          where ${payments.status} in ('pending', 'processing') order by ${payments.expiresAt} desc`,
+        sql`select payment.status from ${holds} cross join lateral (
+            select ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
+          order by ${holds.expiresAt} desc`,
       ),
       row(
         'refunds',
         '',
         sql`json_build_object('pending', count(*))`,
-        sql`select from ${refunds} where ${refunds.status} = 'pending' order by ${refunds.dueAt}`,
+        sql`select 1 from ${refunds} where ${refunds.status} = 'pending' order by ${refunds.dueAt}`,
       ),
     ],
     sql` union all `,

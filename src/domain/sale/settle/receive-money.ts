@@ -4,6 +4,7 @@ import type { Connection } from '../../../database/database.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import type { Payment } from '../../payment/table.ts'
 import { mayBecome } from '../../payment/transitions.ts'
+import { isNotExpired } from '../../ticket/indexes-table.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
@@ -40,7 +41,7 @@ async function renewTakenCodes(tx: Connection, { id: paymentId, organizationId }
       and(
         eq(tickets.organizationId, organizationId),
         eq(tickets.paymentId, paymentId),
-        ne(other.status, 'expired'),
+        isNotExpired(other.ended),
       ),
     )
   for (const { id } of taken)

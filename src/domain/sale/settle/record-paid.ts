@@ -1,20 +1,19 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { arrayRows } from '../../../data/array-params.ts'
 import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, preparedRows, preparedSql } from '../../../data/prepared.ts'
-import { nowMs } from '../../../database/clock.ts'
+import { anyOf, inOrganization, preparedRows } from '../../../data/prepared.ts'
 import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { newDocumentToken } from '../../../shared/ids.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
-import { type Payment, payments } from '../../payment/table.ts'
-import { canBecome } from '../../payment/transitions.ts'
+import { readPageToken } from '../../payment/payment-url.ts'
+import type { Payment } from '../../payment/table.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../record-changes.ts'
+import { issuedRows, markedRows, markPaid } from './mark-paid.ts'
 
 const soldColumns = {
   id: tickets.id,
@@ -31,6 +30,7 @@ const soldColumns = {
   phone: tickets.phone,
   admits: tickets.admits,
   entered: tickets.entered,
+  documentToken: tickets.documentToken,
 }
 
 /** Columns of a ticket that settling its payment needs. */
@@ -101,35 +101,6 @@ export async function recordPaid<Sold extends SoldTicket>(
   return writePaid(tx, organizationId, payables, from)
 }
 
-type ActivatedTicket = { id: string; now: number }
-
-const markedRows = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
-const { id, invoiceReference, endsSession } = markedRows.cells
-const issuedRows = arrayRows('issued', { ticketId: 'text', documentToken: 'text' })
-const { ticketId, documentToken } = issuedRows.cells
-
-// Marks payments as paid and activates their tickets.
-const mark = preparedSql<ActivatedTicket>(
-  'mark_paid',
-  () => sql`
-  with paid as (
-    update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${invoiceReference},
-      session_open = session_open and not ${endsSession}
-    from ${markedRows.rows}
-    where ${inOrganization(payments.organizationId)} and ${payments.id} = ${id} and ${canBecome('paid')}
-    returning ${payments.id}, ${payments.invoiceReference}
-  ),
-  activated as (
-    update ${tickets} set status = 'active', activated_at = ${nowMs}, document_token = ${documentToken},
-      invoice_reference = paid.invoice_reference, updated_at = ${nowMs}
-    from paid, ${issuedRows.rows}
-    where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
-      and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
-    returning ${tickets.id}, ${tickets.activatedAt}
-  )
-  select id, (extract(epoch from activated_at) * 1000)::float8 as now from activated`,
-)
-
 async function writePaid<Sold extends SoldTicket>(
   tx: Connection,
   organizationId: string,
@@ -142,10 +113,15 @@ async function writePaid<Sold extends SoldTicket>(
     endsSession,
     invoiceReference: references.get(id) ?? null,
   }))
+  // A ticket that a process of the release before held has no document yet.
+  const namedBy = ({ pageToken }: Payment) => readPageToken(pageToken)?.organizationId ?? null
   const issued = payables.flatMap(({ payment, tickets }) =>
-    tickets.map(({ id }) => ({ ticketId: id, documentToken: newDocumentToken(payment.pageToken) })),
+    tickets.map(({ id, documentToken }) => ({
+      ticketId: id,
+      documentToken: documentToken ?? newDocumentToken(id, namedBy(payment)),
+    })),
   )
-  const activated = await mark(tx, {
+  const activated = await markPaid(tx, {
     organizationId,
     ...markedRows.values(marked),
     ...issuedRows.values(issued),

@@ -3,6 +3,8 @@ import { deferred } from '../../../data/batch-queue.ts'
 import type { Connection, Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
+import { dropSessions } from '../../payment/queue/follow-payments.ts'
+import { isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { endUnpaid } from './end-unpaid.ts'
 import { recordNewEvents } from './provider-events.ts'
@@ -63,17 +65,21 @@ async function closeSessionsOf(
   const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
   const own = idsOf(ended.filter(isOwn))
   const others = idsOf(ended.filter((locked) => !isOwn(locked)))
-  const isOfOrganization = eq(payments.organizationId, organizationId)
-  if (own.length > 0)
-    await tx
-      .update(payments)
-      .set({ sessionOpen: false })
-      .where(and(isOfOrganization, inArray(payments.id, own), payments.sessionOpen))
+  const areOf = (ids: string[]) =>
+    and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), payments.sessionOpen)
+  if (own.length > 0) {
+    const closed = tx
+      .$with('closed')
+      .as(tx.update(payments).set({ sessionOpen: false }).where(areOf(own)).returning())
+    const dropped = tx.$with('dropped', {}).as(dropSessions('closed', organizationId))
+    await tx.with(closed, dropped).select({ id: closed.id }).from(closed)
+  }
   if (others.length > 0)
     await tx
-      .update(payments)
-      .set({ sessionDueAt: sql`now()` })
-      .where(and(isOfOrganization, inArray(payments.id, others)))
+      .update(openSessions)
+      .set({ dueAt: sql`now()` })
+      .from(payments)
+      .where(and(eq(openSessions.organizationId, organizationId), isOfSession, areOf(others)))
 }
 
 /** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the

@@ -82,26 +82,39 @@ const claimOwn = preparedSql<Claimed>('claim_webhook_deliveries_of_organization'
   ),
 )
 
-/** Number of due deliveries of a webhook and an organization, no more than its share. */
-type Due = { organizationId: string; webhookId: string; count: number }
+/** Number of due deliveries of a webhook and an organization. */
+type Due = { organizationId: string; webhookId: string; isFailing: boolean; count: number }
 
 // No server has all deliveries of a webhook, so none can stop at its share: each counts all that are due.
 const findDue = preparedSql<Due>(
   'due_webhook_deliveries',
   () => sql`
   select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
-    least(count(*), ${share})::integer as count
+    ${webhooks.failingSince} is not null as "isFailing", count(*)::integer as count
   from ${webhookDeliveries} join ${webhooks} on ${webhooks.id} = ${webhookId}
-  where ${isDue} and ${isReady} group by 1, 2, ${webhooks.id}, ${webhooks.failingSince} limit ${placeholder('limit')}::integer`,
+  where ${isDue} and ${isReady} group by 1, 2, 3 limit ${placeholder('limit')}::integer`,
 )
 
-async function claimDistributed(db: Database, { leaseSeconds, limit, ...asked }: Asked): Promise<Claimed[]> {
-  const found = await findDue(db, { ...asked, limit })
+async function claimDistributed(
+  db: Database,
+  { leaseSeconds, limit, pacedIds, sizes, except }: Asked,
+): Promise<Claimed[]> {
+  const left = new Map(pacedIds.map((id, index) => [id, sizes[index] ?? 0]))
+  // As many as `share` allows, of all organizations of a webhook together.
+  const takeShare = ({ webhookId, isFailing, count }: Due): number => {
+    const free = left.get(webhookId) ?? firstBatch
+    const taken = Math.min(count, isFailing ? Math.min(free, 1) : free)
+    left.set(webhookId, isFailing ? 0 : free - taken)
+    return taken
+  }
   const claimed: Claimed[] = []
-  for (const [organizationId, due] of groupBy(found, ({ organizationId }) => organizationId)) {
+  for (const [organizationId, due] of groupBy(
+    await findDue(db, { except, limit }),
+    (due) => due.organizationId,
+  )) {
     if (claimed.length >= limit) break
     const webhookIds = due.map(({ webhookId }) => webhookId)
-    const counts = due.map(({ count }) => Math.min(count, limit - claimed.length))
+    const counts = due.map((each) => Math.min(takeShare(each), limit - claimed.length))
     claimed.push(...(await claimOwn(db, { organizationId, leaseSeconds, webhookIds, counts })))
   }
   return claimed

@@ -1,9 +1,9 @@
 import type { Idempotency } from '../../../../data/idempotency.ts'
-import { newId, newQrCode, newSecret, toOrganizationToken } from '../../../../shared/ids.ts'
+import { newDocumentToken, newId, newPageToken, newQrCode } from '../../../../shared/ids.ts'
 import type { Mode } from '../../../../shared/mode.ts'
 import type { Payment } from '../../../payment/table.ts'
 import { searchNameOf } from '../../../ticket/search-name.ts'
-import type { Ticket } from '../../../ticket/table.ts'
+import type { Ticket, tickets } from '../../../ticket/table.ts'
 import { type StockMove, stockMoves } from '../../../ticket-rate/move-stock.ts'
 import type { CheckoutInput } from '../checkout-input.ts'
 import type { CheckoutPlan } from '../plan-checkout.ts'
@@ -31,35 +31,42 @@ export type Checkout = { payment: Payment; tickets: Ticket[] }
 // Placeholder until `setTimes`: the database's clock decides.
 const unsetTime = new Date(0)
 
-const toPayment = ({ plan, input, seller, namesOrganization }: HoldJob): Payment => ({
-  id: newId('pay'),
-  channelId: seller.channelId,
-  organizationId: plan.rate.organizationId,
-  ticketRateId: plan.rate.id,
-  status: 'pending',
-  provider: seller.provider,
-  mode: seller.mode,
-  totalAmount: plan.totalAmount,
-  currency: plan.currency,
-  conditionsChanged: plan.conditionsChanged,
-  pageToken: namesOrganization ? toOrganizationToken(newSecret(), plan.rate.organizationId) : newSecret(),
-  redirectUrl: input.redirectUrl ?? null,
-  errorUrl: input.errorUrl ?? null,
-  sendResourcers: input.sendResourcers ?? false,
-  language: input.language ?? null,
-  method: seller.saleType === 'box_office' ? seller.method : null,
-  methodReference: seller.saleType === 'box_office' ? seller.methodReference : null,
-  refundedAmount: 0,
-  invoiceReference: null,
-  sessionId: null,
-  sessionUrl: null,
-  sessionOpen: false,
-  sessionDueAt: null,
-  sessionAskedAt: null,
-  createdAt: unsetTime,
-  expiresAt: unsetTime,
-  paidAt: null,
-})
+const organizationIn = ({ plan, namesOrganization }: HoldJob): string | null =>
+  namesOrganization ? plan.rate.organizationId : null
+
+function toPayment(job: HoldJob): Payment {
+  const { plan, input, seller } = job
+  const id = newId('pay')
+  return {
+    id,
+    channelId: seller.channelId,
+    organizationId: plan.rate.organizationId,
+    ticketRateId: plan.rate.id,
+    status: 'pending',
+    provider: seller.provider,
+    mode: seller.mode,
+    totalAmount: plan.totalAmount,
+    currency: plan.currency,
+    conditionsChanged: plan.conditionsChanged,
+    pageToken: newPageToken(id, organizationIn(job)),
+    redirectUrl: input.redirectUrl ?? null,
+    errorUrl: input.errorUrl ?? null,
+    sendResourcers: input.sendResourcers ?? false,
+    language: input.language ?? null,
+    method: seller.saleType === 'box_office' ? seller.method : null,
+    methodReference: seller.saleType === 'box_office' ? seller.methodReference : null,
+    refundedAmount: 0,
+    invoiceReference: null,
+    sessionId: null,
+    sessionUrl: null,
+    sessionOpen: false,
+    sessionDueAt: null,
+    sessionAskedAt: null,
+    createdAt: unsetTime,
+    expiresAt: unsetTime,
+    paidAt: null,
+  }
+}
 
 /** Columns of a new payment that keep their defaults and are not sent to the database. */
 export const defaultedPaymentColumns = [
@@ -80,83 +87,81 @@ export const defaultedTicketColumns = [
   'entered',
   'lastEntryAt',
   'firstEntryAt',
-  'documentToken',
   'cancelledAt',
   'invoiceReference',
   'correctiveInvoiceReferences',
   'updatedAt',
-] satisfies (keyof Ticket)[]
+  'ended',
+  'listedAt',
+] satisfies (keyof typeof tickets)[]
 
 // Spelled out column by column: with spreads, these objects were a fifth of everything that a checkout
 // allocated.
-const toTicket = (
-  { plan, input, seller }: HoldJob,
-  payment: Payment,
-  ticket: PricedTicket,
-  position: number,
-): Ticket => ({
-  id: newId('tkt'),
-  paymentId: payment.id,
-  position,
-  organizationId: payment.organizationId,
-  channelId: payment.channelId,
-  eventId: plan.rate.eventId,
-  ticketRateId: plan.rate.id,
-  priceId: ticket.price.id,
-  status: 'held',
-  saleType: seller.saleType,
-  mode: payment.mode,
-  qrCode: ticket.entry.qrCode ?? newQrCode(),
-  currency: plan.currency,
-  priceAmount: ticket.priceAmount,
-  discountId: ticket.discountId,
-  discountAmount: ticket.discountAmount,
-  supplementsAmount: ticket.supplementsAmount,
-  organizationFeeAmount: ticket.organizationFeeAmount,
-  platformFeeAmount: ticket.platformFeeAmount,
-  warrantyAmount: ticket.warrantyAmount,
-  totalAmount: ticket.totalAmount,
-  refundedAmount: 0,
-  refundedAt: null,
-  refunds: [],
-  warrantyHours: ticket.warrantyHours,
-  fullName: ticket.entry.fullName,
-  searchName: searchNameOf(ticket.entry.fullName),
-  email: ticket.entry.email,
-  phone: ticket.entry.phone ?? null,
-  gender: ticket.entry.gender ?? null,
-  birthday: ticket.entry.birthday ?? null,
-  address: ticket.entry.address ?? null,
-  postalCode: ticket.entry.postalCode ?? null,
-  countryCode: ticket.entry.countryCode ?? null,
-  personalDocumentType: ticket.entry.personalDocumentType ?? null,
-  personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
-  answers: ticket.entry.answers ?? [],
-  supplements: ticket.supplements,
-  language: ticket.language ?? input.language ?? plan.language,
-  referralId: input.referralId ?? null,
-  metadata: input.metadata ?? null,
-  admits: plan.rate.admits,
-  entered: 0,
-  lastEntryAt: null,
-  firstEntryAt: null,
-  documentToken: null,
-  cancelledAt: null,
-  invoiceReference: null,
-  correctiveInvoiceReferences: [],
-  createdAt: unsetTime,
-  activatedAt: null,
-  updatedAt: unsetTime,
-})
+function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): Ticket {
+  const { plan, input, seller } = job
+  const id = newId('tkt')
+  return {
+    id,
+    paymentId: payment.id,
+    position,
+    organizationId: payment.organizationId,
+    channelId: payment.channelId,
+    eventId: plan.rate.eventId,
+    ticketRateId: plan.rate.id,
+    priceId: ticket.price.id,
+    status: 'held',
+    saleType: seller.saleType,
+    mode: payment.mode,
+    qrCode: ticket.entry.qrCode ?? newQrCode(),
+    currency: plan.currency,
+    priceAmount: ticket.priceAmount,
+    discountId: ticket.discountId,
+    discountAmount: ticket.discountAmount,
+    supplementsAmount: ticket.supplementsAmount,
+    organizationFeeAmount: ticket.organizationFeeAmount,
+    platformFeeAmount: ticket.platformFeeAmount,
+    warrantyAmount: ticket.warrantyAmount,
+    totalAmount: ticket.totalAmount,
+    refundedAmount: 0,
+    refundedAt: null,
+    refunds: [],
+    warrantyHours: ticket.warrantyHours,
+    fullName: ticket.entry.fullName,
+    searchName: searchNameOf(ticket.entry.fullName),
+    email: ticket.entry.email,
+    phone: ticket.entry.phone ?? null,
+    gender: ticket.entry.gender ?? null,
+    birthday: ticket.entry.birthday ?? null,
+    address: ticket.entry.address ?? null,
+    postalCode: ticket.entry.postalCode ?? null,
+    countryCode: ticket.entry.countryCode ?? null,
+    personalDocumentType: ticket.entry.personalDocumentType ?? null,
+    personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
+    answers: ticket.entry.answers ?? [],
+    supplements: ticket.supplements,
+    language: ticket.language ?? input.language ?? plan.language,
+    referralId: input.referralId ?? null,
+    metadata: input.metadata ?? null,
+    admits: plan.rate.admits,
+    entered: 0,
+    lastEntryAt: null,
+    firstEntryAt: null,
+    documentToken: newDocumentToken(id, organizationIn(job)),
+    cancelledAt: null,
+    invoiceReference: null,
+    correctiveInvoiceReferences: [],
+    createdAt: unsetTime,
+    activatedAt: null,
+    updatedAt: unsetTime,
+  }
+}
 
 /** Builds the rows of a checkout, complete but for their times. The checkout returns these same rows: nothing
  *  is read back. */
 export function toCheckout(job: HoldJob): Checkout {
   const payment = toPayment(job)
-  return {
-    payment,
-    tickets: job.plan.tickets.map((ticket, position) => toTicket(job, payment, ticket, position)),
-  }
+  const tickets = job.plan.tickets.map((ticket, position) => toTicket(job, payment, ticket, position))
+  return { payment, tickets }
 }
 
 /** Sets the times of a checkout's rows to those that the database wrote. */

@@ -5,6 +5,7 @@ import { preparedSql } from '../../../../data/prepared.ts'
 import { nowMs } from '../../../../database/clock.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { holds } from '../../../payment/queue/table.ts'
 import { idempotencyKeys, payments } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
 import { isOfOrganization, lockedStock, movedStock } from '../../../ticket-rate/move-stock.ts'
@@ -42,11 +43,13 @@ const newTickets = arrayRows(
 
 const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 
+const expiresAt = sql`${nowMs} + ${newPayments.cells.holdMinutes} * interval '1 minute'`
+
 // The statement's snapshot is older than the locks that it waits for. PostgreSQL reads the counters again
 // under the lock, but a key or a code that another transaction has committed since stays unseen: it violates
 // a unique index, which fails the whole statement.
 function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = isOfOrganization): SQL {
-  const { holdMinutes, ...paymentCells } = newPayments.cells
+  const { holdMinutes: _minutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
   return sql`
   with moves as (select ${list(Object.values(moves.cells))} from ${moves.rows}),
@@ -63,7 +66,13 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = 
   new_payments as (${insertHeld(payments, newPayments, {
     ...paymentCells,
     createdAt: nowMs,
-    expiresAt: sql`${nowMs} + ${holdMinutes} * interval '1 minute'`,
+    expiresAt,
+  })}),
+  new_holds as (${insertHeld(holds, newPayments, {
+    organizationId: sql`${newPayments.cells.organizationId}`,
+    ticketRateId: sql`${newPayments.cells.ticketRateId}`,
+    paymentId: sql`${newPayments.cells.id}`,
+    expiresAt,
   })}),
   new_tickets as (${insertHeld(tickets, newTickets, {
     ...newTickets.cells,

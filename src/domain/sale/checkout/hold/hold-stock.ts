@@ -1,10 +1,11 @@
-import { and, asc, eq, inArray, ne, not, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, not, sql } from 'drizzle-orm'
 import type { Idempotency } from '../../../../data/idempotency.ts'
 import { anyOf, inOrganization } from '../../../../data/prepared.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
 import type { Refusal } from '../../../../shared/errors.ts'
 import { idempotencyKeys, isFresh } from '../../../payment/table.ts'
+import { hasLiveCode } from '../../../ticket/columns-table.ts'
 import { tickets } from '../../../ticket/table.ts'
 import { leftOf } from '../../../ticket-rate/current-price.ts'
 import { stock } from '../../../ticket-rate/table.ts'
@@ -68,7 +69,7 @@ async function findTakenCodes(tx: Connection, jobs: HoldJob[]): Promise<Set<stri
         eq(tickets.eventId, eventId),
         inArray(tickets.qrCode, codes),
         eq(tickets.mode, first.seller.mode),
-        ne(tickets.status, 'expired'),
+        hasLiveCode,
       ),
     )
   return new Set(taken.map(({ qrCode }) => qrCode))

@@ -1,0 +1,54 @@
+import { and, eq } from 'drizzle-orm'
+import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { timestampMs } from '../../../database/columns.ts'
+import { payments } from '../table.ts'
+
+/** Unpaid payments by the end of their holds: a queue for those who look for overdue ones, so that no index of
+ *  payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment and
+ *  deleted by the statement that pays or ends it; a row that is wrong is put right by whoever finds it due. */
+export const holds = pgTable(
+  'holds',
+  {
+    organizationId: text('organization_id').notNull(),
+    ticketRateId: text('ticket_rate_id').notNull(),
+    paymentId: text('payment_id').notNull(),
+    expiresAt: timestampMs('expires_at').notNull(),
+  },
+  (hold) => [
+    // For checkouts that find a rate full, and by the whole key for the payment.
+    primaryKey({ columns: [hold.ticketRateId, hold.expiresAt, hold.paymentId, hold.organizationId] }),
+    // For the sweeper.
+    index().on(hold.expiresAt),
+  ],
+)
+
+/** Provider sessions that may still lead to a charge: a queue for the job that closes them. A row is inserted
+ *  with its session and deleted when the session has ended; `session_open` of the payment decides. No two payments have
+ *  the same session. */
+export const openSessions = pgTable(
+  'open_sessions',
+  {
+    organizationId: text('organization_id').notNull(),
+    provider: text().notNull(),
+    sessionId: text('session_id').notNull(),
+    paymentId: text('payment_id').notNull(),
+    /** Time when it is to be closed, or looked at again. Claiming it moves this on. */
+    dueAt: timestampMs('due_at').notNull(),
+  },
+  (session) => [
+    primaryKey({ columns: [session.sessionId, session.provider, session.organizationId] }),
+    index().on(session.provider, session.dueAt),
+  ],
+)
+
+/** Condition that a payment is that of a queued hold. */
+export const isOfHold = and(
+  eq(payments.organizationId, holds.organizationId),
+  eq(payments.id, holds.paymentId),
+)
+
+/** Condition that a payment is that of a queued session. */
+export const isOfSession = and(
+  eq(payments.organizationId, openSessions.organizationId),
+  eq(payments.id, openSessions.paymentId),
+)

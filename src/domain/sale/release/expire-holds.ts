@@ -1,0 +1,153 @@
+import { and, asc, eq, exists, gt, inArray, lte, not, notExists, type SQL, sql } from 'drizzle-orm'
+import { readByOrganization } from '../../../data/by-organization.ts'
+import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
+import type { Database } from '../../../database/database.ts'
+import { transaction } from '../../../database/transaction.ts'
+import { groupBy } from '../../../shared/group-by.ts'
+import type { Discount } from '../../discount/table.ts'
+import type { PaymentName } from '../../payment/lock-payment.ts'
+import { holds, isOfHold } from '../../payment/queue/table.ts'
+import { idempotencyKeys, isFresh, isHolding, isOverdue, payments } from '../../payment/table.ts'
+import { tickets } from '../../ticket/table.ts'
+import type { TicketRate } from '../../ticket-rate/table.ts'
+
+import { type Ending, releaseHolds } from './release-holds.ts'
+
+const toExpired = (payment: PaymentName): Ending => ({ ...payment, status: 'expired' })
+
+// Payments by what is queued of them: each is looked at again under its lock.
+const queued = { id: holds.paymentId, organizationId: holds.organizationId }
+const isQueuedOverdue = lte(holds.expiresAt, nowMs)
+
+// Locks those of an organization's payments that are still overdue, and expires them. Resolves to their
+// number.
+const expireOf = (
+  db: Database,
+  organizationId: string,
+  found: PaymentName[],
+  onLocked: 'wait' | 'skip',
+): Promise<number> =>
+  transaction(db, async (tx) => {
+    const ids = found.map(({ id }) => id)
+    const locked = await tx
+      .select({ id: payments.id, organizationId: payments.organizationId })
+      .from(payments)
+      .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), isOverdue))
+      .orderBy(asc(payments.id))
+      .for('update', onLocked === 'skip' ? { skipLocked: true } : {})
+    await releaseHolds(tx, locked.map(toExpired))
+    return locked.length
+  })
+
+// Puts right what is queued of payments that are not overdue: of those that wait for a bank, the end of their
+// holds, and nothing of those that were paid or ended. The release before leaves both. Takes no lock but those of
+// its own rows. Resolves to their number.
+async function correctQueue(db: Database, organizationId: string, found: PaymentName[]): Promise<number> {
+  const ids = found.map(({ id }) => id)
+  const areThese = and(
+    eq(holds.organizationId, organizationId),
+    inArray(holds.paymentId, ids),
+    isQueuedOverdue,
+  )
+  const isUnpaid = and(eq(payments.organizationId, organizationId), isOfHold, isHolding)
+  const unpaid = db.select({ one: sql`1` }).from(payments).where(isUnpaid)
+  const dropped = await db
+    .delete(holds)
+    .where(and(areThese, notExists(unpaid)))
+    .returning({ id: holds.paymentId })
+  const moved = await db
+    .update(holds)
+    .set({ expiresAt: sql`${payments.expiresAt}` })
+    .from(payments)
+    .where(and(areThese, isUnpaid, gt(payments.expiresAt, nowMs)))
+    .returning({ id: holds.paymentId })
+  return dropped.length + moved.length
+}
+
+async function expireFound(db: Database, found: PaymentName[], onLocked: 'wait' | 'skip'): Promise<number> {
+  let done = 0
+  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
+    const expired = await expireOf(db, organizationId, own, onLocked)
+    done += expired
+    if (expired < own.length) done += await correctQueue(db, organizationId, own)
+  }
+  return done
+}
+
+/** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number,
+ *  with that of corrected rows of the queue.
+ *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
+export async function expireHolds(db: Database, limit: number): Promise<number> {
+  const found = await db
+    .select(queued)
+    .from(holds)
+    .where(isQueuedOverdue)
+    .orderBy(asc(holds.expiresAt))
+    .limit(limit)
+  return expireFound(db, found, 'skip')
+}
+
+// Waits for other processes that are expiring them already.
+async function expireHoldsWhere(db: Database, organizationId: string, condition: SQL): Promise<void> {
+  const found = await db
+    .select(queued)
+    .from(holds)
+    .where(and(eq(holds.organizationId, organizationId), isQueuedOverdue, condition))
+  await expireFound(db, found, 'wait')
+}
+
+/** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
+ *  are expiring them already. */
+export const expireHoldsOf = (
+  db: Database,
+  { id, organizationId }: Pick<TicketRate, 'id' | 'organizationId'>,
+): Promise<void> => expireHoldsWhere(db, organizationId, eq(holds.ticketRateId, id))
+
+// Checkouts of one turn of the event loop that find discounts used up share one statement.
+const findOverdueUses = readByOrganization<boolean>(async (db, organizationId, discountIds) => {
+  const found = await statement(db, 'discounts_of_overdue_holds', (db) =>
+    db
+      .selectDistinct({ id: sql<string>`${tickets.discountId}` })
+      .from(holds)
+      .innerJoin(payments, and(isOfHold, isOverdue))
+      .innerJoin(
+        tickets,
+        and(eq(tickets.organizationId, payments.organizationId), eq(tickets.paymentId, payments.id)),
+      )
+      .where(
+        and(inOrganization(holds.organizationId), isQueuedOverdue, anyOf(tickets.discountId, 'discountIds')),
+      ),
+  ).execute({ organizationId, discountIds })
+  return new Map(found.map(({ id }) => [id, true]))
+})
+
+/** Expires the overdue holds of any rate that take up uses of a discount, for a checkout that finds it used
+ *  up. Waits for other processes that are expiring them already. Returns false if there were none. */
+export async function expireHoldsWith(
+  db: Database,
+  { id, organizationId }: Pick<Discount, 'id' | 'organizationId'>,
+): Promise<boolean> {
+  if (!(await findOverdueUses(db, organizationId, id))) return false
+  const ofDiscount = db
+    .select({ one: sql`1` })
+    .from(tickets)
+    .where(
+      and(
+        eq(tickets.organizationId, holds.organizationId),
+        eq(tickets.paymentId, holds.paymentId),
+        eq(tickets.discountId, id),
+      ),
+    )
+  await expireHoldsWhere(db, organizationId, exists(ofDiscount))
+  return true
+}
+
+const batchSize = 100
+
+/** Expires all overdue holds, and deletes idempotency keys older than 24 hours. Safe to run in many
+ *  processes. */
+export async function sweepHolds(db: Database): Promise<void> {
+  while ((await expireHolds(db, batchSize)) === batchSize);
+  await db.delete(idempotencyKeys).where(not(isFresh))
+}

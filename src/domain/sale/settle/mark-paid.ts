@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm'
+import { arrayRows } from '../../../data/array-params.ts'
+import { inOrganization, preparedSql } from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
+import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
+import { payments } from '../../payment/table.ts'
+import { canBecome } from '../../payment/transitions.ts'
+import { changedNow, columnsOfChanged, listChanged } from '../../ticket/sold/change-tickets.ts'
+import { tickets } from '../../ticket/table.ts'
+
+type ActivatedTicket = { id: string; now: number }
+
+const ofOrganization = sql.placeholder('organizationId')
+
+export const markedRows = arrayRows('marked', {
+  id: 'text',
+  invoiceReference: 'text',
+  endsSession: 'boolean',
+})
+const { id, invoiceReference, endsSession } = markedRows.cells
+export const issuedRows = arrayRows('issued', { ticketId: 'text', documentToken: 'text' })
+const { ticketId, documentToken } = issuedRows.cells
+
+/** Marks payments as paid and activates their tickets, which then are in lists of paid ones, and no longer among
+ *  holds. Returns the tickets with their time of payment. */
+export const markPaid = preparedSql<ActivatedTicket>(
+  'mark_paid',
+  () => sql`
+  with paid as (
+    update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${invoiceReference},
+      session_open = session_open and not ${endsSession}
+    from ${markedRows.rows}
+    where ${inOrganization(payments.organizationId)} and ${payments.id} = ${id} and ${canBecome('paid')}
+    returning ${payments.organizationId}, ${payments.id}, ${payments.ticketRateId}, ${payments.expiresAt},
+      ${payments.provider}, ${payments.sessionId}, ${payments.invoiceReference}, ${endsSession} as ends_session
+  ),
+  dropped as (${dropHolds('paid', ofOrganization)}),
+  closed as (${dropSessions('paid', ofOrganization, sql`paid.ends_session`)}),
+  changed as (
+    update ${tickets} set status = 'active', ended = null, activated_at = ${nowMs}, document_token = ${documentToken},
+      invoice_reference = paid.invoice_reference, ${changedNow}
+    from paid, ${issuedRows.rows}
+    where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
+      and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
+    returning ${columnsOfChanged}
+  ),
+  listed as (${listChanged})
+  select id, (extract(epoch from activated_at) * 1000)::float8 as now from changed`,
+)

@@ -1,0 +1,11 @@
+import { getTableColumns } from 'drizzle-orm'
+import { isNotExpired } from './indexes-table.ts'
+import { tickets } from './table.ts'
+
+const { ended, listedAt: _listedAt, ...columns } = getTableColumns(tickets)
+
+/** Columns of a ticket, without those that serve its indexes alone. */
+export const ticketColumns = columns
+
+/** Condition that a ticket has not expired, so that its code is taken. */
+export const hasLiveCode = isNotExpired(ended)

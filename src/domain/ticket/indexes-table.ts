@@ -1,0 +1,60 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type ExtraConfigColumn, index, type PgColumn, uniqueIndex } from 'drizzle-orm/pg-core'
+
+type Indexed =
+  | 'id'
+  | 'paymentId'
+  | 'position'
+  | 'organizationId'
+  | 'mode'
+  | 'channelId'
+  | 'eventId'
+  | 'ticketRateId'
+  | 'ended'
+  | 'qrCode'
+  | 'documentToken'
+  | 'email'
+  | 'searchName'
+  | 'phone'
+  | 'referralId'
+  | 'createdAt'
+
+/** Condition that a ticket has not expired. */
+export const isNotExpired = (ended: ExtraConfigColumn | PgColumn): SQL =>
+  sql`${ended} is distinct from 'expired'`
+
+/** Condition that a document's token is of the form of the release before, without the ticket's identifier. */
+export const lacksTicketId = (documentToken: ExtraConfigColumn | PgColumn): SQL =>
+  sql`substr(${documentToken}, 65, 6) <> 'dGt0Xz'`
+
+/** Indexes of tickets. Most are walked by lists in their order (list-paths.ts), for each channel of an
+ *  organization, in either mode. Nothing that paying or scanning changes is in any of them, nor in the predicate
+ *  of one, so that these updates are heap-only and write no index: lists by payment and by the last change walk
+ *  `sold_tickets`. */
+export function ticketIndexes(ticket: Record<Indexed, ExtraConfigColumn>) {
+  const { id, paymentId, position, organizationId, mode, channelId, eventId, ticketRateId, createdAt } =
+    ticket
+  const { ended, qrCode, documentToken, email, searchName, phone, referralId } = ticket
+  return [
+    index().on(paymentId, position),
+    index('tickets_created').on(organizationId, mode, channelId, createdAt, id),
+    index('tickets_that_ended')
+      .on(organizationId, mode, channelId, ended, createdAt, id)
+      .where(sql`${ended} is not null`),
+    index('tickets_of_rate').on(organizationId, mode, ticketRateId, channelId, createdAt, id),
+    index('tickets_email').on(organizationId, mode, channelId, sql`lower(${email})`, createdAt, id),
+    index('tickets_name').on(organizationId, mode, channelId, sql`${searchName} collate "C"`, id),
+    index('tickets_phone')
+      .on(organizationId, mode, channelId, sql`${phone} collate "C"`, id)
+      .where(sql`${phone} is not null`),
+    index('tickets_referral')
+      .on(organizationId, mode, channelId, referralId, createdAt, id)
+      .where(sql`${referralId} is not null`),
+    // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
+    // tickets have codes of their own.
+    uniqueIndex('tickets_code_of_event').on(qrCode, eventId, mode, organizationId).where(isNotExpired(ended)),
+    uniqueIndex('tickets_token_without_id')
+      .on(documentToken, organizationId)
+      .where(lacksTicketId(documentToken)),
+  ]
+}

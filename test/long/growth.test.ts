@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
+import { openSeenSale } from '../support/explain.ts'
+import { openPageBuyer } from '../support/payment-page-buyer.ts'
+import type { Sale } from '../support/sale.ts'
+
+// Lives of many tickets in SQL, with the rows that the service writes for them: held, nine of ten paid some time later in
+// random order, 32 payments a transaction, and a third of those scanned. Says in lines what a ticket takes on disk, the
+// share of heap-only updates, and the times of the service's own requests beside them. GROWN_TICKETS names how many there
+// are (docs/operations.md, Growth).
+
+const ticketCount = Number(process.env.GROWN_TICKETS ?? 20_000)
+const perPayment = 2
+const rateCount = 100
+// Payments that are open at a time.
+const window = 1_000
+
+let sale: Sale
+beforeAll(async () => {
+  ;({ sale } = await openSeenSale(rateCount, null, { statementTimeoutMs: 3_600_000 }))
+}, 60_000)
+afterAll(() => sale?.close())
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const hash = (text: string) => `encode(sha256((${text})::bytea), 'hex')`
+const wide = (text: string) => `lpad((${text})::text, 26, '0')`
+// Tokens of the same form and length as the service makes.
+const pageToken = `substr(${hash(`'p' || n`)}, 1, 43) || 'cGF5Xz' || lpad(n::text, 34, '0')`
+const documentToken = `${hash(`'t' || n || '_' || m`)} || 'dGt0Xz' || lpad(n || '_' || m, 34, '0')`
+
+const hold = `
+  insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency, page_token, expires_at)
+    select 'pay_' || ${wide('n')}, 'org_1', 'org_1', 'rate_' || n % ${rateCount}, 'sandbox', 0, 'EUR', ${pageToken},
+      now() + interval '1 day' from generate_series(first, last) as n;
+  insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
+    select organization_id, ticket_rate_id, id, expires_at from payments
+    where id between 'pay_' || ${wide('first')} and 'pay_' || ${wide('last')};
+  insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, sale_type,
+      qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount,
+      total_amount, warranty_hours, full_name, search_name, email, phone, document_token)
+    select 'tkt_' || ${wide(`n || '_' || m`)}, 'pay_' || ${wide('n')}, m, 'org_1', 'org_1', 'evt_' || n % ${rateCount},
+      'rate_' || n % ${rateCount}, 'price_' || n % ${rateCount}, 'invitation', substr(${hash(`n || '_' || m`)}, 1, 12), 'EUR',
+      0, 0, 0, 0, 0, 0, 0, 'Ana ' || n, 'ana ' || n, 'ana' || n || '@example.com', '+34' || 600000000 + n, ${documentToken}
+    from generate_series(first, last) as n, generate_series(0, ${perPayment - 1}) as m;`
+const pay = `
+  with paid as (
+    update payments set status = 'paid', paid_at = now(), invoice_reference = 'F2026-000001' where id = any(ids) returning *),
+  dropped as (delete from holds using paid where holds.ticket_rate_id = paid.ticket_rate_id
+    and holds.expires_at = paid.expires_at and payment_id = paid.id),
+  changed as (
+    update tickets set status = 'active', activated_at = now(), invoice_reference = 'F2026-000001', updated_at = now(),
+      listed_at = now()
+    from paid where payment_id = paid.id returning tickets.*)
+  insert into sold_tickets (organization_id, mode, channel_id, ticket_id, paid_at, updated_at)
+    select organization_id, mode, channel_id, id, activated_at, updated_at from changed;`
+const expire = `
+  with ended as (update payments set status = 'expired' where id = any(ids) returning *),
+  dropped as (delete from holds using ended where holds.ticket_rate_id = ended.ticket_rate_id
+    and holds.expires_at = ended.expires_at and payment_id = ended.id)
+  update tickets set status = 'expired', ended = 'expired', updated_at = now() from ended where payment_id = ended.id;`
+const scan = `
+  with changed as (
+    update tickets set entered = 1, first_entry_at = now(), last_entry_at = now(), updated_at = now(), listed_at = now()
+    where payment_id = any(ids) and position = 0 returning *)
+  update sold_tickets as sold set updated_at = changed.updated_at from changed
+    where (sold.organization_id, sold.mode, sold.channel_id, sold.paid_at, sold.ticket_id)
+      = (changed.organization_id, changed.mode, changed.channel_id, changed.activated_at, changed.id);`
+
+// Calls a statement for the payments of a window in random order, 32 at a time.
+const each = (condition: string, statement: string) => `
+  for ids in select array_agg(id) from (
+    select 'pay_' || ${wide('n')} as id, row_number() over (order by ${hash("'o' || n")}) as number
+    from generate_series(first, last) as n where ${condition}) as shuffled group by number / 32
+  loop ${statement} commit; end loop;`
+
+const run = (body: string) =>
+  sale.db.execute(
+    sql.raw(`do $$ declare first bigint; last bigint; ids text[]; begin
+      for batch in 0 .. ${Math.ceil(ticketCount / perPayment / window) - 1} loop
+        first := batch * ${window}; last := first + ${window - 1};
+        ${body}
+      end loop; end $$`),
+  )
+
+async function timed(name: string, work: () => Promise<unknown>): Promise<void> {
+  const start = performance.now()
+  await work()
+  say(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
+}
+
+async function median(name: string, times: number, work: (n: number) => Promise<unknown>): Promise<void> {
+  const taken: number[] = []
+  for (let n = 0; n < times; n++) {
+    const start = performance.now()
+    await work(n)
+    taken.push(performance.now() - start)
+  }
+  taken.sort((one, other) => one - other)
+  say(`${name}: ${taken[taken.length >> 1]?.toFixed(2)} ms`)
+}
+
+test('a ticket takes a bounded number of bytes, and requests beside many take as long as beside few', async () => {
+  say(`${ticketCount} tickets`)
+  await timed('held, and paid or expired', () =>
+    run(`${hold} commit; ${each('n % 10 > 0', pay)} ${each('n % 10 = 0', expire)}`),
+  )
+  await timed('a third of the paid scanned', () => run(each('n % 10 > 0 and n % 3 = 0', scan)))
+  const sizes = await sale.db
+    .select({
+      table: sql<string>`relname`,
+      heap: sql<number>`(pg_relation_size(relid) / ${ticketCount}::float8)::integer`,
+      indexes: sql<number>`(pg_indexes_size(relid) / ${ticketCount}::float8)::integer`,
+      hot: sql<number>`coalesce(100 * n_tup_hot_upd / nullif(n_tup_upd, 0), 0)::integer`,
+    })
+    .from(sql`pg_stat_user_tables`)
+    .where(sql`relname in ('payments', 'tickets', 'sold_tickets', 'holds')`)
+  for (const { table, heap, indexes, hot } of sizes)
+    say(`${table}: ${heap} bytes a ticket and ${indexes} of indexes, ${hot} % heap-only updates`)
+  await sale.db.execute(sql`vacuum analyze`)
+  const made: Awaited<ReturnType<typeof mustCheckOut>>[] = []
+  const body = (n: number) => ({
+    ticket_rate_id: `rate_${n % rateCount}`,
+    tickets: [anEntry(`price_${n % rateCount}`)],
+  })
+  await median('checkout', 200, async (n) => made.push(await mustCheckOut(sale, body(n))))
+  const buyer = openPageBuyer(sale)
+  await median('payment page', 200, (n) => buyer.view(made[n] as (typeof made)[number]))
+  await median('payment', 200, (n) => buyer.pay(made[n] as (typeof made)[number]))
+  for (const list of [
+    'orderBy: PAID_DESC',
+    'orderBy: UPDATED_DESC',
+    'filter: { eventId: "evt_7" }, orderBy: PAID_DESC',
+  ])
+    await median(`tickets(${list})`, 50, () =>
+      sale.graphql(`{ tickets(${list}) { nodes { id } } }`, {}, sale.integration.v2),
+    )
+  const total = sizes.reduce((sum, { heap, indexes }) => sum + heap + indexes, 0)
+  expect(total).toBeGreaterThan(500)
+  expect(total).toBeLessThan(4_000)
+}, 7_200_000)
