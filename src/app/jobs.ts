@@ -1,6 +1,6 @@
 import { electLeader } from '../data/elect-leader.ts'
 import type { Database } from '../database/database.ts'
-import { assignPositions } from '../domain/change/assign-positions.ts'
+import { createPositions } from '../domain/change/assign-positions.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { closeSessions } from '../domain/sale/provider-session.ts'
@@ -40,7 +40,7 @@ const jobsOf = ({
   sweep: () => sweepHolds(db),
   'ending sessions': () => closeSessions({ db, provider }),
   refunds: () => processDueRefunds(db, provider, onMismatch),
-  feed: () => assignPositions(db),
+  feed: createPositions(db),
   delivery: () => sendDeliveries(db, senders),
   webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
   ...(retention && { retention }),

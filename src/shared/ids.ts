@@ -40,12 +40,18 @@ export const newId = (prefix: Prefix): string =>
 
 const generated = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{25})$/
 
-/** Time at which an identifier was generated, in milliseconds since 1970, by the clock of its process; null for
- *  one that was imported. */
-export function timeOfId(id: string): number | null {
+// In milliseconds since 1970, by the clock of the process; null for an identifier that was imported.
+function timeOfId(id: string): number | null {
   const [, ulid] = generated.exec(id) ?? []
   return ulid === undefined ? null : decodeTime(ulid.toUpperCase())
 }
+
+// Clocks of processes, and that of the database, differ by less.
+const dayMs = 86_400_000
+
+/** Time before which nothing was made with these identifiers: a day before the oldest of them was. */
+export const beforeMade = (ids: string[]): Date =>
+  new Date(Math.max(0, Math.min(...ids.map((id) => timeOfId(id) ?? 0)) - dayMs))
 
 /** Begin of the identifiers of a time: they are ordered by it. */
 export const idsFrom = (prefix: Prefix, time: Date): string =>

@@ -23,11 +23,15 @@ const oldMonth = '2020_01'
 /** Name of the partition that `addOldMonth` makes. */
 export const oldPartition = (table: MonthlyTable): string => `${table}_until_${oldMonth}`
 
-/** Gives a table a first partition that ended in January 2020, as years of use leave it. */
-export async function addOldMonth({ db }: Db, table: MonthlyTable): Promise<void> {
+/** Gives a table a first partition that ended in January 2020, as years of use leave it, or later. */
+export async function addOldMonth(
+  { db }: Db,
+  table: MonthlyTable,
+  end = monthAfter(oldMonth, 1),
+): Promise<void> {
   const [first] = (await runSql<Partition>(db, partitionsQuery)).filter((each) => each.table === table)
   if (!first) throw new Error(`${table} has no partition`)
-  const from = boundOf(table, monthAfter(oldMonth, 1))
+  const from = boundOf(table, end)
   for (const statement of [
     `alter table ${table} detach partition ${first.name}`,
     `create table ${oldPartition(table)} (like ${table}_default including all excluding constraints)`,
@@ -49,6 +53,6 @@ export async function ageChanges({ db }: Db): Promise<void> {
   )
 }
 
-/** Moves all rows of a table to January 2020. */
-export const ageRows = ({ db }: Db, table: 'check_ins' | 'provider_events') =>
-  runSql(db, `update ${table} set created_at = '${then.toISOString()}'`)
+/** Moves all rows of a table to January 2020, or to a later time. */
+export const ageRows = ({ db }: Db, table: 'check_ins' | 'provider_events', at = then) =>
+  runSql(db, `update ${table} set created_at = '${at.toISOString()}'`)

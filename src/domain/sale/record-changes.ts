@@ -1,10 +1,10 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
-import { preparedSql } from '../../data/prepared.ts'
+import { preparedSql, textParamAtStart } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
-import { ascendingIds, idsFrom, timeOfId } from '../../shared/ids.ts'
+import { ascendingIds, beforeMade, idsFrom } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { changes, droppedSequences, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
@@ -22,7 +22,6 @@ const toWebhooks = (
 ) => sql`select recorded.organization_id, ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and ${webhooks.mode} = recorded.mode and recorded.type = any(${webhooks.types})`
 
-// Months before `since` are left out as the statement runs: if the planner saw it, it would plan each time.
 const record = preparedSql<{ id: string }>(
   'record_changes',
   () => sql`
@@ -32,7 +31,7 @@ const record = preparedSql<{ id: string }>(
       row_number() over (partition by subject_id order by ordinality)
         + coalesce(greatest((select max(sequence) from ${changes} as earlier
           where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id
-            and earlier.id >= (select ${sql.placeholder('since')}::text)),
+            and earlier.id >= ${textParamAtStart('since')}),
           (select sequence from ${droppedSequences} as dropped
           where dropped.organization_id = ${sql.placeholder('organizationId')} and dropped.subject_id = given.subject_id)), 0),
       organization_id, channel_id, mode::key_mode, data
@@ -64,15 +63,10 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
   if (observer) onCommit(tx, () => observer.onChanges(newChanges))
 }
 
-// Clocks of processes differ by less.
-const dayMs = 86_400_000
-
 /** Where changes of these subjects may begin, so that older months are not looked through: none is older than its
  *  subject, whose id tells its age if it is a payment or a ticket. */
-function sinceOf(newChanges: NewChange[]): string {
-  const times = newChanges.map(({ subjectId }) => timeOfId(subjectId) ?? 0)
-  return idsFrom('chg', new Date(Math.max(0, Math.min(...times) - dayMs)))
-}
+const sinceOf = (newChanges: NewChange[]): string =>
+  idsFrom('chg', beforeMade(newChanges.map(({ subjectId }) => subjectId)))
 
 async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {
   const rows = newChanges.map(({ type, subjectId, channelId, mode = 'live', data }) => ({

@@ -195,8 +195,10 @@ test('an event of the provider is applied once, in whichever month it comes agai
   } as const
   const event = { id: 'evt_1', type: 'paid', about }
   expect(await receiveEvent(sale.db, 'sandbox', event)).toBe('done')
-  await addOldMonth(sale, 'provider_events')
-  await ageRows(sale, 'provider_events')
+  // No event is older than its payment.
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+  await addOldMonth(sale, 'provider_events', hoursAgo(1))
+  await ageRows(sale, 'provider_events', hoursAgo(2))
   expect(await receiveEvent(sale.db, 'sandbox', event)).toBe('repeated')
   expect(await keep()).toEqual([{ dropped: oldPartition('provider_events') }])
   // Its payment is paid already.

@@ -2,11 +2,12 @@ import { and, eq } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
 import { payments } from '../../payment/table.ts'
-import { refunds } from '../../refund/table.ts'
-import { isRefund, type RefundName, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
 import { recordNewEvents } from './provider-events.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Settlement } from './settlement.ts'
@@ -40,10 +41,10 @@ const findPaymentById = async (db: Database, paymentId: string): Promise<Settlem
 async function findRefund(
   db: Database,
   { id, organizationId }: Subject<'refund'>,
-): Promise<RefundName | null> {
+): Promise<Pick<RefundAttempt, 'id' | 'organizationId' | 'paymentId'> | null> {
   const isNamed = organizationId === null ? eq(refunds.id, id) : isRefund({ id, organizationId })
   const [found] = await db
-    .select({ id: refunds.id, organizationId: refunds.organizationId })
+    .select({ id: refunds.id, organizationId: refunds.organizationId, paymentId: refunds.paymentId })
     .from(refunds)
     .where(isNamed)
   return found ?? null
@@ -58,10 +59,11 @@ async function receiveRefund(
   const refund = await findRefund(db, about)
   if (!refund) return 'unknown'
   return refundTransaction(db, async (tx) => {
-    const { organizationId } = refund
-    const isNew = await recordNewEvents(tx, [{ organizationId, provider, id, type, paymentId: null }])
-    if (!isNew.has(id)) return 'repeated'
-    return (await settleRefund(tx, refund, about.outcome)) ? 'done' : 'unknown'
+    const { organizationId, paymentId } = refund
+    const payment = await lockPayment(tx, { id: paymentId, organizationId })
+    const event = { organizationId, provider, id, type, paymentId: null }
+    if (!(await recordNewEvents(tx, [event], [paymentId])).has(id)) return 'repeated'
+    return (await settleRefund(tx, refund, about.outcome, payment)) ? 'done' : 'unknown'
   })
 }
 

@@ -50,7 +50,11 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
     event ? [{ ...event, organizationId: payment.organizationId, paymentId: payment.id }] : [],
   )
   if (events.length === 0) return taken
-  const newIds = await recordNewEvents(tx, events)
+  const newIds = await recordNewEvents(
+    tx,
+    events,
+    taken.map(({ payment }) => payment.id),
+  )
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
